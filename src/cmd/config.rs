@@ -1,0 +1,15 @@
+//! `fusebox config`.
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::world::World;
+
+/// Arguments of `fusebox config`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `fusebox config`.
+pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
+    Err(Error::failed("not built yet"))
+}

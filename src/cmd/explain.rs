@@ -1,0 +1,15 @@
+//! `fusebox explain`.
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::world::World;
+
+/// Arguments of `fusebox explain`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `fusebox explain`.
+pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
+    Err(Error::failed("not built yet"))
+}

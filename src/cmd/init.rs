@@ -1,0 +1,15 @@
+//! `fusebox init`.
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::world::World;
+
+/// Arguments of `fusebox init`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `fusebox init`.
+pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
+    Err(Error::failed("not built yet"))
+}

@@ -1,0 +1,121 @@
+//! The command line: one file per command.
+
+pub mod config;
+pub mod doctor;
+pub mod explain;
+pub mod grant;
+pub mod hook;
+pub mod init;
+pub mod log;
+pub mod order;
+pub mod pricing;
+pub mod reload;
+pub mod replay;
+pub mod report;
+pub mod reset;
+pub mod resume;
+pub mod run;
+pub mod status;
+pub mod trust;
+pub mod uninstall;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::world::World;
+
+/// A fuse box for Claude Code: stops agents that pass their limits on turns, time, cost or tokens
+#[derive(Debug, Parser)]
+#[command(name = "fusebox", version, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Everything a person can ask for.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
+    Hook,
+    /// Register Fusebox at Claude Code's hooks
+    Init(init::Args),
+    /// Take Fusebox out of Claude Code's settings again
+    Uninstall(uninstall::Args),
+    /// Run a client headless; exit with 3 and the reason where a limit stopped it
+    Run(run::Args),
+    /// Prove that the installation works
+    Doctor(doctor::Args),
+    /// Show sessions and runs with what they have used
+    Status(status::Args),
+    /// Show what was spent and what tripped
+    Report(report::Args),
+    /// Tell the story of one run or trip
+    Explain(explain::Args),
+    /// Show the log of trips, grants and ends
+    Log(log::Args),
+    /// Give a run or session more
+    Grant(grant::Args),
+    /// Let a paused run or session go on
+    Resume(resume::Args),
+    /// Hold a run or session until it is resumed
+    Pause(order::Args),
+    /// End a run or session at its next event
+    Stop(order::Args),
+    /// Set the counters of a run or session to zero
+    Reset(reset::Args),
+    /// Make running sessions take the configuration as it is now
+    Reload(reload::Args),
+    /// Let this repository's files loosen the user's limits
+    Trust(trust::Args),
+    /// Show or check the configuration
+    Config(config::Args),
+    /// Show or check the price table
+    Pricing(pricing::Args),
+    /// Play recorded sessions through a policy, without touching any state
+    Replay(replay::Args),
+}
+
+/// Runs the command line and turns its outcome into an exit code.
+pub fn run(world: &World) -> ExitCode {
+    let cli = Cli::parse_from(world.args());
+    match dispatch(world, cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            complain(world, &error);
+            ExitCode::from(if error.kind == ErrorKind::Usage { 2 } else { 1 })
+        }
+    }
+}
+
+fn dispatch(world: &World, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Hook => Ok(hook::run(world)),
+        Command::Init(args) => init::run(world, &args),
+        Command::Uninstall(args) => uninstall::run(world, &args),
+        Command::Run(args) => run::run(world, &args),
+        Command::Doctor(args) => doctor::run(world, &args),
+        Command::Status(args) => status::run(world, &args),
+        Command::Report(args) => report::run(world, &args),
+        Command::Explain(args) => explain::run(world, &args),
+        Command::Log(args) => log::run(world, &args),
+        Command::Grant(args) => grant::run(world, &args),
+        Command::Resume(args) => resume::run(world, &args),
+        Command::Pause(args) => order::pause(world, &args),
+        Command::Stop(args) => order::stop(world, &args),
+        Command::Reset(args) => reset::run(world, &args),
+        Command::Reload(args) => reload::run(world, &args),
+        Command::Trust(args) => trust::run(world, &args),
+        Command::Config(args) => config::run(world, &args),
+        Command::Pricing(args) => pricing::run(world, &args),
+        Command::Replay(args) => replay::run(world, &args),
+    }
+}
+
+fn complain(world: &World, error: &Error) {
+    world.complain(&format!("error: {error}"));
+    if let Some(hint) = error.advice() {
+        world.complain(&format!("  hint: {hint}"));
+    }
+}

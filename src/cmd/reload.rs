@@ -1,0 +1,15 @@
+//! `fusebox reload`.
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::world::World;
+
+/// Arguments of `fusebox reload`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `fusebox reload`.
+pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
+    Err(Error::failed("not built yet"))
+}

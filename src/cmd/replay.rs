@@ -1,0 +1,15 @@
+//! `fusebox replay`.
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::world::World;
+
+/// Arguments of `fusebox replay`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `fusebox replay`.
+pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
+    Err(Error::failed("not built yet"))
+}

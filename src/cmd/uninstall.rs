@@ -1,0 +1,15 @@
+//! `fusebox uninstall`.
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::world::World;
+
+/// Arguments of `fusebox uninstall`.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `fusebox uninstall`.
+pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
+    Err(Error::failed("not built yet"))
+}

@@ -1,0 +1,1 @@
+//! Configuration: layers, keys and what is in force.

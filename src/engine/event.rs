@@ -1,0 +1,196 @@
+//! An event as the core sees it: parsed, typed, with the moment it happened.
+
+use serde::{Deserialize, Serialize};
+
+/// A point in time on both clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Milliseconds since 1970, by the wall clock.
+    pub wall_ms: i64,
+    /// Milliseconds since boot, by the clock that only goes forward.
+    pub mono_ms: u64,
+    /// Which boot, as a hash of its id.
+    pub boot: u64,
+}
+
+impl Moment {
+    /// Returns the milliseconds from `earlier` to `self`: by the monotonic clock within one boot, else zero.
+    pub fn since(self, earlier: Moment) -> u64 {
+        if self.boot == earlier.boot { self.mono_ms.saturating_sub(earlier.mono_ms) } else { 0 }
+    }
+
+    /// Returns the milliseconds from `earlier` to `self`, across boots by the wall clock.
+    pub fn wall_since(self, earlier: Moment) -> u64 {
+        if self.boot == earlier.boot {
+            self.mono_ms.saturating_sub(earlier.mono_ms)
+        } else {
+            u64::try_from(self.wall_ms - earlier.wall_ms).unwrap_or(0)
+        }
+    }
+}
+
+/// Who acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// The main agent, in the foreground or sent to the background.
+    Main,
+    /// A subagent.
+    Sub {
+        /// Its `agent_id`, which is its run's id.
+        id: String,
+        /// Its type.
+        agent_type: String,
+    },
+}
+
+/// A tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Its `tool_use_id`.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// What of its input the core understands.
+    pub intent: Intent,
+}
+
+/// What a tool call is about, as far as limits care.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Intent {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// Starts a subagent.
+    Spawn {
+        /// The type asked for.
+        agent_type: String,
+        /// The name given, for messages to it.
+        name: Option<String>,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// Sends a message to an agent.
+    Message {
+        /// An agent's name or id.
+        to: String,
+    },
+    /// Waits at most some time: a shell command, or a look at a background task.
+    Wait {
+        /// The time it asks for or would get, in milliseconds.
+        timeout_ms: u64,
+        /// The largest time the tool takes.
+        command: String,
+    },
+    /// Updates a task: the number names the run in records.
+    Task {
+        /// The task's id.
+        id: String,
+    },
+    /// Touches Fusebox itself: its files, its state, or a command that only a person may give.
+    Tampering {
+        /// What it touches.
+        what: String,
+    },
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether it failed.
+    pub failed: bool,
+    /// The client's measure of it, without waits for a dialog.
+    pub duration_ms: Option<u64>,
+    /// The subagent that it ended with or launched.
+    pub agent: Option<Spawned>,
+    /// The background task that a shell command became.
+    pub background: Option<Background>,
+}
+
+/// What the result of an Agent or SendMessage call says of the subagent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spawned {
+    /// Its `agent_id`.
+    pub id: String,
+    /// Whether it has ended (it was in the foreground), or was only launched.
+    pub ended: bool,
+}
+
+/// A shell command that runs on in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Background {
+    /// The client's id of the task.
+    pub task: String,
+    /// The command.
+    pub command: String,
+    /// Whether the client moved it there because its time was up.
+    pub timed_out: bool,
+}
+
+/// A notification that a background task ended, as it arrives in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// The task: an agent's id, or the id of a shell task.
+    pub task: String,
+    /// The call that started it.
+    pub tool_use_id: Option<String>,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A session starts or goes on.
+    SessionStart {
+        /// `startup`, `resume`, `clear`, `compact` or `fork`.
+        source: String,
+    },
+    /// A prompt is about to be sent.
+    Prompt {
+        /// A hash of the text.
+        text_hash: u64,
+        /// What it notifies of, where it is a notification.
+        notification: Option<Notification>,
+    },
+    /// A call asks to run.
+    ToolRequested(Call),
+    /// A permission dialog is about to be shown.
+    PermissionRequested,
+    /// A call ended.
+    ToolEnded(Call, Outcome),
+    /// All calls of one response have results.
+    BatchEnded(Vec<Call>),
+    /// A subagent starts or goes on.
+    SubagentStarted,
+    /// A subagent finished by itself.
+    SubagentEnded,
+    /// The main agent finished its turn by itself.
+    Stopped {
+        /// Hashes of the prompts that the client's own schedule will send.
+        crons: Vec<u64>,
+    },
+    /// The session ended.
+    SessionEnded,
+    /// Settings changed.
+    ConfigChanged {
+        /// Events that would lose their handler; `None` where all hooks would be switched off.
+        lost: Vec<String>,
+    },
+    /// Anything else.
+    Other(String),
+}
+
+/// One hook call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The session it belongs to.
+    pub session: String,
+    /// Who acts.
+    pub agent: Agent,
+    /// The client's id of the prompt at work.
+    pub prompt_id: Option<String>,
+    /// When.
+    pub at: Moment,
+    /// Whether a person can answer a dialog.
+    pub attended: bool,
+    /// What happened.
+    pub kind: Kind,
+}

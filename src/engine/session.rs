@@ -1,0 +1,330 @@
+//! What is remembered of a session and of each run, between events. Saved as JSON, so fields are only ever added, with defaults.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::event::{Background, Moment};
+use crate::engine::meters::Spend;
+use crate::engine::policy::{Mode, OnError, Rules};
+use crate::engine::verdict::Finding;
+
+/// Where a run or session stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// At work.
+    #[default]
+    Running,
+    /// Ended by itself.
+    Completed,
+    /// Ended by a limit.
+    Failed,
+    /// Held until a person resumes it.
+    Paused,
+    /// Ended because somebody asked for it.
+    Stopped,
+    /// Its client died.
+    Orphaned,
+}
+
+impl Status {
+    /// Returns the name used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Paused => "paused",
+            Status::Stopped => "stopped",
+            Status::Orphaned => "orphaned",
+        }
+    }
+}
+
+/// How far an order to end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Calls of the response that tripped are refused; the next response is the report.
+    Refusing,
+    /// The agent reports; finalize tools may run.
+    Reporting,
+    /// Over: every event ends the agent's loop.
+    Halted,
+}
+
+/// An order to end, standing until it is carried out or lifted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Why.
+    pub finding: Finding,
+    /// How far it has come.
+    pub phase: Phase,
+    /// Model responses left to report.
+    pub grace_left: u32,
+}
+
+/// An increase that a person is being asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The call whose dialog asks.
+    pub tool_use_id: String,
+    /// The run that made it.
+    pub run: String,
+    /// The trip it is about.
+    pub finding: Finding,
+    /// What a Yes adds, in the limit's base unit.
+    pub increase: u64,
+}
+
+/// An estimate held for a request in flight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reserve {
+    /// The run that makes it, or the call that will start the run.
+    pub holder: String,
+    /// How much.
+    pub spend: Spend,
+    /// Since when; it expires.
+    pub at: Moment,
+}
+
+/// What has been counted over a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Tool calls.
+    pub turns: u64,
+    /// What requests spent.
+    pub spent: Spend,
+    /// Working time in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// How far a transcript has been read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tail {
+    /// The file.
+    pub path: String,
+    /// Bytes read.
+    pub offset: u64,
+}
+
+/// The client process that runs a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot (Linux) or seconds since 1970.
+    pub start: u64,
+}
+
+/// An answer given lately, so that a second process for the same event gives it too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// What identifies the event.
+    pub key: String,
+    /// When.
+    pub at: Moment,
+    /// The answer's JSON, empty for none.
+    pub answer: String,
+}
+
+/// A session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// The client's `session_id`.
+    pub id: String,
+    /// The project: git common directory, else the folder.
+    #[serde(default)]
+    pub project: String,
+    /// The folder the client was started in.
+    #[serde(default)]
+    pub folder: String,
+    /// When it was first seen.
+    pub started: Moment,
+    /// The last event.
+    pub last: Moment,
+    /// Where it stands.
+    #[serde(default)]
+    pub status: Status,
+    /// The client's process.
+    #[serde(default)]
+    pub client: Option<Process>,
+    /// The `fusebox run` that started the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
+    /// Name of the pinned policy.
+    #[serde(default)]
+    pub policy: String,
+    /// Whether Fusebox blocks.
+    #[serde(default)]
+    pub mode: Mode,
+    /// What to answer where Fusebox fails.
+    #[serde(default)]
+    pub on_error: OnError,
+    /// The session's rules.
+    #[serde(default)]
+    pub rules: Rules,
+    /// Sums over all runs.
+    #[serde(default)]
+    pub tally: Tally,
+    /// Cost that rows copied by a fork or resume brought in, contained in the tally.
+    #[serde(default)]
+    pub inherited: Spend,
+    /// The client's own total, where it wrote one, in pico-dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cost: Option<u64>,
+    /// An order to end the whole session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// The main run at work or last at work.
+    #[serde(default)]
+    pub main: Option<String>,
+    /// The client's id of the prompt it works on.
+    #[serde(default)]
+    pub prompt_id: Option<String>,
+    /// How far the main transcript has been read.
+    #[serde(default)]
+    pub tail: Tail,
+    /// Estimates of requests in flight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reserves: Vec<Reserve>,
+    /// Increases being asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Ask>,
+    /// Trips that ask at the next call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wants: Vec<Finding>,
+    /// Hashes of prompts that the client's schedule sends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crons: Vec<u64>,
+    /// Sentences to show the user at the next event that can.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+    /// Early warnings given: limit and per cent; 100 stands for a warned trip.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warned: Vec<(String, u8)>,
+    /// Whether an end of a batch was ever seen.
+    #[serde(default)]
+    pub sees_batches: bool,
+    /// Whether a prompt was ever seen.
+    #[serde(default)]
+    pub sees_prompts: bool,
+    /// Answers to events that have no id of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered: Vec<Answered>,
+    /// The events that had our handler when the client started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<String>,
+    /// A fingerprint of the configuration files, to notice edits.
+    #[serde(default)]
+    pub config_print: u64,
+    /// Things said once: unknown models, unknown events, responses without usage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<String>,
+}
+
+/// What one request spent, for estimates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// What it spent.
+    pub spend: Spend,
+    /// Its output tokens.
+    pub output: u64,
+}
+
+/// A run: one agent at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its id: the agent's id, or for a main run the id of its prompt.
+    pub id: String,
+    /// The session.
+    pub session: String,
+    /// The agent's type; `main` for the main agent.
+    pub agent_type: String,
+    /// The name others send messages to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The run that spawned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The call that spawned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spawn_call: Option<String>,
+    /// How deep it is; main is 0.
+    #[serde(default)]
+    pub depth: u32,
+    /// Where it stands.
+    #[serde(default)]
+    pub status: Status,
+    /// Machine-readable reason of a stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The source's error sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Its rules.
+    #[serde(default)]
+    pub rules: Rules,
+    /// When it began.
+    pub started: Moment,
+    /// Its last event.
+    pub last: Moment,
+    /// Whether its clock runs.
+    #[serde(default)]
+    pub working: bool,
+    /// The end of the last wait for a dialog that was taken off the clock.
+    #[serde(default)]
+    pub waited_until: u64,
+    /// What it has used.
+    #[serde(default)]
+    pub tally: Tally,
+    /// Its own transcript; main runs share the session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<Tail>,
+    /// Its last five requests.
+    #[serde(default)]
+    pub recent: Vec<Request>,
+    /// Tokens of the conversation as it stands, which the next request sends again.
+    #[serde(default)]
+    pub context: u64,
+    /// Price of that conversation at cache-read price, and of one output token, in pico-dollars.
+    #[serde(default)]
+    pub replay_price: (u64, u64),
+    /// An order to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Whether its parent has been told how it ended.
+    #[serde(default)]
+    pub told: bool,
+    /// Early warnings given: limit and per cent; 100 stands for a warned trip.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warned: Vec<(String, u8)>,
+    /// The task it works on, for records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// Background shell commands it started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<Background>,
+    /// Requests, tokens and cost by model.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, Spend>,
+    /// Whether every row of its transcript has been charged.
+    #[serde(default)]
+    pub settled: bool,
+}
+
+/// The agent type of main runs.
+pub const MAIN: &str = "main";
+
+impl Run {
+    /// Whether this is a run of the main agent.
+    pub fn is_main(&self) -> bool {
+        self.parent.is_none() && self.agent_type == MAIN
+    }
+
+    /// What records call the work: the task, else the run.
+    pub fn task_id(&self) -> &str {
+        self.task.as_deref().unwrap_or(&self.id)
+    }
+}

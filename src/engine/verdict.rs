@@ -1,0 +1,110 @@
+//! What is found and what is answered, as data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::policy::{Action, Layer, Scope};
+use crate::limits::{self, Limit};
+
+/// One limit's opinion of one event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The limit's key, or `explicit_stop` / `explicit_pause` for a person's order.
+    pub limit: String,
+    /// What it is counted over.
+    pub scope: Scope,
+    /// What is used, in the base unit.
+    pub used: u64,
+    /// The cap, in the base unit.
+    pub cap: u64,
+    /// What the limit does.
+    pub action: Action,
+    /// Whose rule it is.
+    pub layer: Layer,
+    /// The per cent of an early warning; 100 for a trip.
+    pub percent: u8,
+    /// What one increase adds.
+    #[serde(default)]
+    pub increase: u64,
+}
+
+/// The key of a person's order to stop.
+pub const EXPLICIT_STOP: &str = "explicit_stop";
+/// The key of a person's order to pause.
+pub const EXPLICIT_PAUSE: &str = "explicit_pause";
+
+impl Finding {
+    /// Returns the limit's facts; nothing for a person's order.
+    pub fn facts(&self) -> Option<&'static Limit> {
+        limits::find(&self.limit)
+    }
+
+    /// Whether the cap is reached (an early warning is not).
+    pub fn is_trip(&self) -> bool {
+        self.percent >= 100
+    }
+
+    /// Whether model requests alone use it up.
+    pub fn spent_by_requests(&self) -> bool {
+        self.facts().is_some_and(Limit::spent_by_requests)
+    }
+
+    /// Returns the machine-readable reason of a stop by it.
+    pub fn stop_reason(&self) -> &str {
+        self.facts().map_or(&self.limit, |limit| limit.stop_reason)
+    }
+}
+
+/// What is answered, from the mildest to the strictest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Go on.
+    #[default]
+    Allow,
+    /// Go on, and know this.
+    Warn,
+    /// Ask the person.
+    Ask,
+    /// Refuse this call or prompt; the agent goes on.
+    Deny,
+    /// Refuse, and end this agent's loop.
+    Stop,
+}
+
+/// The strictest of the findings, with all of them as reasons.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// What is answered.
+    pub step: Step,
+    /// Why: the deciding finding first.
+    pub findings: Vec<Finding>,
+    /// What kind of refusal it is, where it is one.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a call or prompt is refused, beyond the finding itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A limit trips now; this many responses are left to report.
+    Tripped {
+        /// Model responses left to report.
+        grace: u32,
+    },
+    /// An order stands; this many responses are left to report after this one.
+    Ordered {
+        /// Model responses left to report.
+        grace: u32,
+    },
+    /// Another call of the batch is asking the person.
+    Asking,
+    /// The agent that the message is for is paused or over its budget.
+    Addressee {
+        /// Its run.
+        run: String,
+    },
+    /// Fusebox itself is touched.
+    Tampering {
+        /// What is touched.
+        what: String,
+    },
+}

@@ -1,0 +1,13 @@
+//! Fusebox: limits on turns, time, cost and tokens for Claude Code agents, enforced at the client's hooks.
+
+pub mod cmd;
+pub mod config;
+pub mod engine;
+pub mod error;
+pub mod limits;
+pub mod pricing;
+pub mod report;
+pub mod store;
+pub mod transcript;
+pub mod wire;
+pub mod world;

@@ -1,0 +1,20 @@
+//! Tokens over all requests: input, cache writes and output; cache reads too where configured.
+
+use crate::engine::policy::Scope;
+use crate::limits::{Alias, Limit, Meter, Unit};
+
+/// The limit on tokens.
+pub const LIMIT: Limit = Limit {
+    key: "max_tokens",
+    aliases: &[Alias { key: "max_execution_tokens", scale: 1 }],
+    label: "tokens",
+    unit: Unit::Tokens,
+    range: (1, 1_000_000_000_000),
+    ceiling: None,
+    scopes: &[Scope::Run, Scope::Session],
+    stop_reason: "token_budget_exhausted",
+    phrase: "token budget exhausted",
+    meter: Meter::Spend(|spend| spend.tokens),
+    doc: "Input, cache-write and output tokens over all requests; cache reads too with `count_cache_reads: true`.",
+    example: "200000",
+};

@@ -1,0 +1,21 @@
+//! Wall time since a run or session began, waits included.
+
+use crate::engine::policy::Scope;
+use crate::limits::{Alias, Limit, Meter, Unit};
+
+/// The limit on wall time.
+pub const LIMIT: Limit = Limit {
+    key: "max_wall_ms",
+    aliases: &[Alias { key: "timeout", scale: 1000 }, Alias { key: "max_duration", scale: 1000 }],
+    label: "wall time",
+    unit: Unit::Millis,
+    range: (100, 31_536_000_000),
+    ceiling: None,
+    scopes: &[Scope::Run, Scope::Session],
+    stop_reason: "timeout",
+    phrase: "time limit reached",
+    meter: Meter::Step { used: |meters| meters.wall_ms, adds: |_| Some(1) },
+    doc: "Milliseconds since the run (or session) began, waits and pauses included. The aliases `timeout` and \
+          `max_duration` are in seconds.",
+    example: "1800000",
+};

@@ -1,0 +1,1 @@
+//! Rows into reports, and reports into text, JSON and CSV.

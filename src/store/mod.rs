@@ -1,0 +1,1 @@
+//! The state: SQLite and the lock files.

@@ -1,0 +1,1 @@
+//! The client's transcripts: reading what is new.

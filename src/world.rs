@@ -1,0 +1,149 @@
+//! The only reader of the clock, the environment, the home folder and the standard streams.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::engine::event::Moment;
+
+/// The process's surroundings.
+pub struct World {
+    _private: (),
+}
+
+impl World {
+    /// Returns the real surroundings.
+    pub fn real() -> World {
+        World { _private: () }
+    }
+
+    /// Returns an environment variable that is set and not empty.
+    pub fn var(&self, name: &str) -> Option<String> {
+        env::var(name).ok().filter(|value| !value.is_empty())
+    }
+
+    /// Returns the command line.
+    pub fn args(&self) -> Vec<OsString> {
+        env::args_os().collect()
+    }
+
+    /// Returns the path of the running binary.
+    pub fn binary(&self) -> Option<PathBuf> {
+        env::current_exe().ok()
+    }
+
+    /// Returns the working directory.
+    pub fn folder(&self) -> PathBuf {
+        env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+    }
+
+    /// Returns the home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.var("HOME").or_else(|| self.var("USERPROFILE")).map(PathBuf::from)
+    }
+
+    /// Returns the client's configuration folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
+    pub fn claude_dir(&self) -> Option<PathBuf> {
+        self.var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| Some(self.home()?.join(".claude")))
+    }
+
+    /// Returns the folder of managed files on this platform.
+    pub fn managed_dir(&self) -> PathBuf {
+        PathBuf::from(if cfg!(target_os = "macos") {
+            "/Library/Application Support/ClaudeCode"
+        } else {
+            "/etc/claude-code"
+        })
+    }
+
+    /// Returns the folder of the state: `$FUSEBOX_HOME`, else the platform's state folder.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        if let Some(path) = self.var("FUSEBOX_HOME") {
+            return Some(PathBuf::from(path));
+        }
+        if cfg!(target_os = "macos") {
+            return Some(self.home()?.join("Library/Application Support/fusebox"));
+        }
+        let state = self.var("XDG_STATE_HOME").map(PathBuf::from);
+        Some(state.or_else(|| Some(self.home()?.join(".local/state")))?.join("fusebox"))
+    }
+
+    /// Returns the moment.
+    pub fn now(&self) -> Moment {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        #[cfg(target_os = "linux")]
+        let clock = ClockId::Boottime;
+        #[cfg(not(target_os = "linux"))]
+        let clock = ClockId::Monotonic;
+        let mono = clock_gettime(clock);
+        Moment {
+            wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
+            mono_ms: (mono.tv_sec as u64) * 1000 + (mono.tv_nsec as u64) / 1_000_000,
+            boot: self.boot(),
+        }
+    }
+
+    /// Returns a hash of this boot's id; zero where the platform has none.
+    fn boot(&self) -> u64 {
+        let Ok(id) = fs::read("/proc/sys/kernel/random/boot_id") else { return 0 };
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Reads all of standard input.
+    pub fn stdin(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(8 * 1024);
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes to standard output; a closed pipe is no error.
+    pub fn print(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let _closed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Writes a line to standard error.
+    pub fn complain(&self, text: &str) {
+        let _closed = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// Whether output may be coloured: a terminal, and no NO_COLOR.
+    pub fn colours(&self) -> bool {
+        io::stdout().is_terminal() && self.var("NO_COLOR").is_none() && self.var("TERM").as_deref() != Some("dumb")
+    }
+
+    /// Returns the terminal's width, 80 where there is none.
+    pub fn width(&self) -> usize {
+        self.var("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(80).clamp(40, 200)
+    }
+
+    /// Returns the git common directory of a folder, else the folder: worktrees are one project.
+    pub fn project_of(&self, folder: &Path) -> PathBuf {
+        let mut at = Some(folder);
+        while let Some(dir) = at {
+            let git = dir.join(".git");
+            match fs::metadata(&git) {
+                Ok(meta) if meta.is_dir() => return git,
+                Ok(_) => return common_dir(dir, &git).unwrap_or(git),
+                Err(_) => at = dir.parent(),
+            }
+        }
+        folder.to_path_buf()
+    }
+}
+
+/// Follows a worktree's `.git` file to the common directory.
+fn common_dir(dir: &Path, git: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(git).ok()?;
+    let own = dir.join(text.strip_prefix("gitdir:")?.trim());
+    let common = fs::read_to_string(own.join("commondir")).ok()?;
+    own.join(common.trim()).canonicalize().ok()
+}

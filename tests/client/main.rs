@@ -1,0 +1,1 @@
+//! The real client end to end.

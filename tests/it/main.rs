@@ -1,0 +1,1 @@
+//! Fusebox from outside: commands and stories.
