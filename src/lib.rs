@@ -7,6 +7,7 @@ pub mod error;
 pub mod limits;
 pub mod pricing;
 pub mod report;
+pub mod setup;
 pub mod store;
 pub mod transcript;
 pub mod wire;
