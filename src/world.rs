@@ -33,6 +33,11 @@ impl World {
         env::args_os().collect()
     }
 
+    /// Returns this process's id.
+    pub fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
     /// Returns the path of the running binary.
     pub fn binary(&self) -> Option<PathBuf> {
         env::current_exe().ok()

@@ -1,1 +1,18 @@
-//! Configuration: layers, keys and what is in force.
+//! Configuration: files, frontmatter and spawn blocks become typed settings, and settings become rules.
+//!
+//! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Doc`]s, [`settle`] drops what may not
+//! stand, [`resolve`] picks the strongest of what is left, and [`policy::Pinned`] holds it all for one client.
+//! Only [`load`] touches the file system.
+
+pub mod frontmatter;
+pub mod keys;
+pub mod layers;
+pub mod load;
+pub mod policy;
+pub mod problem;
+pub mod read;
+pub mod resolve;
+pub mod setting;
+pub mod settle;
+pub mod shape;
+pub mod spawn;

@@ -65,6 +65,21 @@ pub struct Order {
     pub grace_left: u32,
 }
 
+/// A spawn that was admitted and whose agent is not known yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// The Agent call.
+    pub call: String,
+    /// The run that made it.
+    pub run: String,
+    /// The name given to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The prompt, where it holds limits or a task's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
 /// An increase that a person is being asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
@@ -192,9 +207,12 @@ pub struct Session {
     /// Increases being asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask>,
-    /// Trips that ask at the next call.
+    /// Trips of session rules that ask at the next call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wants: Vec<Finding>,
+    /// Spawns whose agents are not known yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spawns: Vec<Spawn>,
     /// Hashes of prompts that the client's schedule sends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crons: Vec<u64>,
@@ -294,6 +312,15 @@ pub struct Run {
     /// An order to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
+    /// Trips of its own rules that ask at the next call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wants: Vec<Finding>,
+    /// Limits whose increase a person declined: from then on they act as terminate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declined: Vec<String>,
+    /// Whether a person has lifted its pause, so that the next prompt goes on with it.
+    #[serde(default)]
+    pub resumed: bool,
     /// Whether its parent has been told how it ended.
     #[serde(default)]
     pub told: bool,

@@ -1,0 +1,84 @@
+//! Reads the limits in an agent's frontmatter: `execution_limits:`, AgentMD's `settings:`, the client's `maxTurns:`.
+
+use serde_json::{Map, Value};
+
+use crate::config::problem::Problem;
+use crate::config::read::Reading;
+use crate::config::setting::{Doc, Place};
+use crate::engine::policy::Layer;
+
+/// The keys at the top of a frontmatter that are read.
+const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];
+
+/// The keys of AgentMD's `settings` that are limits. Others are not ours: its `max_tokens` is the size of one response.
+const AGENTMD: [&str; 5] = ["timeout", "max_tool_calls", "max_execution_tokens", "max_cost_usd", "loop_detection"];
+
+/// An agent's type, and what its frontmatter says.
+pub struct Agent {
+    /// The type.
+    pub name: String,
+    /// What it says of limits.
+    pub reading: Reading,
+}
+
+/// Reads an agent's file; `stem` is its name without the ending.
+pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
+    let picked = picked(text)?;
+    let mut reading = Reading { doc: Doc::empty(Layer::Frontmatter, path), problems: Vec::new() };
+    match serde_saphyr::from_str::<Value>(&picked) {
+        Ok(Value::Object(entries)) => {
+            let name = entries.get("name").and_then(Value::as_str).unwrap_or(stem).to_owned();
+            blocks(&mut reading, &Place::Agents(name.clone()), &entries);
+            Some(Agent { name, reading })
+        }
+        Ok(_) => Some(Agent { name: stem.to_owned(), reading }),
+        Err(cause) => {
+            let cause = cause.to_string();
+            let cause = cause.lines().next().unwrap_or_default();
+            let what = format!("has limits that are no YAML: {cause}; its limits are ignored");
+            reading.problems.push(Problem::of_doc(&reading.doc, what));
+            Some(Agent { name: stem.to_owned(), reading })
+        }
+    }
+}
+
+fn blocks(reading: &mut Reading, place: &Place, entries: &Map<String, Value>) {
+    match entries.get("execution_limits") {
+        Some(Value::Object(limits)) => {
+            reading.doc.declares = true;
+            reading.block(place, "execution_limits.", limits);
+        }
+        Some(Value::Null) | None => {}
+        Some(other) => {
+            let problem = Problem::of_key(&reading.doc, "execution_limits", other);
+            reading.problems.push(problem.says("is ignored: it must be an object of limits"));
+        }
+    }
+    if let Some(Value::Object(settings)) = entries.get("settings") {
+        let ours = settings.iter().filter(|(name, _)| AGENTMD.contains(&name.as_str()));
+        reading.block(place, "settings.", &ours.map(|(name, value)| (name.clone(), value.clone())).collect());
+    }
+    if let Some(turns) = entries.get("maxTurns") {
+        reading.block(place, "", &Map::from_iter([("maxTurns".to_owned(), turns.clone())]));
+    }
+}
+
+/// Picks the lines of the keys that are read. The rest is left alone: descriptions in the wild are often no YAML.
+fn picked(text: &str) -> Option<String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.lines();
+    lines.next().filter(|line| line.trim_end() == "---")?;
+    let mut picked = String::new();
+    let mut inside = false;
+    for line in lines.take_while(|line| line.trim_end() != "---") {
+        let goes_on = line.starts_with([' ', '\t', '}', ']', '#', '-']) || line.trim().is_empty();
+        if !goes_on {
+            inside = KEYS.iter().any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
+        }
+        if inside {
+            picked.push_str(line);
+            picked.push('\n');
+        }
+    }
+    Some(picked)
+}

@@ -1,0 +1,158 @@
+//! Reads the files of the configuration: the only part of it that touches the file system.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde_json::Value;
+
+use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SETTINGS_KEY, SOURCES, Source};
+use crate::config::policy::Pinned;
+use crate::config::problem::Problem;
+use crate::config::resolve::Trust;
+use crate::config::setting::Doc;
+use crate::config::{frontmatter, read};
+use crate::engine::policy::Layer;
+use crate::world::World;
+
+/// How deep folders of agents are looked into.
+const DEPTH: usize = 8;
+
+/// Reads everything that a client in this project is bound by.
+pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> (Pinned, Vec<Problem>) {
+    let mut docs = Vec::new();
+    let mut problems = Vec::new();
+    let mut has_policy_file = false;
+    for (source, path) in sources(world, project_folder) {
+        let Some(text) = text(source.layer, &path, &mut problems) else { continue };
+        has_policy_file |= source.part == Part::Whole && source.layer != Layer::Managed;
+        docs.extend(document(source, &path, &text, &mut problems));
+    }
+    let agents = agents(world, project_folder, &mut problems);
+    let (pinned, dropped) = Pinned::of(docs, agents, trusted.into());
+    problems.extend(dropped);
+    (Pinned { has_policy_file, ..pinned }, problems)
+}
+
+/// Reads a policy from one file alone, as the user's, over the built-in defaults.
+pub fn only(path: &Path) -> (Pinned, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let source = Source { layer: Layer::User, folder: Folder::Claude, file: "", part: Part::Whole };
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(cause) => {
+            let doc = Doc::empty(source.layer, &path.to_string_lossy());
+            problems.push(Problem::of_doc(&doc, format!("cannot be read: {cause}")));
+            String::from("{}")
+        }
+    };
+    let docs = document(&source, path, &text, &mut problems).into_iter().collect();
+    let (pinned, dropped) = Pinned::of(docs, Vec::new(), Trust::Untrusted);
+    problems.extend(dropped);
+    (Pinned { has_policy_file: true, ..pinned }, problems)
+}
+
+/// Returns a number that changes when one of the files does: cheap, from times and sizes alone.
+pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let files = sources(world, project_folder).into_iter().map(|(_, path)| path);
+    for path in files.chain(agent_folders(world, project_folder)) {
+        if let Ok(meta) = fs::metadata(&path) {
+            let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            (&path, meta.len(), modified).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+/// Returns every file that may exist, each once: at home, the project's files are the user's.
+fn sources(world: &World, project_folder: &Path) -> Vec<(&'static Source, PathBuf)> {
+    let mut sources: Vec<(&'static Source, PathBuf)> = Vec::new();
+    for source in &SOURCES {
+        let Some(folder) = folder(world, project_folder, source.folder) else { continue };
+        let path = folder.join(source.file);
+        if sources.iter().all(|(_, known)| *known != path) {
+            sources.push((source, path));
+        }
+    }
+    sources
+}
+
+fn agent_folders(world: &World, project_folder: &Path) -> Vec<PathBuf> {
+    let folders = AGENT_FOLDERS.iter().filter_map(|it| folder(world, project_folder, *it));
+    folders.map(|folder| folder.join("agents")).collect()
+}
+
+fn folder(world: &World, project_folder: &Path, folder: Folder) -> Option<PathBuf> {
+    match folder {
+        Folder::Claude => world.claude_dir(),
+        Folder::Project => Some(project_folder.join(".claude")),
+        Folder::Managed => Some(world.managed_dir()),
+    }
+}
+
+/// Reads a file; one that is not there says nothing, one that can't be read is a problem.
+fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+    match fs::read(path) {
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+        Err(cause) => {
+            let doc = Doc::empty(layer, &path.to_string_lossy());
+            problems.push(Problem::of_doc(&doc, format!("cannot be read: {cause}; all of it is ignored")));
+            None
+        }
+    }
+}
+
+fn document(source: &Source, path: &Path, text: &str, problems: &mut Vec<Problem>) -> Option<Doc> {
+    let path = path.to_string_lossy();
+    let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(json) => json,
+        Err(cause) => {
+            let what = format!("is no JSON: {cause}; all of it is ignored");
+            problems.push(Problem::of_doc(&Doc::empty(source.layer, &path), what));
+            return None;
+        }
+    };
+    let ours = match source.part {
+        Part::Whole => &json,
+        Part::Object => json.get(SETTINGS_KEY)?,
+    };
+    let reading = read::file(source.layer, &path, ours);
+    problems.extend(reading.problems);
+    Some(reading.doc)
+}
+
+/// Reads the frontmatter of every agent: the project's stand over the user's of the same name.
+fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Doc)> {
+    let mut agents: Vec<(String, Doc)> = Vec::new();
+    for path in agent_folders(world, project_folder).iter().flat_map(|folder| markdown(folder, DEPTH)) {
+        let Some(text) = text(Layer::Frontmatter, &path, problems) else { continue };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text) else { continue };
+        problems.extend(agent.reading.problems);
+        agents.retain(|(name, _)| *name != agent.name);
+        if !agent.reading.doc.settings.is_empty() || agent.reading.doc.declares {
+            agents.push((agent.name, agent.reading.doc));
+        }
+    }
+    agents
+}
+
+/// Returns the Markdown files below a folder, in a fixed order.
+fn markdown(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        if depth > 0 && path.is_dir() {
+            files.extend(markdown(&path, depth - 1));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            files.push(path);
+        }
+    }
+    files
+}

@@ -1,0 +1,127 @@
+//! The policy of one client: everything that was read when it started, pinned until it ends.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::problem::Problem;
+use crate::config::read::Reading;
+use crate::config::resolve::{Stack, Trust};
+use crate::config::setting::{Doc, Place, Term, Who};
+use crate::config::{read, settle, spawn};
+use crate::engine::policy::{Layer, Mode, OnError, Rules};
+
+/// The built-in defaults.
+const DEFAULTS: &str = include_str!("defaults.json");
+/// What a declared `execution_limits` brings for what it leaves out.
+const DECLARED: &str = include_str!("declared.json");
+/// How messages call the place of the built-in defaults.
+const BUILT_IN: &str = "built in";
+
+/// Everything that was read when a client started.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pinned {
+    /// What every file says, from the weakest to the strongest.
+    pub docs: Vec<Doc>,
+    /// What agents' frontmatter says, by agent type.
+    pub frontmatter: BTreeMap<String, Doc>,
+    /// Whether the repository may loosen what is the user's.
+    pub trust: Trust,
+    /// Whether the project or the user has a `fusebox.json`.
+    #[serde(default)]
+    pub has_policy_file: bool,
+}
+
+impl Pinned {
+    /// Makes the policy of what was read: drops what may not stand, and says why.
+    pub fn of(mut docs: Vec<Doc>, mut agents: Vec<(String, Doc)>, trust: Trust) -> (Pinned, Vec<Problem>) {
+        docs.extend(built_in());
+        docs.sort_by_key(|doc| doc.layer);
+        let files = docs.len();
+        let mut all = docs;
+        all.extend(agents.iter().map(|(_, doc)| doc.clone()));
+        let problems = settle::documents(&mut all, trust);
+        for ((_, doc), settled) in agents.iter_mut().zip(all.split_off(files)) {
+            *doc = settled;
+        }
+        let frontmatter = agents.into_iter().collect();
+        (Pinned { docs: all, frontmatter, trust, has_policy_file: false }, problems)
+    }
+
+    /// Returns whether Fusebox blocks.
+    pub fn mode(&self) -> Mode {
+        let found = self.stack(Who::Top).strongest(|term| if let Term::Mode(it) = term { Some(*it) } else { None });
+        found.map(|(mode, _)| mode).unwrap_or_default()
+    }
+
+    /// Returns what to answer where Fusebox fails.
+    pub fn on_error(&self) -> OnError {
+        let found = self.stack(Who::Top).strongest(|term| if let Term::OnError(it) = term { Some(*it) } else { None });
+        found.map(|(answer, _)| answer).unwrap_or_default()
+    }
+
+    /// Returns the rules over the session.
+    pub fn session(&self) -> Rules {
+        self.stack(Who::Session).rules()
+    }
+
+    /// Returns the rules of a run of the main agent.
+    pub fn main(&self) -> Rules {
+        self.stack(Who::Main).rules()
+    }
+
+    /// Returns the rules of a subagent's run, and what of the spawn's block was ignored. `prompt` is the Agent call's.
+    pub fn agent(&self, agent_type: &str, prompt: Option<&str>) -> (Rules, Vec<Problem>) {
+        let before = self.stack(self.who(agent_type));
+        let Some(block) = prompt.and_then(spawn::find) else { return (before.rules(), Vec::new()) };
+        let mut reading = Reading { doc: Doc::empty(Layer::Spawn, "the Agent call"), problems: Vec::new() };
+        reading.doc.declares = true;
+        reading.block(&Place::Agents(agent_type.to_owned()), "execution_limits.", &block);
+        let Reading { mut doc, mut problems } = reading;
+        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may_loosen()));
+        let docs = self.documents(agent_type, Some(&doc));
+        (Stack::of(&docs, Who::Declaring(agent_type), self.trust).rules(), problems)
+    }
+
+    /// Returns what applies to `who`, from the weakest to the strongest.
+    pub fn stack<'a>(&'a self, who: Who<'a>) -> Stack<'a> {
+        let docs = match who {
+            Who::Agent(name) | Who::Declaring(name) => self.documents(name, None),
+            Who::Top | Who::Session | Who::Main => self.docs.iter().collect(),
+        };
+        Stack::of(&docs, who, self.trust)
+    }
+
+    /// Returns how an agent type is asked for: one whose frontmatter declares `execution_limits`, or any other.
+    pub fn who<'a>(&self, agent_type: &'a str) -> Who<'a> {
+        match self.frontmatter.get(agent_type) {
+            Some(doc) if doc.declares => Who::Declaring(agent_type),
+            _ => Who::Agent(agent_type),
+        }
+    }
+
+    /// Whether the project or the user has a `fusebox.json`.
+    pub fn has_policy_file(&self) -> bool {
+        self.has_policy_file
+    }
+
+    fn spawn_may_loosen(&self) -> Option<bool> {
+        let top = self.stack(Who::Top);
+        top.strongest(|term| if let Term::SpawnMayLoosen(it) = term { Some(*it) } else { None }).map(|(may, _)| may)
+    }
+
+    fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Doc>) -> Vec<&'a Doc> {
+        let mut docs: Vec<&Doc> = self.docs.iter().chain(self.frontmatter.get(agent_type)).chain(spawn).collect();
+        docs.sort_by_key(|doc| doc.layer);
+        docs
+    }
+}
+
+/// Returns the built-in layer.
+fn built_in() -> Option<Doc> {
+    let defaults = serde_json::from_str(DEFAULTS).ok()?;
+    let declared = serde_json::from_str(DECLARED).ok()?;
+    let mut reading = read::file(Layer::BuiltIn, BUILT_IN, &defaults);
+    reading.block(&Place::Declared, "execution_limits.", &declared);
+    Some(reading.doc)
+}

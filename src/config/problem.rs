@@ -1,0 +1,146 @@
+//! What is wrong with the configuration, as a sentence that names layer, key, value and remedy.
+
+use std::fmt;
+
+use crate::config::setting::{Doc, Setting};
+use crate::engine::policy::Layer;
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; nothing is dropped that this version could enforce.
+    Warning,
+    /// A key, or a file, is ignored.
+    Error,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The layer it is in.
+    pub layer: Layer,
+    /// The file it is in.
+    pub path: String,
+    /// The key, from the top of its document; empty for the document as a whole.
+    pub key: String,
+    /// The value as it was written; empty for the document as a whole.
+    pub value: String,
+    /// What is wrong, continuing the sentence that the key begins.
+    pub what: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// Values longer than this are cut in messages.
+const LONGEST_VALUE: usize = 60;
+
+impl Problem {
+    /// Makes the problem of a whole document.
+    pub fn of_doc(doc: &Doc, what: impl Into<String>) -> Problem {
+        Problem {
+            severity: Severity::Error,
+            layer: doc.layer,
+            path: doc.path.clone(),
+            key: String::new(),
+            value: String::new(),
+            what: what.into(),
+            hint: None,
+        }
+    }
+
+    /// Makes the problem of one key.
+    pub fn of_key(doc: &Doc, key: &str, value: &serde_json::Value) -> Problem {
+        let mut value = value.to_string();
+        if let Some((cut, _)) = value.char_indices().nth(LONGEST_VALUE) {
+            value.truncate(cut);
+            value.push('…');
+        }
+        Problem { key: key.to_owned(), value, ..Problem::of_doc(doc, "") }
+    }
+
+    /// Makes the problem of one setting that was understood but may not stand.
+    pub fn of_setting(doc: &Doc, setting: &Setting) -> Problem {
+        Problem::of_key(doc, &setting.key, &setting.term.value())
+    }
+
+    /// Says what is wrong.
+    pub fn says(mut self, what: impl Into<String>) -> Problem {
+        self.what = what.into();
+        self
+    }
+
+    /// Adds what to do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Problem {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Makes it a warning.
+    pub fn warning(mut self) -> Problem {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// Whether something is ignored.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key.as_str() {
+            "" => write!(f, "`{}` ({}) {}", self.path, self.layer, self.what)?,
+            key => write!(f, "`{key}: {}` in `{}` ({}) {}", self.value, self.path, self.layer, self.what)?,
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Finds the name nearest to `word` by edits, where one is near enough to be meant.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let enough = (word.chars().count() / 3).max(2);
+    let scored = names.into_iter().map(|name| (edits(word, name), name));
+    scored.filter(|(edits, _)| *edits <= enough).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+}
+
+/// Counts the insertions, deletions and replacements that turn one word into the other; case and `-` do not count.
+fn edits(from: &str, to: &str) -> usize {
+    let plain = |word: &str| word.to_lowercase().replace('-', "_").chars().collect::<Vec<_>>();
+    let (from, to) = (plain(from), plain(to));
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let replaced = corner + usize::from(a != b);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_found() {
+        let names = ["max_turns", "max_tokens", "max_cost_usd", "mode"];
+        for (word, expected) in [
+            ("max_turn", Some("max_turns")),
+            ("maxTurns", Some("max_turns")),
+            ("max-tokens", Some("max_tokens")),
+            ("Mode", Some("mode")),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(word, names), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Picks the strongest of the settings that apply, and makes rules of them.
+
+use crate::config::layers;
+use crate::config::setting::{Doc, Increase, Place, Term, Who};
+use crate::engine::policy::{Action, Layer, Rule, Rules};
+use crate::limits::{Limit, ROSTER};
+
+/// One setting that applies to what is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Where it was read.
+    pub doc: &'a Doc,
+    /// What it is said of.
+    pub place: &'a Place,
+    /// What it says.
+    pub term: &'a Term,
+}
+
+/// Everything that applies to what is asked for, from the weakest to the strongest.
+#[derive(Debug)]
+pub struct Stack<'a> {
+    candidates: Vec<Candidate<'a>>,
+    ceilings: Vec<Candidate<'a>>,
+    /// Whether the repository may do what the user may.
+    pub trust: Trust,
+}
+
+/// Whether the user trusts the repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// The repository may only tighten what is the user's.
+    #[default]
+    Untrusted,
+    /// The repository may loosen it.
+    Trusted,
+}
+
+impl From<bool> for Trust {
+    fn from(trusted: bool) -> Trust {
+        if trusted { Trust::Trusted } else { Trust::Untrusted }
+    }
+}
+
+/// The range that binds a limit, and whose rule that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ceiling {
+    /// The smallest and the largest cap.
+    pub range: (u64, u64),
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// A cap in force, and what it replaced.
+#[derive(Clone, Copy, Debug)]
+pub struct Cap<'a> {
+    /// The cap in the limit's base unit.
+    pub value: u64,
+    /// Whose it is.
+    pub layer: Layer,
+    /// The setting that says it; another than the ceiling where the ceiling cut it.
+    pub said: Candidate<'a>,
+}
+
+impl<'a> Stack<'a> {
+    /// Collects what applies to `who` from documents that are ordered from the weakest to the strongest.
+    pub fn of(docs: &[&'a Doc], who: Who<'_>, trust: Trust) -> Stack<'a> {
+        let ceilings = match who {
+            Who::Agent(_) | Who::Declaring(_) => applying(docs, Who::Top),
+            Who::Top | Who::Session | Who::Main => Vec::new(),
+        };
+        Stack { candidates: applying(docs, who), ceilings, trust }
+    }
+
+    /// Returns all that applies, from the weakest to the strongest.
+    pub fn candidates(&self) -> &[Candidate<'a>] {
+        &self.candidates
+    }
+
+    /// Returns the strongest value that `of` finds, with the setting that says it.
+    pub fn strongest<T>(&self, of: impl Fn(&'a Term) -> Option<T>) -> Option<(T, Candidate<'a>)> {
+        self.candidates.iter().rev().find_map(|candidate| Some((of(candidate.term)?, *candidate)))
+    }
+
+    /// Returns the cap of a limit, cut to its ceiling.
+    pub fn cap(&self, limit: &Limit) -> Option<Cap<'a>> {
+        let (cap, said) = self.strongest(|term| match term {
+            Term::Cap { limit: it, cap } if *it == limit => Some(*cap),
+            _ => None,
+        })?;
+        let layer = said.doc.layer;
+        let ceiling = self.ceiling(limit).filter(|_| layer != Layer::Managed);
+        match (cap, ceiling) {
+            (Some(value), Some(ceiling)) if value > ceiling.range.1 => {
+                Some(Cap { value: ceiling.range.1, layer: ceiling.layer, said })
+            }
+            (Some(value), _) => Some(Cap { value, layer, said }),
+            (None, Some(ceiling)) if !self.may_unbind(layer) => {
+                Some(Cap { value: ceiling.range.1, layer: ceiling.layer, said })
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// Returns what a limit does when it trips. The built-in backstops only warn, but a cap that somebody set does not.
+    pub fn action(&self, limit: &Limit, cap_layer: Layer) -> (Action, Option<Candidate<'a>>) {
+        let mut strongest = self.candidates.iter().rev();
+        let found = strongest.find_map(|candidate| match candidate.term {
+            Term::Action { limit: it, action } if it.is_none_or(|it| it == limit) => {
+                (!is_backstop(candidate) || cap_layer == Layer::BuiltIn).then_some((*action, *candidate))
+            }
+            _ => None,
+        });
+        found.map_or((Action::Terminate, None), |(action, candidate)| (action, Some(candidate)))
+    }
+
+    /// Returns what an increase of a limit adds.
+    pub fn increase(&self, limit: &Limit) -> Increase {
+        let found = self.strongest(|term| match term {
+            Term::Increase { limit: it, by } if it.is_none_or(|it| it == limit) => Some(*by),
+            _ => None,
+        });
+        found.map_or(Increase::DEFAULT, |(by, _)| by)
+    }
+
+    /// Returns the range that binds a limit of subagents' runs.
+    pub fn ceiling(&self, limit: &Limit) -> Option<Ceiling> {
+        ceiling(&self.ceilings, limit)
+    }
+
+    /// Makes the rules.
+    pub fn rules(&self) -> Rules {
+        let default = Rules::default();
+        let grace_turns = self.strongest(|term| if let Term::GraceTurns(it) = term { Some(*it) } else { None });
+        let tools = self.strongest(|term| if let Term::FinalizeTools(it) = term { Some(it) } else { None });
+        let warn_at = self.strongest(|term| if let Term::WarnAt(it) = term { Some(it) } else { None });
+        let remaining = self.strongest(|term| if let Term::RemainingEachTurn(it) = term { Some(*it) } else { None });
+        let cache = self.strongest(|term| if let Term::CountCacheReads(it) = term { Some(*it) } else { None });
+        Rules {
+            rules: ROSTER.into_iter().filter_map(|limit| self.rule(limit)).collect(),
+            grace_turns: grace_turns.map_or(default.grace_turns, |(it, _)| it),
+            finalize_tools: tools.map(|(it, _)| it.clone()),
+            warn_at: warn_at.map_or(default.warn_at, |(it, _)| it.clone()),
+            remaining_each_turn: remaining.map_or(default.remaining_each_turn, |(it, _)| it),
+            count_cache_reads: cache.map_or(default.count_cache_reads, |(it, _)| it),
+        }
+    }
+
+    fn rule(&self, limit: &'static Limit) -> Option<Rule> {
+        let cap = self.cap(limit)?;
+        let (action, _) = self.action(limit, cap.layer);
+        let increase = self.increase(limit).of(cap.value);
+        Some(Rule { limit, cap: cap.value, action, layer: cap.layer, increase })
+    }
+
+    fn may_unbind(&self, layer: Layer) -> bool {
+        layers::is_owner(layer) || self.trust == Trust::Trusted
+    }
+}
+
+/// Returns the range that binds a limit, by settings at the top of documents, else by the limit itself.
+pub fn ceiling(top: &[Candidate<'_>], limit: &Limit) -> Option<Ceiling> {
+    let said = top.iter().rev().find_map(|candidate| match candidate.term {
+        Term::Ceiling { limit: it, range } if *it == limit => Some((*range, candidate.doc.layer)),
+        _ => None,
+    });
+    let (range, layer) = said.unwrap_or((limit.ceiling, Layer::BuiltIn));
+    Some(Ceiling { range: range?, layer })
+}
+
+/// Returns the settings that apply, the weakest first: by document, then by fit, then what singles out a limit.
+fn applying<'a>(docs: &[&'a Doc], who: Who<'_>) -> Vec<Candidate<'a>> {
+    let mut candidates = Vec::new();
+    for (place_in_order, doc) in docs.iter().enumerate() {
+        for setting in &doc.settings {
+            if let Some(fit) = setting.place.fit(who) {
+                let rank = (place_in_order, fit, setting.term.is_single());
+                candidates.push((rank, Candidate { doc, place: &setting.place, term: &setting.term }));
+            }
+        }
+    }
+    candidates.sort_by_key(|(rank, _)| *rank);
+    candidates.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// Whether it is the built-in block for every agent type, which is there so that nothing runs unseen.
+fn is_backstop(candidate: &Candidate<'_>) -> bool {
+    candidate.doc.layer == Layer::BuiltIn && matches!(candidate.place, Place::Agents(pattern) if pattern == "*")
+}

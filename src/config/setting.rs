@@ -1,0 +1,240 @@
+//! A setting: one typed value, and what it is said of.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::engine::policy::{Action, Layer, Mode, OnError};
+use crate::limits::Limit;
+
+/// What a setting is said of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Fusebox as a whole.
+    Top,
+    /// The session.
+    Session,
+    /// The main agent's runs.
+    Main,
+    /// Runs of the agent types that match a pattern.
+    Agents(String),
+    /// Runs of agents whose frontmatter or spawn declares `execution_limits`.
+    Declared,
+}
+
+/// Whose rules are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who<'a> {
+    /// Fusebox as a whole.
+    Top,
+    /// The session.
+    Session,
+    /// A run of the main agent.
+    Main,
+    /// A run of a subagent of this type.
+    Agent(&'a str),
+    /// A run of a subagent of this type that declares `execution_limits`.
+    Declaring(&'a str),
+}
+
+impl Place {
+    /// Returns how closely the place fits: nothing where it does not, and more for a closer fit.
+    pub fn fit(&self, who: Who<'_>) -> Option<usize> {
+        match (self, who) {
+            (Place::Top, Who::Top) | (Place::Session, Who::Session) | (Place::Main, Who::Main) => Some(0),
+            (Place::Declared, Who::Declaring(_)) => Some(1),
+            (Place::Agents(pattern), Who::Agent(name) | Who::Declaring(name)) => fit(pattern, name),
+            _ => None,
+        }
+    }
+}
+
+/// Returns how closely a pattern with `*` fits a name: an exact name most, then by the length of what is not `*`.
+fn fit(pattern: &str, name: &str) -> Option<usize> {
+    if pattern == name {
+        return Some(usize::MAX);
+    }
+    let stars = pattern.matches('*').count();
+    let literal = pattern.len() - stars;
+    (stars > 0 && matches(pattern.as_bytes(), name.as_bytes())).then_some(if literal == 0 { 0 } else { literal + 1 })
+}
+
+/// Whether a pattern fits; linear in practice, since after each `*` only the shortest stretch is tried again.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut read, mut last_star) = (0, 0, None);
+    while read < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                last_star = Some((at, read));
+                at += 1;
+            }
+            Some(byte) if *byte == name[read] => {
+                at += 1;
+                read += 1;
+            }
+            _ => {
+                let Some((star, from)) = last_star else { return false };
+                last_star = Some((star, from + 1));
+                (at, read) = (star + 1, from + 1);
+            }
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+/// What one increase adds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Increase {
+    /// A part of the cap.
+    Fraction(f64),
+    /// So much, in the limit's base unit.
+    Amount(u64),
+}
+
+impl Increase {
+    /// The increase where nothing is configured.
+    pub const DEFAULT: Increase = Increase::Fraction(0.5);
+
+    /// Returns what it adds to a cap: at least one unit.
+    pub fn of(self, cap: u64) -> u64 {
+        match self {
+            Increase::Fraction(part) => ((cap as f64 * part).round() as u64).max(1),
+            Increase::Amount(amount) => amount.max(1),
+        }
+    }
+}
+
+/// One typed value. Where `limit` may be absent, the value is for every limit of its block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Term {
+    /// A limit's cap in its base unit, or no limit.
+    Cap {
+        /// Which limit.
+        limit: &'static Limit,
+        /// The cap; nothing for no limit.
+        cap: Option<u64>,
+    },
+    /// What limits do when they trip.
+    Action {
+        /// Which limit, or all.
+        limit: Option<&'static Limit>,
+        /// What it does.
+        action: Action,
+    },
+    /// What an increase adds.
+    Increase {
+        /// Which limit, or all.
+        limit: Option<&'static Limit>,
+        /// By how much.
+        by: Increase,
+    },
+    /// Responses left to report.
+    GraceTurns(u32),
+    /// Tools that may run in grace.
+    FinalizeTools(Vec<String>),
+    /// Per cents at which to warn.
+    WarnAt(Vec<u8>),
+    /// Whether the agent is told what remains after every batch.
+    RemainingEachTurn(bool),
+    /// Whether cache reads count as tokens.
+    CountCacheReads(bool),
+    /// The range that binds a limit of subagents' runs, or no ceiling.
+    Ceiling {
+        /// Which limit.
+        limit: &'static Limit,
+        /// The smallest and the largest cap.
+        range: Option<(u64, u64)>,
+    },
+    /// Whether Fusebox blocks.
+    Mode(Mode),
+    /// What to answer where Fusebox fails.
+    OnError(OnError),
+    /// Whether spawn blocks may loosen limits.
+    SpawnMayLoosen(bool),
+}
+
+impl Term {
+    /// Returns the key that says it, from the block on.
+    pub fn key(&self) -> String {
+        match self {
+            Term::Cap { limit, .. } => limit.key.to_owned(),
+            Term::Action { limit: None, .. } => "timeout_action".to_owned(),
+            Term::Action { limit: Some(limit), .. } => format!("actions.{limit}"),
+            Term::Increase { limit: None, .. } => "increase".to_owned(),
+            Term::Increase { limit: Some(limit), .. } => format!("increase.{limit}"),
+            Term::GraceTurns(_) => "grace_turns".to_owned(),
+            Term::FinalizeTools(_) => "finalize_tools".to_owned(),
+            Term::WarnAt(_) => "warn_at".to_owned(),
+            Term::RemainingEachTurn(_) => "remaining".to_owned(),
+            Term::CountCacheReads(_) => "count_cache_reads".to_owned(),
+            Term::Ceiling { limit, .. } => format!("ceilings.{limit}"),
+            Term::Mode(_) => "mode".to_owned(),
+            Term::OnError(_) => "on_error".to_owned(),
+            Term::SpawnMayLoosen(_) => "spawn_may_loosen".to_owned(),
+        }
+    }
+
+    /// Returns the value as configuration would write it.
+    pub fn value(&self) -> Value {
+        match self {
+            Term::Cap { limit, cap } => cap.map_or(Value::Null, |cap| number(limit, cap)),
+            Term::Action { action, .. } => json!(action),
+            Term::Increase { by: Increase::Fraction(part), .. } => json!(part),
+            Term::Increase { by: Increase::Amount(more), limit } => limit.map_or(Value::Null, |it| number(it, *more)),
+            Term::GraceTurns(turns) => json!(turns),
+            Term::FinalizeTools(tools) => json!(tools),
+            Term::WarnAt(percents) => json!(percents),
+            Term::RemainingEachTurn(each) => each.then_some("turn").map_or(Value::Null, |word| json!(word)),
+            Term::CountCacheReads(flag) | Term::SpawnMayLoosen(flag) => json!(flag),
+            Term::Ceiling { range: None, .. } => Value::Null,
+            Term::Ceiling { limit, range: Some((low, high)) } => json!([number(limit, *low), number(limit, *high)]),
+            Term::Mode(mode) => json!(mode),
+            Term::OnError(answer) => json!(answer),
+        }
+    }
+
+    /// Whether it singles out one limit of its block.
+    pub fn is_single(&self) -> bool {
+        !matches!(self, Term::Action { limit: None, .. } | Term::Increase { limit: None, .. })
+    }
+}
+
+/// Returns a value in a limit's base unit as configuration's number, whole where it is whole.
+pub fn number(limit: &Limit, value: u64) -> Value {
+    let number = limit.configured(value);
+    if number.fract() == 0.0 && number < 9e15 { json!(number as u64) } else { json!(number) }
+}
+
+/// One typed value with what it is said of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// What it is said of.
+    pub place: Place,
+    /// The value.
+    pub term: Term,
+    /// The key as it was written, from the top of its document.
+    pub key: String,
+}
+
+/// What one file, frontmatter or spawn block says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Doc {
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it was read.
+    pub path: String,
+    /// What it says.
+    pub settings: Vec<Setting>,
+    /// Whether it declares `execution_limits`, which brings the defaults for what it leaves out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declares: bool,
+}
+
+impl Doc {
+    /// Makes a document that says nothing yet.
+    pub fn empty(layer: Layer, path: &str) -> Doc {
+        Doc { layer, path: path.to_owned(), settings: Vec::new(), declares: false }
+    }
+}

@@ -1,0 +1,57 @@
+//! Finds the `execution_limits` block in the prompt of an Agent call: JSON, JavaScript as people write it, or YAML.
+
+use serde_json::{Map, Value};
+
+/// The word that a block begins with.
+const WORD: &str = "execution_limits";
+
+/// Returns the first `execution_limits` block of a prompt.
+pub fn find(prompt: &str) -> Option<Map<String, Value>> {
+    let starts = memchr::memmem::find_iter(prompt.as_bytes(), WORD);
+    starts.into_iter().find_map(|start| {
+        let after = prompt[start + WORD.len()..].trim_start_matches(['"', '\'', '`']);
+        let after = after.trim_start_matches([' ', '\t']).strip_prefix(':')?;
+        match after.trim_start_matches([' ', '\t']) {
+            flow if flow.starts_with('{') => parse(&without_comments(braces(flow)?)),
+            _ => parse(&indented(after)?),
+        }
+    })
+}
+
+fn parse(block: &str) -> Option<Map<String, Value>> {
+    match serde_json::from_str(block).ok().or_else(|| serde_saphyr::from_str(block).ok())? {
+        Value::Object(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+/// Returns the text up to the brace that closes the first one.
+fn braces(text: &str) -> Option<&str> {
+    let mut depth = 0;
+    let mut quote = None;
+    for (at, letter) in text.char_indices() {
+        match (quote, letter) {
+            (Some(open), _) if open == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '"') => quote = Some('"'),
+            (None, '{') => depth += 1,
+            (None, '}') if depth == 1 => return Some(&text[..=at]),
+            (None, '}') => depth -= 1,
+            (None, _) => {}
+        }
+    }
+    None
+}
+
+/// Returns the indented lines that follow the end of this line.
+fn indented(text: &str) -> Option<String> {
+    let (rest_of_line, lines) = text.split_once('\n')?;
+    let block: Vec<&str> =
+        lines.lines().take_while(|line| line.starts_with([' ', '\t']) && line.contains(':')).collect();
+    (rest_of_line.trim().is_empty() && !block.is_empty()).then(|| block.join("\n"))
+}
+
+/// Takes `// comments` out of a block of numbers and words.
+fn without_comments(block: &str) -> String {
+    block.lines().map(|line| line.split("//").next().unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
