@@ -1,1 +1,3 @@
 //! Fusebox from outside: commands and stories.
+
+mod cost;
