@@ -28,7 +28,8 @@ pub fn bug(world: &World, bytes: &[u8]) -> String {
 pub fn state(world: &World, input: &Input, cause: &Error) {
     note(world, &input.session_id, &cause.to_string());
     let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
-    let reason = format!("Fusebox: limits cannot be checked, so this is refused while the cause lasts: {cause}{advice}");
+    let reason =
+        format!("Fusebox: limits cannot be checked, so this is refused while the cause lasts: {cause}{advice}");
     if let Some(text) = refusal(EventName::parse(&input.hook_event_name), &reason) {
         world.print(&text);
     }

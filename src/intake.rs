@@ -155,8 +155,9 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Makes a charge of a response: all of it where it is new, its growth where it is known.
     fn take(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
         let session = book.session.id.clone();
-        let stand_in = main_model(book);
-        let priced = price::price(self.table, &response.model, response.at_ms, &response.usage, stand_in.as_deref());
+        let stand_in = main_model(book, self.table, response.at_ms);
+        let stand_in = Some(stand_in.as_str());
+        let priced = price::price(self.table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
         let spend = Spend {
             requests: 1,
@@ -177,10 +178,10 @@ impl<'a, C: Charges> Intake<'a, C> {
         };
         let charge = Charge { unknown_model: !priced.known, ..charge };
         if !priced.known {
-            self.remark_unknown(book, &response.model, stand_in.as_deref());
+            self.remark_unknown(book, &response.model, stand_in);
         }
         self.charges.keep(charge.clone())?;
-        let replay_price = price::replay_price(self.table, &response.model, response.at_ms, stand_in.as_deref());
+        let replay_price = price::replay_price(self.table, &response.model, response.at_ms, stand_in);
         self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
         Ok(())
     }
@@ -189,7 +190,8 @@ impl<'a, C: Charges> Intake<'a, C> {
         let key = format!("model:{model}");
         if !book.session.said.contains(&key) {
             book.session.said.push(key);
-            let price = stand_in.map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
+            let price = stand_in
+                .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
             self.remarks.push(format!(
                 "Fusebox: the model `{model}` has no known price; it is charged at {price}. `fusebox.pricing.json` can name one."
             ));
@@ -203,10 +205,16 @@ pub fn link(transcript: &Path) -> Option<Link> {
     Some(Link { spawn_call: meta.tool_use_id, parent: meta.parent, depth: meta.depth, name: meta.name })
 }
 
-/// Returns the model that the session's main agent used first, which stands in for one without a price.
-fn main_model(book: &Book) -> Option<String> {
-    let main = book.session.main.as_deref().and_then(|id| book.run(id))?;
-    main.models.keys().next().cloned()
+/// The model that the client uses where nothing names another.
+const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
+
+/// Returns the model whose price stands in for one without: the session's, the main agent's, else the client's default.
+fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
+    let main = book.session.main.as_deref().and_then(|id| book.run(id));
+    let used = main.into_iter().flat_map(|run| run.models.keys());
+    let candidates = book.session.model.iter().chain(used);
+    let priced = candidates.into_iter().find(|model| table.find(model, at_ms).is_some());
+    priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
 }
 
 fn charge_of(response: &Response, of: (&str, &str), spend: Spend, inherited: bool) -> Charge {

@@ -99,7 +99,9 @@ fn calls_of(kind: &Kind) -> Vec<&str> {
     match kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![&call.id],
         Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.as_str()).collect(),
-        Kind::Prompt { notification: Some(notification), .. } => notification.tool_use_id.iter().map(String::as_str).collect(),
+        Kind::Prompt { notification: Some(notification), .. } => {
+            notification.tool_use_id.iter().map(String::as_str).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -253,6 +255,9 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
     };
     if pin::is_due(world, &session, event) {
         pin::pin(world, store, &mut session, Path::new(&*input.cwd))?;
+    }
+    if input.model.is_some() {
+        session.model.clone_from(&input.model);
     }
     if !input.transcript_path.is_empty() && session.tail.path != input.transcript_path {
         session.tail = crate::engine::session::Tail { path: input.transcript_path.to_string(), offset: 0 };

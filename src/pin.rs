@@ -75,7 +75,9 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     apply(session, &policy, &name);
     session.config_print = load::fingerprint(world, &folder);
     session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
-    session.notices.extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
+    session
+        .notices
+        .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
     Ok(())
 }
 

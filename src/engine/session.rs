@@ -220,6 +220,9 @@ pub struct Session {
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_tails: Vec<Tail>,
+    /// The model the client started with, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The file that records go to.
     #[serde(default)]
     pub log: String,
