@@ -1,8 +1,7 @@
 //! The guard before commands that only a person may give.
 
-use std::fs;
-
 use crate::error::{Error, Result};
+use crate::processes;
 use crate::store::Store;
 use crate::world::World;
 
@@ -16,28 +15,8 @@ pub fn require(world: &World, command: &str) -> Result<()> {
         return refused("this shell was started by Claude Code");
     }
     let clients = Store::open(world)?.clients()?;
-    match ancestors(world.pid()).into_iter().find(|process| clients.contains(process)) {
+    match processes::ancestors(world.pid()).into_iter().find(|process| clients.contains(process)) {
         Some((pid, _)) => refused(&format!("process {pid} above it is a Claude Code client")),
         None => Ok(()),
     }
-}
-
-/// Returns the processes above `pid` with their start times, the nearest first; itself is the first.
-pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
-    let mut above = Vec::new();
-    let mut at = pid;
-    while at > 1 && above.len() < 64 {
-        let Some((parent, start)) = parent_and_start(at) else { break };
-        above.push((at, start));
-        at = parent;
-    }
-    above
-}
-
-/// Reads a process's parent and its start time in clock ticks since boot.
-pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let parent = fields.nth(1)?.parse().ok()?;
-    Some((parent, fields.nth(17)?.parse().ok()?))
 }

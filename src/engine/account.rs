@@ -15,18 +15,17 @@ const RESERVE_LIVES_MS: u64 = 600_000;
 /// How many requests an estimate is made from.
 const RECENT: usize = 5;
 
-/// Charges a response to its run and session. A response without a run belongs to the time before the first prompt.
-pub fn charge(book: &mut Book, run: Option<&str>, new: &NewCharge) {
-    let id = match run {
-        Some(id) => id.to_owned(),
-        None => before(book),
-    };
+/// Charges a response to its run and session.
+pub fn charge(book: &mut Book, id: &str, new: &NewCharge) {
+    if book.run(id).is_none() {
+        open_history(book, id);
+    }
     book.session.tally.spent += new.adds;
     if new.charge.inherited {
         book.session.inherited += new.adds;
     }
     book.session.reserves.retain(|reserve| reserve.holder != id);
-    let Some(run) = book.run_mut(&id) else { return };
+    let Some(run) = book.run_mut(id) else { return };
     run.tally.spent += new.adds;
     *run.models.entry(new.charge.model.clone()).or_default() += new.adds;
     if new.adds.requests > 0 && !new.charge.inherited {
@@ -38,24 +37,24 @@ pub fn charge(book: &mut Book, run: Option<&str>, new: &NewCharge) {
     }
 }
 
-/// Returns the run that holds what was spent before the first prompt seen: history of a resumed or forked session.
-fn before(book: &mut Book) -> String {
-    let id = format!("{}:before", book.session.id);
-    if book.run(&id).is_none() {
-        let at = book.session.started;
-        let run = Run {
-            id: id.clone(),
-            session: book.session.id.clone(),
-            agent_type: MAIN.to_owned(),
-            status: Status::Completed,
-            settled: true,
-            started: at,
-            last: at,
-            ..Run::default()
-        };
-        book.open_run(run);
-    }
-    id
+/// Returns the id of the run that holds what was spent before the first prompt seen: a resumed or forked session's history.
+pub fn history_of(session: &str) -> String {
+    format!("{session}:before")
+}
+
+fn open_history(book: &mut Book, id: &str) {
+    let at = book.session.started;
+    let run = Run {
+        id: id.to_owned(),
+        session: book.session.id.clone(),
+        agent_type: MAIN.to_owned(),
+        status: Status::Completed,
+        settled: true,
+        started: at,
+        last: at,
+        ..Run::default()
+    };
+    book.open_run(run);
 }
 
 /// Counts what an event says about its own run: time, calls, ends.

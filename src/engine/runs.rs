@@ -4,6 +4,7 @@ use crate::engine::book::{Book, Link, News, Rulebook};
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
 use crate::engine::policy::Action;
 use crate::engine::session::{MAIN, Order, Phase, Run, Status};
+use crate::engine::step::Unannounced;
 
 /// Finds or opens the run that an event belongs to, and returns its id.
 pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
@@ -36,6 +37,11 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
         tie(book, id, link, rulebook);
     }
     id.to_owned()
+}
+
+/// Opens the run of a subagent that no hook has announced.
+pub fn announce(book: &mut Book, agent: &Unannounced, at: Moment, rulebook: &dyn Rulebook) {
+    subagent(book, (&agent.id, &agent.agent_type), at, Some(&agent.link), rulebook);
 }
 
 /// Ties a subagent's run to the call and the run that spawned it.

@@ -133,17 +133,6 @@ pub struct Process {
     pub start: u64,
 }
 
-/// An answer given lately, so that a second process for the same event gives it too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answered {
-    /// What identifies the event.
-    pub key: String,
-    /// When.
-    pub at: Moment,
-    /// The answer's JSON, empty for none.
-    pub answer: String,
-}
-
 /// A session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -228,9 +217,15 @@ pub struct Session {
     /// Whether a prompt was ever seen.
     #[serde(default)]
     pub sees_prompts: bool,
-    /// Answers to events that have no id of their own.
+    /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answered: Vec<Answered>,
+    pub more_tails: Vec<Tail>,
+    /// The model the client started with, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The file that records go to.
+    #[serde(default)]
+    pub log: String,
     /// The events that had our handler when the client started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<String>,

@@ -9,27 +9,41 @@ use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Status};
 use crate::engine::verdict::Verdict;
 
-/// What the rim found out for an event: responses not charged yet, by run, and how its agent was spawned.
+/// A subagent whose transcript was found although no hook has announced it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unannounced {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub agent_type: String,
+    /// How it was spawned.
+    pub link: Link,
+}
+
+/// What the rim found out for an event.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Responses, with the run whose transcript has them; nothing for the main transcript.
-    pub charges: Vec<(Option<String>, NewCharge)>,
+    /// Responses not charged yet, each with the run whose transcript has it.
+    pub charges: Vec<(String, NewCharge)>,
     /// How the acting subagent was spawned.
     pub link: Option<Link>,
+    /// Subagents that no hook has announced.
+    pub unannounced: Vec<Unannounced>,
 }
 
 /// Takes one event into the book; returns the run it belongs to and what to answer.
 pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rulebook) -> (String, Verdict) {
+    for agent in &found.unannounced {
+        runs::announce(book, agent, event.at, rulebook);
+    }
     // What is new in the main transcript belongs to the main run that was at work before this event.
-    let main = book.session.main.clone();
-    let first_of_agent = |id: &str| book.run(id).is_none();
-    let late: Vec<bool> = found.charges.iter().map(|(run, _)| run.as_deref().is_some_and(first_of_agent)).collect();
-    for ((run, charge), _) in found.charges.iter().zip(&late).filter(|(_, late)| !**late) {
-        account::charge(book, run.as_deref().or(main.as_deref()), charge);
+    let (known, late): (Vec<_>, Vec<_>) = found.charges.iter().partition(|(run, _)| book.run(run).is_some());
+    for (run, charge) in known {
+        account::charge(book, run, charge);
     }
     let id = runs::resolve(book, event, found.link.as_ref(), rulebook);
-    for ((run, charge), _) in found.charges.iter().zip(&late).filter(|(_, late)| **late) {
-        account::charge(book, run.as_deref(), charge);
+    for (run, charge) in late {
+        account::charge(book, run, charge);
     }
     account::count(book, &id, event);
     enforce::granted(book, event);

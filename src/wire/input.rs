@@ -31,10 +31,8 @@ pub struct Input<'a> {
     /// The call's input, as it stands.
     #[serde(borrow)]
     pub tool_input: Option<&'a RawValue>,
-    /// The subagent's transcript, at its end.
-    pub agent_transcript_path: Option<String>,
-    /// What kind of settings changed.
-    pub file_path: Option<String>,
+    /// The model that a session starts with.
+    pub model: Option<String>,
     prompt_id: Option<String>,
     agent_id: Option<String>,
     agent_type: Option<String>,

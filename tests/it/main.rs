@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod cost;
 mod setup;
 mod world;
