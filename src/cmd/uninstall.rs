@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::person;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
 use crate::setup::place::{Folders, Place, Scope};
@@ -18,7 +19,7 @@ pub struct Args {
 
 /// Runs `fusebox uninstall`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    require_person(world)?;
+    person::require(world, "uninstall")?;
     let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let backups = Backups::in_state(&state);
     let folders = Folders::of(world, &world.folder());
@@ -43,13 +44,4 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     };
     world.print(&said);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Refuses an agent.
-fn require_person(world: &World) -> Result<()> {
-    match world.var("CLAUDECODE") {
-        Some(_) => Err(Error::failed("`fusebox uninstall` is for people, not for agents")
-            .hint("run it in a terminal of your own, outside of the client")),
-        None => Ok(()),
-    }
 }
