@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
 use crate::setup::handler::{Launch, OnFailure, Wanted};
 use crate::setup::install::{self, Plan};
+use crate::setup::patient::short;
 use crate::setup::place::{Folders, Scope};
 use crate::setup::starter::{self, Mode};
 use crate::setup::{binary, difference};
@@ -96,14 +97,4 @@ fn summary(world: &World, plan: &Plan, state: &Path) -> String {
         text += &format!("\nof your last {all} sessions these limits would have stopped {stopped}\n");
     }
     text
-}
-
-/// Returns a path as a person would write it: from here, or from home.
-fn short(world: &World, path: &Path) -> String {
-    let home = world.home();
-    match (path.strip_prefix(world.folder()), home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned))) {
-        (Ok(inside), _) => inside.display().to_string(),
-        (_, Some(inside)) => format!("~/{}", inside.display()),
-        _ => path.display().to_string(),
-    }
 }

@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod binary;
+pub mod diagnosis;
 pub mod difference;
 pub mod files;
 pub mod handler;
@@ -9,6 +10,9 @@ pub mod handlers;
 pub mod hooks;
 pub mod install;
 pub mod json;
+pub mod patient;
 pub mod place;
 pub mod removal;
+pub mod soundness;
 pub mod starter;
+pub mod trial;

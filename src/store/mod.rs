@@ -1,6 +1,7 @@
 //! The state: one SQLite database and its lock files, below `$FUSEBOX_HOME`.
 
 pub mod facts;
+pub mod health;
 pub mod history;
 pub mod ledger;
 pub mod locks;
