@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod cost;
+mod tidy;
 mod world;
