@@ -4,4 +4,5 @@
 
 mod cost;
 mod setup;
+mod tidy;
 mod world;
