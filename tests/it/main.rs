@@ -1,1 +1,5 @@
 //! Fusebox from outside: commands and stories.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
+mod world;

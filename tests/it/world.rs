@@ -1,0 +1,225 @@
+//! A world of its own for each test: a home, a client's folder, a project and a state folder below one temporary folder, an
+//! environment with nothing in it that the test did not put there, and the program as a user runs it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program under test.
+const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
+
+/// A temporary folder with `home/.claude`, `project`, `state` and `bin` (first on the PATH) in it.
+///
+/// Paths given to its functions are relative to it: `project/.claude/settings.json`.
+pub struct TestWorld {
+    root: PathBuf,
+    _folder: tempfile::TempDir,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl TestWorld {
+    /// Makes a world with a project that is no git repository, and nothing installed.
+    pub fn new() -> TestWorld {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["home/.claude", "project", "bin"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        let search = format!("{}:/usr/bin:/bin", root.join("bin").display());
+        let mut world = TestWorld { root, _folder: folder, environment: Vec::new() };
+        for (name, place) in [("HOME", "home"), ("CLAUDE_CONFIG_DIR", "home/.claude"), ("FUSEBOX_HOME", "state")] {
+            let path = world.path(place);
+            world.set(name, path);
+        }
+        for (name, value) in [("PATH", search.as_str()), ("TZ", "UTC"), ("LANG", "C"), ("COLUMNS", "80")] {
+            world.set(name, value);
+        }
+        world
+    }
+
+    /// Makes a world whose project is a git repository (as far as Fusebox looks at one).
+    pub fn with_git() -> TestWorld {
+        let world = TestWorld::new();
+        fs::create_dir_all(world.path("project/.git/info")).unwrap();
+        world
+    }
+
+    /// Sets a variable of the environment for every command from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.environment.push((name.into(), value.into()));
+    }
+
+    /// Returns the full path of a place in this world.
+    pub fn path(&self, place: &str) -> PathBuf {
+        self.root.join(place)
+    }
+
+    /// Writes a file, with its folders.
+    pub fn write(&self, place: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// Writes a shell script that can be run: `bin/claude` for a client of the test's own.
+    #[cfg(unix)]
+    pub fn script(&self, place: &str, content: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(place, format!("#!/bin/sh\n{content}\n"));
+        fs::set_permissions(self.path(place), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Reads a file; `None` where there is none.
+    pub fn read(&self, place: &str) -> Option<String> {
+        fs::read(self.path(place)).ok().map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    /// Lists all files below a place, sorted, one a line.
+    pub fn files(&self, place: &str) -> String {
+        let mut found = Vec::new();
+        walk(&self.path(place), &mut found);
+        found.sort();
+        let names = found.iter().map(|path| path.strip_prefix(&self.root).unwrap().display().to_string());
+        names.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Runs `fusebox` with these arguments in the project folder.
+    #[must_use]
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        self.command(arguments).run()
+    }
+
+    /// Runs `fusebox hook` with this input.
+    #[must_use]
+    pub fn hook(&self, input: impl fmt::Display) -> Outcome {
+        self.command(&["hook"]).stdin(input).run()
+    }
+
+    /// Prepares `fusebox` with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Invocation<'_> {
+        self.program(FUSEBOX, arguments)
+    }
+
+    /// Prepares any program, as the client prepares a hook.
+    pub fn program(&self, program: &str, arguments: &[&str]) -> Invocation<'_> {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(self.environment.iter().cloned());
+        command.current_dir(self.path("project"));
+        Invocation { world: self, command, input: String::new() }
+    }
+
+    /// Replaces what differs from test to test: `[ROOT]` for the temporary folder, `[FUSEBOX]` for the program.
+    pub fn normalized(&self, text: &str) -> String {
+        text.replace(FUSEBOX, "[FUSEBOX]").replace(&self.root.display().to_string(), "[ROOT]")
+    }
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            walk(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+/// A command that is about to run.
+pub struct Invocation<'a> {
+    world: &'a TestWorld,
+    command: Command,
+    input: String,
+}
+
+impl Invocation<'_> {
+    /// Gives it standard input.
+    pub fn stdin(mut self, input: impl fmt::Display) -> Self {
+        self.input = input.to_string();
+        self
+    }
+
+    /// Sets a variable for this command alone.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it somewhere else than in `project`.
+    pub fn folder(mut self, place: &str) -> Self {
+        self.command.current_dir(self.world.path(place));
+        self
+    }
+
+    /// Runs it to its end.
+    #[must_use]
+    pub fn run(mut self) -> Outcome {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        // A program that does not read its input closes the pipe; that is its business.
+        let _closed = child.stdin.take().unwrap().write_all(self.input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| self.world.normalized(&String::from_utf8(bytes).unwrap());
+        Outcome { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+/// What a command did, with paths normalized. Shown whole in snapshots.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The exit code; -1 where a signal ended it.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// Returns standard output of a command that has to succeed, silently on standard error.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert!(self.code == 0 && self.stderr.is_empty(), "{self}");
+        self.stdout
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.stdout)?;
+        if !self.stderr.is_empty() {
+            write!(f, "[stderr]\n{}", self.stderr)?;
+        }
+        write!(f, "[exit {}]", self.code)
+    }
+}
+
+#[test]
+fn a_command_sees_nothing_but_its_world() {
+    let mut world = TestWorld::with_git();
+    world.script("bin/show", "env | sort | cut -d= -f1 | grep -v -e '^_$' -e PWD -e SHLVL; pwd; cat");
+    world.set("EXTRA", "1");
+    let show = world.path("bin/show").display().to_string();
+    let outcome = world.program(&show, &[]).env("MORE", "1").folder("home").stdin("the input\n").run();
+    insta::assert_snapshot!(outcome, @r"
+    CLAUDE_CONFIG_DIR
+    COLUMNS
+    EXTRA
+    FUSEBOX_HOME
+    HOME
+    LANG
+    MORE
+    PATH
+    TZ
+    [ROOT]/home
+    the input
+    [exit 0]
+    ");
+    assert_eq!(world.files(""), "bin/show");
+    assert_eq!(world.read("bin/none"), None);
+    assert_eq!(world.hook("{}").ok(), "");
+    assert!(world.run(&["--version"]).ok().starts_with("fusebox "));
+}
