@@ -48,14 +48,22 @@ pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
     Ok((Pinned { has_policy_file: true, ..pinned }, problems))
 }
 
-/// Returns a number that changes when one of the files does: cheap, from times and sizes alone.
+/// Returns a number that changes when one of the files does: cheap, from times and sizes where that will do. The client
+/// writes its own settings at any time, so of those only our object counts.
 pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let files = sources(world, project_folder).into_iter().map(|(_, path)| path);
-    for path in files.chain(agent_folders(world, project_folder)) {
-        if let Ok(meta) = fs::metadata(&path) {
+    let (ours, settings): (Vec<_>, Vec<_>) =
+        sources(world, project_folder).into_iter().partition(|(source, _)| source.part == Part::Whole);
+    let folders = agent_folders(world, project_folder);
+    for path in ours.iter().map(|(_, path)| path).chain(&folders) {
+        if let Ok(meta) = fs::metadata(path) {
             let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            (&path, meta.len(), modified).hash(&mut hasher);
+            (path, meta.len(), modified).hash(&mut hasher);
+        }
+    }
+    for (source, path) in &settings {
+        if let Ok(text) = fs::read_to_string(path) {
+            read::object(source, &text).map(|object| object.to_string()).hash(&mut hasher);
         }
     }
     hasher.finish()

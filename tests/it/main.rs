@@ -2,4 +2,5 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod config;
 mod world;

@@ -1,0 +1,298 @@
+//! `fusebox config` as a person runs it.
+
+use crate::world::TestWorld;
+
+fn world() -> TestWorld {
+    let world = TestWorld::with_git();
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{ "session": { "max_cost_usd": 10 }, "agents": { "x": { "max_turns": 30 } } }"#,
+    );
+    world
+}
+
+#[test]
+fn show_names_the_source_of_every_value() {
+    let world = world();
+    world.write("project/.claude/settings.local.json", r#"{ "fusebox": { "agents": { "x": { "max_turns": 20 } } } }"#);
+    world.write("project/.claude/agents/team/x.md", "---\nname: x\nmaxTurns: 40\n---\nYou are x.\n");
+    insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x"]), @r#"
+    agents.x
+      max_turns          20 terminate                                             project-local  [ROOT]/project/.claude/settings.local.json
+                         30 overridden                                            user  [ROOT]/home/.claude/fusebox.json
+                         100 overridden                                           built-in
+      max_requests       40 terminate                                             frontmatter  [ROOT]/project/.claude/agents/team/x.md
+      max_duration_ms    3600000 warn                                             built-in
+      max_cost_usd       5 warn                                                   built-in
+      timeout_action     "warn"                                                   built-in
+      grace_turns        1                                                        built-in
+      finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
+      warn_at            [80,95]                                                  built-in
+      increase           0.5                                                      built-in
+      count_cache_reads  false                                                    built-in
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x", "--json"]), @r#"
+    {
+      "version": 1,
+      "values": {
+        "agents.x": [
+          {
+            "key": "max_turns",
+            "value": 20,
+            "action": "terminate",
+            "layer": "project-local",
+            "path": "[ROOT]/project/.claude/settings.local.json",
+            "overridden": [
+              {
+                "value": 30,
+                "layer": "user",
+                "path": "[ROOT]/home/.claude/fusebox.json"
+              },
+              {
+                "value": 100,
+                "layer": "built-in",
+                "path": "built in"
+              }
+            ]
+          },
+          {
+            "key": "max_requests",
+            "value": 40,
+            "action": "terminate",
+            "layer": "frontmatter",
+            "path": "[ROOT]/project/.claude/agents/team/x.md",
+            "overridden": []
+          },
+          {
+            "key": "max_duration_ms",
+            "value": 3600000,
+            "action": "warn",
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "max_cost_usd",
+            "value": 5,
+            "action": "warn",
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "timeout_action",
+            "value": "warn",
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "grace_turns",
+            "value": 1,
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "finalize_tools",
+            "value": [
+              "Write",
+              "Edit",
+              "TodoWrite",
+              "TaskUpdate",
+              "SendMessage"
+            ],
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "warn_at",
+            "value": [
+              80,
+              95
+            ],
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "increase",
+            "value": 0.5,
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          },
+          {
+            "key": "count_cache_reads",
+            "value": false,
+            "layer": "built-in",
+            "path": "built in",
+            "overridden": []
+          }
+        ]
+      }
+    }
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(world.run(&["config", "show"]), @r#"
+    all
+      mode                      "enforce"       built-in
+      on_error                  "allow"         built-in
+      spawn_may_loosen          false           built-in
+      ceilings.max_turns        [1,100]         built-in
+      ceilings.max_duration_ms  [1000,3600000]  built-in
+      ceilings.max_cost_usd     [0.01,100]      built-in
+
+    session
+      max_cost_usd          10 request_increase  user  [ROOT]/home/.claude/fusebox.json
+                            25 overridden        built-in
+      actions.max_cost_usd  "request_increase"   built-in
+
+    main
+      nothing
+
+    agents.developer
+      max_turns        25 terminate      built-in
+      max_duration_ms  600000 terminate  built-in
+      max_cost_usd     1 terminate       built-in
+      timeout_action   "terminate"       built-in
+
+    agents.qa
+      max_turns        10 terminate      built-in
+      max_duration_ms  120000 terminate  built-in
+      max_cost_usd     0.5 terminate     built-in
+      timeout_action   "terminate"       built-in
+
+    agents.planner
+      max_turns        15 terminate      built-in
+      max_duration_ms  300000 terminate  built-in
+      max_cost_usd     2 terminate       built-in
+      timeout_action   "terminate"       built-in
+
+    agents.architect
+      max_turns        50 warn       built-in
+      max_duration_ms  1800000 warn  built-in
+      max_cost_usd     5 warn        built-in
+      timeout_action   "warn"        built-in
+
+    agents.researcher
+      max_turns        50 warn       built-in
+      max_duration_ms  1200000 warn  built-in
+      max_cost_usd     5 warn        built-in
+      timeout_action   "warn"        built-in
+
+    agents.security-architect
+      max_turns        30 terminate      built-in
+      max_duration_ms  900000 terminate  built-in
+      max_cost_usd     3 terminate       built-in
+      timeout_action   "terminate"       built-in
+
+    agents.code-reviewer
+      max_turns        20 warn      built-in
+      max_duration_ms  600000 warn  built-in
+      max_cost_usd     1.5 warn     built-in
+      timeout_action   "warn"       built-in
+
+    agents.devops
+      max_turns        30 terminate      built-in
+      max_duration_ms  900000 terminate  built-in
+      max_cost_usd     2 terminate       built-in
+      timeout_action   "terminate"       built-in
+
+    agents.x
+      max_turns        20 terminate    project-local  [ROOT]/project/.claude/settings.local.json
+                       30 overridden   user  [ROOT]/home/.claude/fusebox.json
+                       100 overridden  built-in
+      max_requests     40 terminate    frontmatter  [ROOT]/project/.claude/agents/team/x.md
+      max_duration_ms  3600000 warn    built-in
+      max_cost_usd     5 warn          built-in
+      timeout_action   "warn"          built-in
+
+    agents.*
+      max_turns        100 warn      built-in
+      max_duration_ms  3600000 warn  built-in
+      max_cost_usd     5 warn        built-in
+      timeout_action   "warn"        built-in
+
+    where a block says nothing
+      timeout_action     "terminate"                                              built-in
+      grace_turns        1                                                        built-in
+      finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
+      warn_at            [80,95]                                                  built-in
+      increase           0.5                                                      built-in
+      count_cache_reads  false                                                    built-in
+    [exit 0]
+    "#);
+    // From a folder below, the same project.
+    world.write("project/src/deep/file", "");
+    let below = world.command(&["config", "show"]).folder("project/src/deep").run();
+    assert_eq!(below, world.run(&["config", "show"]));
+}
+
+#[test]
+fn check_tells_all_that_is_wrong() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    the configuration is valid
+    [exit 0]
+    ");
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{ "session": { "max_cost_usd": null, "max_turn": 9 }, "rate_limits": [] }"#,
+    );
+    world.write("project/.claude/fusebox.json", "{ \"mode\": \"observe\", }");
+    world.write("project/.claude/agents/x.md", "---\nexecution_limits: [max_turns\n---\n");
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    error: `session.max_turn: 9` in `[ROOT]/home/.claude/fusebox.json` (user) is ignored: no such key; the nearest is `max_turns`
+    warning: `rate_limits: []` in `[ROOT]/home/.claude/fusebox.json` (user) is known but not enforced by this version
+    error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: trailing comma at line 1 column 22; all of it is ignored
+    error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
+    warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`
+    3 errors in the configuration; everything else is in force
+    [exit 1]
+    ");
+    insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x"]), @r#"
+    agents.x
+      max_turns          100 warn                                                 built-in
+      max_duration_ms    3600000 warn                                             built-in
+      max_cost_usd       5 warn                                                   built-in
+      timeout_action     "warn"                                                   built-in
+      grace_turns        1                                                        built-in
+      finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
+      warn_at            [80,95]                                                  built-in
+      increase           0.5                                                      built-in
+      count_cache_reads  false                                                    built-in
+    [stderr]
+    3 values ignored: `fusebox config check` says which
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn observing_is_no_secret() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{ "mode": "observe" }"#);
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    warning: nothing is blocked: `mode` is `observe`
+    the configuration is valid
+    [exit 0]
+    ");
+}
+
+#[test]
+fn at_home_the_projects_files_are_the_users() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": 100 }, "spawn_may_loosen": true }"#);
+    insta::assert_snapshot!(world.command(&["config", "check"]).folder("home").run(), @"
+    the configuration is valid
+    [exit 0]
+    ");
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let printed = TestWorld::new().run(&["config", "schema"]).ok();
+    assert_eq!(printed, fusebox::config::schema::text());
+}
