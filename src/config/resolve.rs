@@ -1,7 +1,7 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
 use crate::config::layers;
-use crate::config::setting::{Doc, Increase, Place, Term, Who};
+use crate::config::setting::{DEFAULT_ACTION, Doc, Increase, Place, Term, Who};
 use crate::engine::policy::{Action, Layer, Rule, Rules};
 use crate::limits::{Limit, ROSTER};
 
@@ -112,7 +112,7 @@ impl<'a> Stack<'a> {
             }
             _ => None,
         });
-        found.map_or((Action::Terminate, None), |(action, candidate)| (action, Some(candidate)))
+        found.map_or((DEFAULT_ACTION, None), |(action, candidate)| (action, Some(candidate)))
     }
 
     /// Returns what an increase of a limit adds.

@@ -115,7 +115,7 @@ fn objection(schema: &Value, value: &Value) -> Option<String> {
             "number" => value.is_number(),
             "array" => value.is_array(),
             "object" => value.is_object(),
-            other => panic!("no type is called {other}"),
+            _ => false,
         };
         if kinds.as_array().is_some_and(|kinds| !kinds.iter().any(is_kind)) {
             return refused();
