@@ -1,5 +1,7 @@
 //! The only reader of the clock, the environment, the home folder and the standard streams.
 
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
+
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -31,6 +33,11 @@ impl World {
     /// Returns the command line.
     pub fn args(&self) -> Vec<OsString> {
         env::args_os().collect()
+    }
+
+    /// Returns this process's id.
+    pub fn pid(&self) -> u32 {
+        std::process::id()
     }
 
     /// Returns the path of the running binary.

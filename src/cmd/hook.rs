@@ -1,10 +1,141 @@
 //! `fusebox hook`: answers one hook call of the client.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::engine::book::Book;
+use crate::engine::event::{Event, Kind};
+use crate::engine::record::{Record, RecordKind};
+use crate::engine::session::Session;
+use crate::engine::step::step;
+use crate::error::Result;
+use crate::live::{self, Pin};
+use crate::store::{self, Store};
+use crate::wire::events::EventName;
+use crate::wire::guard::Guard;
+use crate::wire::input::{self, Input};
+use crate::wire::output::{self, Answer, Case};
 use crate::world::World;
+use crate::{failing, logbook, processes, settings_guard};
 
 /// Answers the hook call on standard input; never exits with 2.
-pub fn run(_world: &World) -> ExitCode {
+pub fn run(world: &World) -> ExitCode {
+    let bytes = world.stdin().unwrap_or_default();
+    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
+        Ok(input) => respond(world, &input).unwrap_or_else(|error| failing::state(world, &input, &error)),
+        Err(unreadable) => failing::unreadable(world, &bytes, &unreadable),
+    }));
+    if outcome.is_err() {
+        world.print(&failing::bug(world, &bytes));
+    }
     ExitCode::SUCCESS
+}
+
+/// Takes the event into the state, prints the answer, and does what can wait.
+fn respond(world: &World, input: &Input) -> Result<()> {
+    let folder = store::folder(world)?;
+    let attended = world.var("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0");
+    let guard = Guard { state_dir: folder.to_str().map(str::to_owned) };
+    let event = input::event(input, world.now(), attended, &guard);
+    let store = Store::open_for(&folder, Some(&event.session))?;
+    store.begin()?;
+    let session = live::session(world, &store, input, &event)?;
+    let mut book = live::load(&store, session, &event)?;
+    if let Some(answer) = given(&book, &event, input) {
+        world.print(&Answer::decision_only(&answer));
+        store.leave();
+        return Ok(());
+    }
+    let answer = take(world, &store, &mut book, (input, &event))?;
+    stamp(&mut book);
+    store.save(&book)?;
+    store.commit()?;
+    world.print(&answer);
+    store.leave();
+    finish(&book, &folder);
+    Ok(())
+}
+
+/// Takes an event into the book and words the answer.
+fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event)) -> Result<String> {
+    let (input, event) = what;
+    let name = EventName::parse(&input.hook_event_name);
+    let mut findings = live::gather(world, store, book, event)?;
+    let rulebook = Pin::of(store, &book.session);
+    let (run, verdict) = step(book, event, &findings, &rulebook);
+    live::follow(store, book)?;
+    live::learn_first_requests(store, book, &findings)?;
+    findings.charges.clear();
+    let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
+    let mut answer = output::answer(&case, &verdict);
+    settings_guard::look(world, book, (input, event), &mut answer);
+    tell_notices(&mut book.session, event, &mut answer);
+    let text = answer.text();
+    remember(book, event, input, &text);
+    Ok(text)
+}
+
+/// Shows the person what has gathered since the last event that could.
+fn tell_notices(session: &mut Session, event: &Event, answer: &mut Answer) {
+    if matches!(event.kind, Kind::SessionEnded | Kind::PermissionRequested) {
+        return;
+    }
+    for notice in session.notices.drain(..) {
+        answer.tell_person(&notice);
+    }
+}
+
+/// Finds the answer that another process has given to the same event.
+fn given(book: &Book, event: &Event, input: &Input) -> Option<String> {
+    let name = EventName::parse(&input.hook_event_name)?.as_str();
+    book.call(identity(event)?)?.answers.get(name).cloned()
+}
+
+fn remember(book: &mut Book, event: &Event, input: &Input, answer: &str) {
+    if let (Some(id), Some(name)) = (identity(event), EventName::parse(&input.hook_event_name)) {
+        book.call_mut(id).answers.insert(name.as_str(), answer.to_owned());
+    }
+}
+
+/// Returns the call that identifies an event: its own, or the first of its batch.
+fn identity(event: &Event) -> Option<&str> {
+    let id = match &event.kind {
+        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => Some(call.id.as_str()),
+        Kind::BatchEnded(calls) => calls.first().map(|call| call.id.as_str()),
+        _ => None,
+    };
+    id.filter(|id| !id.is_empty())
+}
+
+fn stamp(book: &mut Book) {
+    let at = logbook::time(book.session.last.wall_ms);
+    for record in &mut book.records {
+        record.at.clone_from(&at);
+    }
+}
+
+/// Does what the client need not wait for in the state's lock: the log, and the end of shell commands.
+fn finish(book: &Book, folder: &std::path::Path) {
+    let log: PathBuf = logbook::folder(&book.session.log, folder);
+    let mut records = book.records.clone();
+    for task in &book.kills {
+        let ended = book.session.client.is_some_and(|client| processes::end_command(client.pid, &task.command));
+        if !ended {
+            records.push(not_ended(book, &task.command));
+        }
+    }
+    if !records.is_empty() {
+        logbook::append(&log, &records);
+    }
+}
+
+fn not_ended(book: &Book, command: &str) -> Record {
+    Record {
+        error: format!("a background command of a stopped run was not found, and may still run: {command}"),
+        event: Some(RecordKind::Notice),
+        session: book.session.id.clone(),
+        at: logbook::time(book.session.last.wall_ms),
+        ..Record::default()
+    }
 }

@@ -8,6 +8,7 @@ pub mod hook;
 pub mod init;
 pub mod log;
 pub mod order;
+pub mod person;
 pub mod pricing;
 pub mod reload;
 pub mod replay;

@@ -1,1 +1,198 @@
-//! To be written.
+//! The open book of one session: what an event may read and change, loaded before and saved after by the store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::event::{Background, Moment};
+use crate::engine::meters::Spend;
+use crate::engine::policy::Rules;
+use crate::engine::record::{Charge, Record};
+use crate::engine::session::{Run, Session};
+use crate::engine::verdict::Finding;
+
+/// How a tool call was met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallState {
+    /// Not decided: it was first seen after it ran, or not at all.
+    #[default]
+    Unseen,
+    /// It ran or runs, and is counted.
+    Counted,
+    /// A dialog about it is open; counted when it runs.
+    Asked,
+    /// Fusebox refused it; never counted.
+    Refused,
+}
+
+/// What is remembered of a tool call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallRecord {
+    /// The run that made it.
+    pub run: String,
+    /// How it was met.
+    pub state: CallState,
+    /// When it asked to run.
+    pub requested: Option<Moment>,
+    /// Answers already given, by event, so that a second process gives the same.
+    pub answers: BTreeMap<&'static str, String>,
+}
+
+/// News for a parent: a subagent was ended from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    /// Its run.
+    pub run: String,
+    /// Its type.
+    pub agent_type: String,
+    /// Why.
+    pub finding: Finding,
+    /// The work was paused and can go on.
+    pub paused: bool,
+}
+
+/// Gives the rules for runs, from the policy pinned when the client started.
+pub trait Rulebook {
+    /// Returns the rules of main runs.
+    fn main(&self) -> Rules;
+    /// Returns the rules of a subagent's run; `spawn` is the prompt that started it, where it may hold limits.
+    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules;
+}
+
+/// What is known of a subagent from the file the client keeps beside its transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// The call that spawned it.
+    pub spawn_call: Option<String>,
+    /// The agent that spawned it, where that is a subagent.
+    pub parent: Option<String>,
+    /// Its depth.
+    pub depth: u32,
+    /// The name for messages to it.
+    pub name: Option<String>,
+}
+
+/// One session's state in memory.
+#[derive(Debug, Default)]
+pub struct Book {
+    /// The session.
+    pub session: Session,
+    /// Records to write.
+    pub records: Vec<Record>,
+    /// Shell commands to end.
+    pub kills: Vec<Background>,
+    /// What the parent's model has to be told.
+    pub news: Vec<News>,
+    /// The run whose order was carried out in this event: those below it follow.
+    pub halted: Option<String>,
+    /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
+    pub saw_notification: bool,
+    /// The expected first request of the agent about to be spawned, where its type is known.
+    pub first_request: Option<Spend>,
+    runs: BTreeMap<String, Run>,
+    calls: BTreeMap<String, CallRecord>,
+    changed_runs: BTreeSet<String>,
+    changed_calls: BTreeSet<String>,
+}
+
+impl Book {
+    /// Opens the book of a session.
+    pub fn new(session: Session) -> Book {
+        Book { session, ..Book::default() }
+    }
+
+    /// Lays a loaded run into the book.
+    pub fn lay_run(&mut self, run: Run) {
+        self.runs.insert(run.id.clone(), run);
+    }
+
+    /// Lays a loaded call into the book.
+    pub fn lay_call(&mut self, id: &str, call: CallRecord) {
+        self.calls.insert(id.to_owned(), call);
+    }
+
+    /// Finds a run.
+    pub fn run(&self, id: &str) -> Option<&Run> {
+        self.runs.get(id)
+    }
+
+    /// Finds a run to change.
+    pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
+        let run = self.runs.get_mut(id)?;
+        self.changed_runs.insert(id.to_owned());
+        Some(run)
+    }
+
+    /// Opens a run.
+    pub fn open_run(&mut self, run: Run) {
+        self.changed_runs.insert(run.id.clone());
+        self.lay_run(run);
+    }
+
+    /// Returns every loaded run.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values()
+    }
+
+    /// Finds a call.
+    pub fn call(&self, id: &str) -> Option<&CallRecord> {
+        self.calls.get(id)
+    }
+
+    /// Finds or makes a call's record, to change it.
+    pub fn call_mut(&mut self, id: &str) -> &mut CallRecord {
+        if !self.changed_calls.contains(id) {
+            self.changed_calls.insert(id.to_owned());
+        }
+        self.calls.entry(id.to_owned()).or_default()
+    }
+
+    /// Returns the runs that changed.
+    pub fn changed_runs(&self) -> impl Iterator<Item = &Run> {
+        self.changed_runs.iter().filter_map(|id| self.runs.get(id))
+    }
+
+    /// Returns the calls that changed, with their ids.
+    pub fn changed_calls(&self) -> impl Iterator<Item = (&String, &CallRecord)> {
+        self.changed_calls.iter().filter_map(|id| self.calls.get_key_value(id))
+    }
+
+    /// Forgets what has been saved, for the next event.
+    pub fn saved(&mut self) {
+        self.changed_runs.clear();
+        self.changed_calls.clear();
+        self.records.clear();
+        self.kills.clear();
+        self.news.clear();
+        self.halted = None;
+    }
+
+    /// Follows parents up to the main run that a run belongs to; a run without known parents is its own root.
+    pub fn root_of<'a>(&'a self, id: &'a str) -> &'a str {
+        let mut at = id;
+        for _ in 0..64 {
+            match self.run(at).and_then(|run| run.parent.as_deref()) {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// Finds a subagent's run by its id or name, the latest where a name was used twice.
+    pub fn addressee(&self, to: &str) -> Option<&Run> {
+        self.run(to).or_else(|| {
+            let named = self.runs.values().filter(|run| run.name.as_deref() == Some(to));
+            named.max_by_key(|run| run.started.wall_ms)
+        })
+    }
+}
+
+/// A charge with what it adds: all of it where the response is new, else its growth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewCharge {
+    /// The response as it stands.
+    pub charge: Charge,
+    /// What it adds to the sums.
+    pub adds: Spend,
+    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
+    pub replay_price: (u64, u64),
+}

@@ -1,1 +1,241 @@
-//! To be written.
+//! What a verdict does to the book: orders, counts of admitted calls, asks, reservations, records.
+
+use crate::engine::account;
+use crate::engine::book::{Book, CallState};
+use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::policy::{Action, Scope};
+use crate::engine::record::RecordKind;
+use crate::engine::records;
+use crate::engine::runs;
+use crate::engine::session::{Ask, Order, Phase, Reserve, Run, Spawn, Status};
+use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+
+/// Gives a run the order that stands for its session, where it has none of its own.
+///
+/// Only a main run gets grace to report, and only where its report still fits inside the cap.
+pub fn adopt(book: &mut Book, id: &str, event: &Event) {
+    let Some(order) = book.session.order.clone() else { return };
+    let (of_run, of_session) = account::meters(book, id, event);
+    let Some(run) = book.run_mut(id) else { return };
+    if run.order.is_some() || matches!(event.kind, Kind::Prompt { .. } | Kind::SessionStart { .. }) {
+        return;
+    }
+    let fits = match order.finding.facts().map(|limit| &limit.meter) {
+        Some(crate::limits::Meter::Spend(part)) => {
+            let next = part(&of_session.reserved) + part(&of_session.next);
+            part(&of_session.spent) + next <= order.finding.cap
+        }
+        _ => true,
+    };
+    let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
+    let grace_left = if reports { run.rules.grace_turns } else { 0 };
+    let phase = match (grace_left, &event.kind) {
+        (0, _) => Phase::Halted,
+        (_, Kind::BatchEnded(_)) => Phase::Reporting,
+        _ => Phase::Refusing,
+    };
+    runs::halt_below(run, order);
+    if let Some(order) = &mut run.order {
+        order.phase = phase;
+        order.grace_left = grace_left;
+    }
+}
+
+/// Moves an order that stood before this event along with it.
+pub fn progress(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+    let Some(order) = book.run_mut(id).and_then(|run| run.order.as_mut()) else { return };
+    match (&event.kind, order.phase, verdict.step) {
+        (Kind::Prompt { .. }, ..) => {}
+        (_, _, Step::Stop) => order.phase = Phase::Halted,
+        (Kind::BatchEnded(_), Phase::Refusing, _) => order.phase = Phase::Reporting,
+        (Kind::BatchEnded(_), Phase::Reporting, _) => order.grace_left = order.grace_left.saturating_sub(1),
+        _ => {}
+    }
+}
+
+/// Carries a verdict into the book.
+pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+    if let Kind::ToolRequested(call) = &event.kind {
+        meet(book, id, call, verdict);
+    }
+    for finding in &verdict.findings {
+        remember(book, id, finding, verdict);
+    }
+    match verdict.step {
+        Step::Ask => ask(book, id, event, verdict),
+        Step::Allow | Step::Warn => reserve(book, id, event),
+        Step::Deny | Step::Stop => {}
+    }
+    let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
+    if tripped && !verdict.observed && !matches!(event.kind, Kind::Prompt { .. }) {
+        trip(book, id, event, verdict);
+    }
+    close(book, id);
+}
+
+/// Counts an admitted call; marks one that is asked about or refused.
+fn meet(book: &mut Book, id: &str, call: &Call, verdict: &Verdict) {
+    match verdict.step {
+        Step::Allow | Step::Warn => account::count_call(book, id, call),
+        Step::Ask => book.call_mut(&call.id).state = CallState::Asked,
+        Step::Deny | Step::Stop => book.call_mut(&call.id).state = CallState::Refused,
+    }
+    if let (Intent::Spawn { name, prompt, .. }, Step::Allow | Step::Warn) = (&call.intent, verdict.step) {
+        let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();
+        book.session.spawns.push(Spawn {
+            call: call.id.clone(),
+            run: id.to_owned(),
+            name: name.clone(),
+            prompt: tells.then(|| prompt.clone()),
+        });
+    }
+}
+
+/// Writes down a warning, early or at the cap, once; and what only was observed.
+fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
+    let is_order = matches!(verdict.refusal, Some(Refusal::Ordered { .. } | Refusal::Addressee { .. }));
+    let wanted = finding.is_trip() && finding.action == Action::RequestIncrease && verdict.step == Step::Allow;
+    if wanted && !verdict.observed {
+        let wants = match finding.scope {
+            Scope::Session => Some(&mut book.session.wants),
+            Scope::Run => book.run_mut(id).map(|run| &mut run.wants),
+        };
+        if let Some(wants) = wants.filter(|wants| wants.iter().all(|want| want.limit != finding.limit)) {
+            wants.push(finding.clone());
+        }
+    }
+    let warns = finding.action == Action::Warn || verdict.observed || blocks_prompt(verdict, finding);
+    if is_order || !warns {
+        return;
+    }
+    let key = (finding.limit.clone(), finding.percent);
+    let warned = match finding.scope {
+        Scope::Session => Some(&mut book.session.warned),
+        Scope::Run => book.run_mut(id).map(|run| &mut run.warned),
+    };
+    if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
+        warned.push(key);
+        records::write(book, id, RecordKind::AgentWarning, finding);
+    }
+}
+
+/// Whether a session's limit keeps a prompt back: nothing is stopped, so it is written down like a warning.
+fn blocks_prompt(verdict: &Verdict, finding: &Finding) -> bool {
+    verdict.step == Step::Deny
+        && finding.scope == Scope::Session
+        && finding.action != Action::RequestIncrease
+        && matches!(verdict.refusal, Some(Refusal::Tripped { grace: 0 }))
+}
+
+fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+    let (Kind::ToolRequested(call), Some(finding)) = (&event.kind, verdict.deciding()) else { return };
+    book.session.asks.push(Ask {
+        tool_use_id: call.id.clone(),
+        run: id.to_owned(),
+        finding: finding.clone(),
+        increase: finding.increase,
+    });
+}
+
+/// A dialog's call ran: that was a Yes. Grants what was asked, once.
+pub fn granted(book: &mut Book, event: &Event) {
+    let Kind::ToolEnded(call, _) = &event.kind else { return };
+    let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id) else { return };
+    let ask = book.session.asks.remove(at);
+    raise(book, &ask.run, &ask.finding, ask.increase);
+}
+
+/// Raises a cap for a run or its session, and forgets what was said about the old one.
+pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
+    let limit = finding.limit.clone();
+    let cap = match finding.scope {
+        Scope::Session => {
+            book.session.wants.retain(|want| want.limit != limit);
+            book.session.warned.retain(|(key, _)| *key != limit);
+            book.session.rules.grant(&limit, more)
+        }
+        Scope::Run => book.run_mut(id).and_then(|run| {
+            run.wants.retain(|want| want.limit != limit);
+            run.warned.retain(|(key, _)| *key != limit);
+            run.declined.retain(|key| *key != limit);
+            run.rules.grant(&limit, more)
+        }),
+    };
+    let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
+    records::write(book, id, RecordKind::LimitGranted, &raised);
+}
+
+/// Holds the estimate of the request that follows this event.
+fn reserve(book: &mut Book, id: &str, event: &Event) {
+    let (_, meters) = account::meters(book, id, event);
+    let holder = match &event.kind {
+        Kind::BatchEnded(_) | Kind::Prompt { .. } => id,
+        Kind::ToolRequested(Call { id, intent: Intent::Spawn { .. }, .. }) => id,
+        _ => return,
+    };
+    let holder = holder.to_owned();
+    book.session.reserves.retain(|held| held.holder != holder);
+    book.session.reserves.push(Reserve { holder, spend: meters.next, at: event.at });
+}
+
+/// Sets the order that a trip brings.
+fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+    let Some(finding) = verdict.deciding().cloned() else { return };
+    let Some(Refusal::Tripped { grace }) = verdict.refusal else { return };
+    let pauses = finding.action == Action::Pause;
+    let kind = if pauses { RecordKind::AgentPaused } else { RecordKind::AgentFailed };
+    let phase = match (verdict.step, &event.kind) {
+        (Step::Stop, _) => Phase::Halted,
+        (_, Kind::BatchEnded(_)) => Phase::Reporting,
+        _ => Phase::Refusing,
+    };
+    let status = runs::stopped_status(finding.action, &finding.limit);
+    if finding.scope == Scope::Session {
+        book.session.status = status;
+        book.session.order = Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0 });
+    }
+    if let Some(run) = book.run_mut(id) {
+        run.status = status;
+        run.stop_reason = Some(finding.stop_reason().to_owned());
+        run.error = Some(format!("Execution limit exceeded: [{}]", finding.limit));
+        run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace });
+    }
+    records::write(book, id, kind, &finding);
+}
+
+/// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
+fn close(book: &mut Book, id: &str) {
+    let Some(run) = book.run(id) else { return };
+    let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };
+    let all = order.finding.action != Action::Pause;
+    let Some(run) = book.run_mut(id) else { return };
+    run.working = false;
+    let (kills, kept) = run.background.drain(..).partition(|task| all || task.timed_out);
+    run.background = kept;
+    book.kills.extend::<Vec<_>>(kills);
+    book.session.reserves.retain(|held| held.holder != id);
+    book.halted = Some(id.to_owned());
+}
+
+/// Hands a halted run's order to every loaded run below it that is still at work.
+pub fn cascade(book: &mut Book, id: &str) {
+    let Some(order) = book.run(id).and_then(|run| run.order.clone()) else { return };
+    let below: Vec<String> = book.runs().filter(|run| is_below(book, run, id)).map(|run| run.id.clone()).collect();
+    for child in below {
+        if let Some(run) = book.run_mut(&child) {
+            runs::halt_below(run, order.clone());
+        }
+    }
+}
+
+fn is_below(book: &Book, run: &Run, id: &str) -> bool {
+    let mut at = run.parent.as_deref();
+    for _ in 0..64 {
+        match at {
+            Some(parent) if parent == id => return run.status == Status::Running,
+            Some(parent) => at = book.run(parent).and_then(|run| run.parent.as_deref()),
+            None => return false,
+        }
+    }
+    false
+}

@@ -78,8 +78,6 @@ pub enum Intent {
     Wait {
         /// The time it asks for or would get, in milliseconds.
         timeout_ms: u64,
-        /// The largest time the tool takes.
-        command: String,
     },
     /// Updates a task: the number names the run in records.
     Task {

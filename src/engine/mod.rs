@@ -9,6 +9,8 @@ pub mod event;
 pub mod meters;
 pub mod policy;
 pub mod record;
+pub mod records;
 pub mod runs;
 pub mod session;
+pub mod step;
 pub mod verdict;

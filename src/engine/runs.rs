@@ -1,1 +1,215 @@
-//! To be written.
+//! Which run an event belongs to, and the opening, linking and ending of runs.
+
+use crate::engine::book::{Book, Link, News, Rulebook};
+use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
+use crate::engine::policy::Action;
+use crate::engine::session::{MAIN, Order, Phase, Run, Status};
+use crate::engine::step::Unannounced;
+
+/// Finds or opens the run that an event belongs to, and returns its id.
+pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
+    match (&event.agent, &event.kind) {
+        (Agent::Sub { id, agent_type }, _) => subagent(book, (id, agent_type), event.at, link, rulebook),
+        (Agent::Main, Kind::Prompt { text_hash, notification }) => {
+            prompt(book, event, (*text_hash, notification.as_ref()), rulebook)
+        }
+        (Agent::Main, _) => main(book, event, rulebook),
+    }
+}
+
+fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
+    let (id, agent_type) = who;
+    if book.run(id).is_none() {
+        let rules = rulebook.agent(agent_type, None);
+        let run = Run {
+            id: id.to_owned(),
+            session: book.session.id.clone(),
+            agent_type: agent_type.to_owned(),
+            rules,
+            started: at,
+            last: at,
+            depth: 1,
+            ..Run::default()
+        };
+        book.open_run(run);
+    }
+    if let Some(link) = link.filter(|_| book.run(id).is_some_and(|run| run.parent.is_none())) {
+        tie(book, id, link, rulebook);
+    }
+    id.to_owned()
+}
+
+/// Opens the run of a subagent that no hook has announced.
+pub fn announce(book: &mut Book, agent: &Unannounced, at: Moment, rulebook: &dyn Rulebook) {
+    subagent(book, (&agent.id, &agent.agent_type), at, Some(&agent.link), rulebook);
+}
+
+/// Ties a subagent's run to the call and the run that spawned it.
+fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
+    let by_call = link.spawn_call.as_deref().and_then(|call| book.call(call)).map(|call| call.run.clone());
+    let parent = by_call.or_else(|| link.parent.clone()).or_else(|| book.session.main.clone());
+    let spawn = link.spawn_call.as_deref().and_then(|call| {
+        let at = book.session.spawns.iter().position(|spawn| spawn.call == call)?;
+        Some(book.session.spawns.remove(at))
+    });
+    let ended_above = parent.as_deref().and_then(|parent| book.run(parent)).and_then(|run| run.order.clone());
+    book.session.reserves.retain(|reserve| Some(&reserve.holder) != link.spawn_call.as_ref());
+    let Some(run) = book.run_mut(id) else { return };
+    run.parent = parent;
+    run.spawn_call.clone_from(&link.spawn_call);
+    run.depth = link.depth.max(1);
+    run.name = link.name.clone().or_else(|| spawn.as_ref().and_then(|spawn| spawn.name.clone()));
+    if let Some(prompt) = spawn.and_then(|spawn| spawn.prompt) {
+        run.rules = rulebook.agent(&run.agent_type, Some(&prompt));
+        run.task = run.task.take().or_else(|| task_in(&prompt));
+    }
+    if let Some(order) = ended_above.filter(|order| order.phase == Phase::Halted) {
+        halt_below(run, order);
+    }
+}
+
+/// Finds `Task ID: #N` in a spawn prompt.
+pub fn task_in(prompt: &str) -> Option<String> {
+    let after = prompt.split("Task ID: #").nth(1)?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// Hands the order of a stopped run down to a run below it.
+pub fn halt_below(run: &mut Run, order: Order) {
+    if run.order.is_none() {
+        run.status = stopped_status(order.finding.action, &order.finding.limit);
+        run.stop_reason = Some(order.finding.stop_reason().to_owned());
+        run.order = Some(Order { phase: Phase::Halted, grace_left: 0, ..order });
+    }
+}
+
+/// Returns the status of a run that an order ended.
+pub fn stopped_status(action: Action, limit: &str) -> Status {
+    match (action, limit) {
+        (Action::Pause, _) => Status::Paused,
+        (_, crate::engine::verdict::EXPLICIT_STOP) => Status::Stopped,
+        _ => Status::Failed,
+    }
+}
+
+fn main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String {
+    let known = book.session.main.clone();
+    let new_prompt = event.prompt_id.is_some() && event.prompt_id != book.session.prompt_id;
+    match known {
+        Some(id) if !new_prompt || book.session.sees_prompts => id,
+        // Where the client does not send prompts, a new id is a new prompt unless the transcript shows a notification.
+        Some(id) if book.saw_notification => {
+            book.session.prompt_id.clone_from(&event.prompt_id);
+            id
+        }
+        _ => open_main(book, event, rulebook),
+    }
+}
+
+/// Opens a main run for an event; it is named by the prompt.
+fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String {
+    if let Some(last) = book.session.main.clone().and_then(|id| book.run_mut(&id)) {
+        end(last, Status::Completed);
+    }
+    let id = event.prompt_id.clone().unwrap_or_else(|| format!("{}:main", book.session.id));
+    let run = Run {
+        id: id.clone(),
+        session: book.session.id.clone(),
+        agent_type: MAIN.to_owned(),
+        rules: rulebook.main(),
+        started: event.at,
+        last: event.at,
+        settled: true,
+        ..Run::default()
+    };
+    book.open_run(run);
+    book.session.main = Some(id.clone());
+    book.session.prompt_id.clone_from(&event.prompt_id);
+    id
+}
+
+fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), rulebook: &dyn Rulebook) -> String {
+    book.session.sees_prompts = true;
+    let (text_hash, notification) = what;
+    let Some(current) = book.session.main.clone() else { return open_main(book, event, rulebook) };
+    if let Some(notification) = notification {
+        let caller = notified(book, notification);
+        let root = caller.map(|run| book.root_of(&run).to_owned()).filter(|root| book.run(root).is_some());
+        let run = root.unwrap_or(current);
+        book.session.main = Some(run.clone());
+        book.session.prompt_id.clone_from(&event.prompt_id);
+        return run;
+    }
+    let mid_run = event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id;
+    if mid_run {
+        return current;
+    }
+    if book.session.crons.contains(&text_hash) || kept(book, &current) {
+        book.session.prompt_id.clone_from(&event.prompt_id);
+        return current;
+    }
+    book.session.asks.clear();
+    open_main(book, event, rulebook)
+}
+
+/// Whether a person's next prompt stays with the current main run: it is paused, or has just been resumed.
+fn kept(book: &mut Book, id: &str) -> bool {
+    match book.run_mut(id) {
+        Some(run) if run.status == Status::Paused => true,
+        Some(run) if run.resumed => {
+            run.resumed = false;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Takes note of a background task's end; returns the run that had started it.
+fn notified(book: &mut Book, notification: &Notification) -> Option<String> {
+    let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
+    let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
+    ended_outside(book, &notification.task);
+    let run = caller.or(parent)?;
+    if let Some(run) = book.run_mut(&run) {
+        run.background.retain(|task| task.task != notification.task);
+    }
+    Some(run)
+}
+
+/// Takes note that a subagent has ended, as its parent learns it; news of a stop goes to the parent once.
+pub fn ended_outside(book: &mut Book, id: &str) {
+    let Some(run) = book.run_mut(id) else { return };
+    end(run, Status::Completed);
+    let Some(order) = run.order.as_ref().filter(|_| !run.told) else { return };
+    let news = News {
+        run: run.id.clone(),
+        agent_type: run.agent_type.clone(),
+        finding: order.finding.clone(),
+        paused: run.status == Status::Paused,
+    };
+    run.told = true;
+    book.news.push(news);
+}
+
+/// Ends a run's stretch; a status that says why it was ended stays.
+pub fn end(run: &mut Run, status: Status) {
+    run.working = false;
+    if run.status == Status::Running {
+        run.status = status;
+    }
+    if let Some(order) = &mut run.order {
+        order.phase = Phase::Halted;
+    }
+}
+
+/// Goes on with a run: its clock runs again.
+pub fn go_on(run: &mut Run, at: Moment) {
+    if !run.working {
+        run.working = true;
+        run.last = at;
+    }
+    if run.status == Status::Completed {
+        run.status = Status::Running;
+    }
+}

@@ -65,6 +65,21 @@ pub struct Order {
     pub grace_left: u32,
 }
 
+/// A spawn that was admitted and whose agent is not known yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// The Agent call.
+    pub call: String,
+    /// The run that made it.
+    pub run: String,
+    /// The name given to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The prompt, where it holds limits or a task's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
 /// An increase that a person is being asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
@@ -116,17 +131,6 @@ pub struct Process {
     pub pid: u32,
     /// Start time in clock ticks since boot (Linux) or seconds since 1970.
     pub start: u64,
-}
-
-/// An answer given lately, so that a second process for the same event gives it too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answered {
-    /// What identifies the event.
-    pub key: String,
-    /// When.
-    pub at: Moment,
-    /// The answer's JSON, empty for none.
-    pub answer: String,
 }
 
 /// A session.
@@ -192,9 +196,12 @@ pub struct Session {
     /// Increases being asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask>,
-    /// Trips that ask at the next call.
+    /// Trips of session rules that ask at the next call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wants: Vec<Finding>,
+    /// Spawns whose agents are not known yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spawns: Vec<Spawn>,
     /// Hashes of prompts that the client's schedule sends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crons: Vec<u64>,
@@ -210,9 +217,15 @@ pub struct Session {
     /// Whether a prompt was ever seen.
     #[serde(default)]
     pub sees_prompts: bool,
-    /// Answers to events that have no id of their own.
+    /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answered: Vec<Answered>,
+    pub more_tails: Vec<Tail>,
+    /// The model the client started with, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The file that records go to.
+    #[serde(default)]
+    pub log: String,
     /// The events that had our handler when the client started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<String>,
@@ -294,6 +307,15 @@ pub struct Run {
     /// An order to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
+    /// Trips of its own rules that ask at the next call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wants: Vec<Finding>,
+    /// Limits whose increase a person declined: from then on they act as terminate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declined: Vec<String>,
+    /// Whether a person has lifted its pause, so that the next prompt goes on with it.
+    #[serde(default)]
+    pub resumed: bool,
     /// Whether its parent has been told how it ended.
     #[serde(default)]
     pub told: bool,

@@ -80,6 +80,17 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// What kind of refusal it is, where it is one.
     pub refusal: Option<Refusal>,
+    /// What a waiting call's timeout is cut to, in milliseconds.
+    pub clamp_ms: Option<u64>,
+    /// Whether this was only watched: nothing is blocked, nobody is told.
+    pub observed: bool,
+}
+
+impl Verdict {
+    /// Returns the finding that decides.
+    pub fn deciding(&self) -> Option<&Finding> {
+        self.findings.first()
+    }
 }
 
 /// Why a call or prompt is refused, beyond the finding itself.

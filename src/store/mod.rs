@@ -1,1 +1,132 @@
-//! The state: SQLite and the lock files.
+//! The state: one SQLite database and its lock files, below `$FUSEBOX_HOME`.
+
+pub mod facts;
+pub mod health;
+pub mod history;
+pub mod ledger;
+pub mod locks;
+pub mod schema;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::error::{Error, Result};
+use crate::store::locks::Locks;
+use crate::world::World;
+
+/// How long SQLite itself waits where a lock file was not to be had.
+const BUSY: Duration = Duration::from_secs(3);
+/// Size of the write-ahead log from which it is folded back: 32 frames of a page and its header.
+const WAL_LIMIT: u64 = 32 * (4096 + 24);
+
+/// The open database, with the locks that are held while it is.
+#[derive(Debug)]
+pub struct Store {
+    conn: Connection,
+    folder: PathBuf,
+    _locks: Locks,
+}
+
+impl Store {
+    /// Opens the state for a command that looks or steers.
+    pub fn open(world: &World) -> Result<Store> {
+        Store::open_for(&folder(world)?, None)
+    }
+
+    /// Opens the state for one event of a session: its lock first, then the one lock for all.
+    pub fn open_for(folder: &Path, session: Option<&str>) -> Result<Store> {
+        prepare(folder)?;
+        let locks = Locks::take(folder, session)?;
+        let path = folder.join("state.db");
+        let conn = match connect(&path) {
+            Err(cause) if is_garbage(&cause) => {
+                set_aside(&path)?;
+                connect(&path)?
+            }
+            other => other?,
+        };
+        Ok(Store { conn, folder: folder.to_path_buf(), _locks: locks })
+    }
+
+    /// Begins to write.
+    pub fn begin(&self) -> Result<()> {
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(())
+    }
+
+    /// Makes what was written since [`Store::begin`] durable.
+    pub fn commit(&self) -> Result<()> {
+        self.conn.execute_batch("COMMIT")?;
+        Ok(())
+    }
+
+    /// Returns the folder of the state.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Folds the write-ahead log back once it is long, and leaves the database open: closing would do it every time.
+    pub fn leave(self) {
+        let log = self.folder.join("state.db-wal");
+        if fs::metadata(log).is_ok_and(|meta| meta.len() > WAL_LIMIT) {
+            let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        std::mem::forget(self);
+    }
+}
+
+/// Returns the folder of the state.
+pub fn folder(world: &World) -> Result<PathBuf> {
+    world.state_dir().ok_or_else(|| {
+        Error::failed("there is no folder for the state: neither `FUSEBOX_HOME` nor `HOME` is set")
+            .hint("set FUSEBOX_HOME to a folder of your own")
+    })
+}
+
+fn prepare(folder: &Path) -> Result<()> {
+    if folder.join("locks").is_dir() {
+        return Ok(());
+    }
+    let made = fs::create_dir_all(folder.join("locks"));
+    made.map_err(|cause| {
+        Error::file("make the state folder", folder, cause).hint("FUSEBOX_HOME names another folder")
+    })?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let private = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+        private.map_err(|cause| Error::file("make private", folder, cause))?;
+    }
+    Ok(())
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY)?;
+    conn.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;")?;
+    schema::migrate(&conn)?;
+    Ok(conn)
+}
+
+fn is_garbage(cause: &rusqlite::Error) -> bool {
+    matches!(cause.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Moves a database that cannot be read out of the way; it is never deleted.
+fn set_aside(path: &Path) -> Result<()> {
+    let stamp = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let stamp = stamp.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |age| age.as_millis());
+    for end in ["", "-wal", "-shm"] {
+        let from = PathBuf::from(format!("{}{end}", path.display()));
+        let to = PathBuf::from(format!("{}.corrupt-{stamp}{end}", path.display()));
+        match fs::rename(&from, &to) {
+            Err(cause) if end.is_empty() => return Err(Error::file("set aside", &from, cause)),
+            _ => {}
+        }
+    }
+    Ok(())
+}

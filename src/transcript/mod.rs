@@ -1,1 +1,26 @@
 //! The client's transcripts: reading what is new.
+
+mod field;
+pub mod layout;
+mod lines;
+mod row;
+pub mod tail;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a regular file to read and returns its length. Anything else under the path is an error, and never a wait: a
+/// pipe laid there would hold the hook for ever.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    let meta = file.metadata()?;
+    if meta.is_file() {
+        Ok((file, meta.len()))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}

@@ -1,0 +1,250 @@
+//! Takes in what is new in the transcripts: responses become charges, each `message.id` once a session.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::engine::account;
+use crate::engine::amount::Amount;
+use crate::engine::book::{Book, Link, NewCharge};
+use crate::engine::meters::Spend;
+use crate::engine::record::Charge;
+use crate::engine::session::Tail;
+use crate::engine::step::Unannounced;
+use crate::error::Result;
+use crate::pricing::price;
+use crate::pricing::table::Table;
+use crate::store::Store;
+use crate::transcript::layout;
+use crate::transcript::tail::{self, Response};
+use crate::wire::input::is_backgrounded_main;
+
+/// Where charges are kept: the database, or memory in a replay.
+pub trait Charges {
+    /// Finds what a session was charged for a response.
+    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>>;
+    /// Whether another session was charged for it.
+    fn elsewhere(&self, message: &str, session: &str) -> Result<bool>;
+    /// Keeps a charge.
+    fn keep(&mut self, charge: Charge) -> Result<()>;
+}
+
+impl Charges for &Store {
+    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
+        self.charge(message, session)
+    }
+    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
+        self.charged_elsewhere(message, session)
+    }
+    fn keep(&mut self, charge: Charge) -> Result<()> {
+        self.save_charge(&charge)
+    }
+}
+
+/// Charges in memory.
+#[derive(Debug, Default)]
+pub struct Memory {
+    by_id: HashMap<String, Vec<Charge>>,
+}
+
+impl Memory {
+    /// Returns every charge.
+    pub fn all(&self) -> impl Iterator<Item = &Charge> {
+        self.by_id.values().flatten()
+    }
+}
+
+impl Charges for Memory {
+    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
+        let of_message = self.by_id.get(message).into_iter().flatten();
+        Ok(of_message.filter(|charge| charge.session == session).last().cloned())
+    }
+    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
+        Ok(self.by_id.get(message).into_iter().flatten().any(|charge| charge.session != session))
+    }
+    fn keep(&mut self, charge: Charge) -> Result<()> {
+        let of_message = self.by_id.entry(charge.message.clone()).or_default();
+        of_message.retain(|kept| kept.session != charge.session);
+        of_message.push(charge);
+        Ok(())
+    }
+}
+
+/// Reads transcripts into one session's book.
+pub struct Intake<'a, C: Charges> {
+    /// Where charges are kept.
+    pub charges: C,
+    /// The prices.
+    pub table: &'a Table,
+    /// Responses found, each with its run.
+    pub found: Vec<(String, NewCharge)>,
+    /// Sentences for the person: unknown models, usage that cannot be.
+    pub remarks: Vec<String>,
+}
+
+impl<'a, C: Charges> Intake<'a, C> {
+    /// Makes an intake that has found nothing yet.
+    pub fn new(charges: C, table: &'a Table) -> Intake<'a, C> {
+        Intake { charges, table, found: Vec::new(), remarks: Vec::new() }
+    }
+
+    /// Reads what is new in the main transcript, up to a byte where one is given.
+    pub fn main(&mut self, book: &mut Book, upto: Option<u64>) -> Result<()> {
+        let run = book.session.main.clone().unwrap_or_else(|| account::history_of(&book.session.id));
+        let mut at = book.session.tail.clone();
+        self.read(book, &mut at, &run, upto)?;
+        book.session.tail = at;
+        for mut at in std::mem::take(&mut book.session.more_tails) {
+            self.read(book, &mut at, &run, None)?;
+            book.session.more_tails.push(at);
+        }
+        Ok(())
+    }
+
+    /// Reads what is new in a subagent's transcript; returns whether there was anything.
+    pub fn agent(&mut self, book: &mut Book, id: &str, upto: Option<u64>) -> Result<bool> {
+        let known = book.run(id).and_then(|run| run.tail.clone());
+        let transcript = PathBuf::from(&book.session.tail.path);
+        let mut at = known.unwrap_or_else(|| Tail {
+            path: layout::agent_file(&transcript, id).to_string_lossy().into_owned(),
+            offset: 0,
+        });
+        let before = at.offset;
+        self.read(book, &mut at, id, upto)?;
+        let grew = at.offset != before;
+        if let Some(run) = book.run(id)
+            && run.tail.as_ref() != Some(&at)
+            && let Some(run) = book.run_mut(id)
+        {
+            run.tail = Some(at);
+        }
+        Ok(grew)
+    }
+
+    /// Looks for transcripts of agents that no hook has announced.
+    pub fn unannounced(&mut self, book: &mut Book, known: impl Fn(&str) -> bool) -> Result<Vec<Unannounced>> {
+        let mut agents = Vec::new();
+        for (id, path) in layout::agent_files(Path::new(&book.session.tail.path)) {
+            let path_text = path.to_string_lossy().into_owned();
+            if is_backgrounded_main(&id) {
+                if book.session.more_tails.iter().all(|at| at.path != path_text) {
+                    book.session.more_tails.push(Tail { path: path_text, offset: 0 });
+                }
+            } else if book.run(&id).is_none() && !known(&id) {
+                let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
+                agents.push(Unannounced { link: link(&path).unwrap_or_default(), id, agent_type });
+            }
+        }
+        Ok(agents)
+    }
+
+    /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back.
+    fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
+        let Ok(chunk) = tail::read_from(Path::new(&at.path), at.offset, upto) else { return Ok(()) };
+        at.offset = chunk.offset;
+        book.saw_notification |= chunk.notification;
+        if let Some(cost) = chunk.client_cost {
+            book.session.client_cost = Some(cost.0);
+        }
+        self.remarks.extend(chunk.suspicious);
+        for response in &chunk.responses {
+            self.take(book, run, response)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a charge of a response: all of it where it is new, its growth where it is known.
+    fn take(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
+        let session = book.session.id.clone();
+        let stand_in = main_model(book, self.table, response.at_ms);
+        let stand_in = Some(stand_in.as_str());
+        let priced = price::price(self.table, &response.model, response.at_ms, &response.usage, stand_in);
+        let before = self.charges.find(&response.id, &session)?;
+        let spend = Spend {
+            requests: 1,
+            tokens: response.usage.counted_tokens(),
+            cache_reads: response.usage.cache_read,
+            cost: priced.cost,
+        };
+        let (charge, adds) = match before {
+            None => {
+                let billed_elsewhere = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
+                let inherited = billed_elsewhere || self.charges.elsewhere(&response.id, &session)?;
+                (charge_of(response, (&session, run), spend, inherited), spend)
+            }
+            Some(before) => match grown(&before, spend) {
+                Some(grown) => grown,
+                None => return Ok(()),
+            },
+        };
+        let charge = Charge { unknown_model: !priced.known, ..charge };
+        if !priced.known {
+            self.remark_unknown(book, &response.model, stand_in);
+        }
+        self.charges.keep(charge.clone())?;
+        let replay_price = price::replay_price(self.table, &response.model, response.at_ms, stand_in);
+        self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
+        Ok(())
+    }
+
+    fn remark_unknown(&mut self, book: &mut Book, model: &str, stand_in: Option<&str>) {
+        let key = format!("model:{model}");
+        if !book.session.said.contains(&key) {
+            book.session.said.push(key);
+            let price = stand_in
+                .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
+            self.remarks.push(format!(
+                "Fusebox: the model `{model}` has no known price; it is charged at {price}. `fusebox.pricing.json` can name one."
+            ));
+        }
+    }
+}
+
+/// Returns how a subagent was spawned, from the file beside its transcript.
+pub fn link(transcript: &Path) -> Option<Link> {
+    let meta = layout::meta(transcript)?;
+    Some(Link { spawn_call: meta.tool_use_id, parent: meta.parent, depth: meta.depth, name: meta.name })
+}
+
+/// The model that the client uses where nothing names another.
+const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
+
+/// Returns the model whose price stands in for one without: the session's, the main agent's, else the client's default.
+fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
+    let main = book.session.main.as_deref().and_then(|id| book.run(id));
+    let used = main.into_iter().flat_map(|run| run.models.keys());
+    let candidates = book.session.model.iter().chain(used);
+    let priced = candidates.into_iter().find(|model| table.find(model, at_ms).is_some());
+    priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
+}
+
+fn charge_of(response: &Response, of: (&str, &str), spend: Spend, inherited: bool) -> Charge {
+    let (session, run) = of;
+    Charge {
+        message: response.id.clone(),
+        session: session.to_owned(),
+        run: run.to_owned(),
+        model: response.model.clone(),
+        at_ms: response.at_ms,
+        spend,
+        output: response.usage.output,
+        context: response.usage.prompt_tokens(),
+        inherited,
+        unknown_model: false,
+    }
+}
+
+/// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.
+fn grown(before: &Charge, now: Spend) -> Option<(Charge, Spend)> {
+    let adds = Spend {
+        requests: 0,
+        tokens: now.tokens.saturating_sub(before.spend.tokens),
+        cache_reads: now.cache_reads.saturating_sub(before.spend.cache_reads),
+        cost: Amount(now.cost.0.saturating_sub(before.spend.cost.0)),
+    };
+    if adds == Spend::default() {
+        return None;
+    }
+    let mut charge = before.clone();
+    charge.spend += adds;
+    Some((charge, adds))
+}

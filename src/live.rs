@@ -1,0 +1,266 @@
+//! A live event's side of the book: what is loaded for it, read for it, and saved after it.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use crate::config::policy::Pinned;
+use crate::engine::book::{Book, Link, Rulebook};
+use crate::engine::enforce;
+use crate::engine::event::{Agent, Call, Event, Intent, Kind};
+use crate::engine::meters::Spend;
+use crate::engine::policy::Rules;
+use crate::engine::session::{Run, Session, Status};
+use crate::engine::step::Findings;
+use crate::error::Result;
+use crate::intake::{self, Intake};
+use crate::pin;
+use crate::pricing;
+use crate::store::Store;
+use crate::wire::input::Input;
+use crate::world::World;
+
+/// The rules of the policy that a session is pinned to, read when a run opens.
+pub struct Pin<'a> {
+    store: &'a Store,
+    name: String,
+    policy: OnceCell<Pinned>,
+}
+
+impl<'a> Pin<'a> {
+    /// Names the policy of a session.
+    pub fn of(store: &'a Store, session: &Session) -> Pin<'a> {
+        Pin { store, name: session.policy.clone(), policy: OnceCell::new() }
+    }
+
+    fn policy(&self) -> &Pinned {
+        self.policy.get_or_init(|| pin::stored(self.store, &self.name).unwrap_or_default())
+    }
+}
+
+impl Rulebook for Pin<'_> {
+    fn main(&self) -> Rules {
+        self.policy().main()
+    }
+    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
+        self.policy().agent(agent_type, spawn).0
+    }
+}
+
+/// Whether an event may touch other runs than its own, so that all open ones are loaded and read.
+fn is_wide(kind: &Kind) -> bool {
+    let talks = |call: &Call| matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
+    match kind {
+        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => talks(call),
+        Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => false,
+        _ => true,
+    }
+}
+
+/// Whether the transcripts of other runs are read at an event.
+fn reads_siblings(kind: &Kind) -> bool {
+    is_wide(kind) && !matches!(kind, Kind::ToolRequested(_))
+}
+
+/// Loads the book for an event.
+pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
+    let mut book = Book::new(session);
+    if is_wide(&event.kind) {
+        for run in store.open_runs(&book.session.id)? {
+            book.lay_run(run);
+        }
+    }
+    if let Agent::Sub { id, .. } = &event.agent {
+        need_run(store, &mut book, id)?;
+    }
+    if let Some(main) = book.session.main.clone().filter(|_| event.agent == Agent::Main || is_wide(&event.kind)) {
+        need_run(store, &mut book, &main)?;
+    }
+    for id in calls_of(&event.kind) {
+        need_call(store, &mut book, id)?;
+    }
+    if let Kind::Prompt { notification: Some(notification), .. } = &event.kind {
+        need_run(store, &mut book, &notification.task)?;
+        let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
+        let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
+        need_ancestors(store, &mut book, caller.or(parent))?;
+    }
+    if let Kind::ToolEnded(_, outcome) = &event.kind
+        && let Some(agent) = &outcome.agent
+    {
+        need_run(store, &mut book, &agent.id)?;
+    }
+    if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
+        book.first_request = mean_first_request(store, agent_type)?;
+    }
+    Ok(book)
+}
+
+fn calls_of(kind: &Kind) -> Vec<&str> {
+    match kind {
+        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![&call.id],
+        Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.as_str()).collect(),
+        Kind::Prompt { notification: Some(notification), .. } => {
+            notification.tool_use_id.iter().map(String::as_str).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
+    if book.run(id).is_none()
+        && let Some(run) = store.run(&book.session.id, id)?
+    {
+        book.lay_run(run);
+    }
+    Ok(())
+}
+
+fn need_call(store: &Store, book: &mut Book, id: &str) -> Result<()> {
+    if let Some(call) = store.call(id)? {
+        book.lay_call(id, call);
+    }
+    Ok(())
+}
+
+/// Loads a run and those above it.
+fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Result<()> {
+    let mut at = first;
+    for _ in 0..64 {
+        let Some(id) = at else { break };
+        need_run(store, book, &id)?;
+        at = book.run(&id).and_then(|run| run.parent.clone());
+    }
+    Ok(())
+}
+
+/// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
+pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
+    let (table, trouble) = pricing::load(world);
+    let mut intake = Intake::new(store, &table);
+    intake.remarks.extend(trouble.map(|trouble| format!("Fusebox: {trouble}")));
+    let mut findings = Findings::default();
+    match &event.agent {
+        Agent::Main => intake.main(book, None)?,
+        Agent::Sub { id, .. } => {
+            intake.agent(book, id, None)?;
+            findings.link = spawn_link(store, book, id)?;
+        }
+    }
+    if reads_siblings(&event.kind) {
+        siblings(&mut intake, book, event)?;
+    }
+    if matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
+        let session = book.session.id.clone();
+        findings.unannounced = intake.unannounced(book, |id| store.run(&session, id).is_ok_and(|run| run.is_some()))?;
+        for agent in &findings.unannounced {
+            intake.agent(book, &agent.id, None)?;
+        }
+    }
+    book.session.notices.append(&mut intake.remarks);
+    findings.charges = intake.found;
+    Ok(findings)
+}
+
+/// Finds out how the acting subagent was spawned, until that is known.
+fn spawn_link(store: &Store, book: &mut Book, id: &str) -> Result<Option<Link>> {
+    if book.run(id).is_some_and(|run| run.parent.is_some()) {
+        return Ok(None);
+    }
+    let path = crate::transcript::layout::agent_file(Path::new(&book.session.tail.path), id);
+    let Some(link) = intake::link(&path) else { return Ok(None) };
+    if let Some(call) = &link.spawn_call {
+        need_call(store, book, call)?;
+    }
+    let by_call = link.spawn_call.as_deref().and_then(|call| book.call(call)).map(|call| call.run.clone());
+    let parent = by_call.or_else(|| link.parent.clone()).or_else(|| book.session.main.clone());
+    need_ancestors(store, book, parent)?;
+    Ok(Some(link))
+}
+
+/// Reads the main transcript and those of the open runs; an ended one without anything new is settled.
+fn siblings(intake: &mut Intake<&Store>, book: &mut Book, event: &Event) -> Result<()> {
+    let own = match &event.agent {
+        Agent::Sub { id, .. } => {
+            intake.main(book, None)?;
+            Some(id.as_str())
+        }
+        Agent::Main => None,
+    };
+    let others: Vec<(String, Status)> = book
+        .runs()
+        .filter(|run| !run.settled && !run.is_main() && Some(run.id.as_str()) != own)
+        .map(|run| (run.id.clone(), run.status))
+        .collect();
+    for (id, status) in others {
+        let grew = intake.agent(book, &id, None)?;
+        let ended = status != Status::Running && !grew;
+        if let Some(run) = book.run_mut(&id).filter(|run| ended && event.at.wall_since(run.last) > SETTLES_AFTER_MS) {
+            run.settled = true;
+        }
+    }
+    Ok(())
+}
+
+/// An ended agent's last rows are on disk by then.
+const SETTLES_AFTER_MS: u64 = 5_000;
+
+/// Hands the order of a run that was just halted to everything below it.
+pub fn follow(store: &Store, book: &mut Book) -> Result<()> {
+    let Some(halted) = book.halted.clone() else { return Ok(()) };
+    for run in store.open_runs(&book.session.id)? {
+        if book.run(&run.id).is_none() {
+            book.lay_run(run);
+        }
+    }
+    enforce::cascade(book, &halted);
+    Ok(())
+}
+
+/// Returns what first requests of an agent type have cost on this machine, on average.
+fn mean_first_request(store: &Store, agent_type: &str) -> Result<Option<Spend>> {
+    let Some(fact) = store.fact(&first_request_fact(agent_type))? else { return Ok(None) };
+    let Ok((count, sum)) = serde_json::from_str::<(u64, Spend)>(&fact) else { return Ok(None) };
+    let count = count.max(1);
+    Ok(Some(Spend {
+        requests: 1,
+        tokens: sum.tokens / count,
+        cache_reads: sum.cache_reads / count,
+        cost: crate::engine::amount::Amount(sum.cost.0 / count),
+    }))
+}
+
+/// Learns from first requests of subagents what the next one of their type may cost.
+pub fn learn_first_requests(store: &Store, book: &Book, findings: &Findings) -> Result<()> {
+    for (id, new) in &findings.charges {
+        let is_first = |run: &&Run| !run.is_main() && run.tally.spent.requests == 1 && new.adds.requests == 1;
+        let Some(run) = book.run(id).filter(is_first) else { continue };
+        let name = first_request_fact(&run.agent_type);
+        let known = store.fact(&name)?.and_then(|fact| serde_json::from_str::<(u64, Spend)>(&fact).ok());
+        let (count, mut sum) = known.unwrap_or_default();
+        sum += new.charge.spend;
+        store.set_fact(&name, &serde_json::json!((count + 1, sum)).to_string())?;
+    }
+    Ok(())
+}
+
+fn first_request_fact(agent_type: &str) -> String {
+    format!("first-request:{agent_type}")
+}
+
+/// Returns the session of an input: as stored, or new; pinned to the policy of its client.
+pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Session> {
+    let mut session = match store.session(&event.session)? {
+        Some(session) => session,
+        None => pin::open(world, input, event),
+    };
+    if pin::is_due(world, &session, event) {
+        pin::pin(world, store, &mut session, Path::new(&*input.cwd))?;
+    }
+    if input.model.is_some() {
+        session.model.clone_from(&input.model);
+    }
+    if !input.transcript_path.is_empty() && session.tail.path != input.transcript_path {
+        session.tail = crate::engine::session::Tail { path: input.transcript_path.to_string(), offset: 0 };
+    }
+    Ok(session)
+}

@@ -1,0 +1,129 @@
+//! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::load;
+use crate::config::policy::Pinned;
+use crate::engine::event::{Event, Kind};
+use crate::engine::policy::{Layer, Rules};
+use crate::engine::session::{Process, Session};
+use crate::error::{Error, Result};
+use crate::processes;
+use crate::setup::handlers;
+use crate::store::Store;
+use crate::wire::input::Input;
+use crate::world::World;
+
+/// Opens a session that was never seen.
+pub fn open(world: &World, input: &Input, event: &Event) -> Session {
+    let folder = world.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
+    Session {
+        id: event.session.clone(),
+        project: world.project_of(&folder).to_string_lossy().into_owned(),
+        folder: folder.to_string_lossy().into_owned(),
+        started: event.at,
+        last: event.at,
+        launcher: world.var("FUSEBOX_RUN"),
+        ..Session::default()
+    }
+}
+
+/// Whether a session has to be pinned: it is new, or another client has taken it up.
+pub fn is_due(world: &World, session: &Session, event: &Event) -> bool {
+    let pid = world.var("CLAUDE_PID").and_then(|pid| pid.parse::<u32>().ok());
+    let same_pid = pid == session.client.map(|client| client.pid);
+    let same = match event.kind {
+        // A pid may be used again, so a start looks at the process itself.
+        Kind::SessionStart { .. } => same_pid && pid.and_then(process) == session.client,
+        _ => same_pid,
+    };
+    session.policy.is_empty() || !same
+}
+
+fn process(pid: u32) -> Option<Process> {
+    processes::parent_and_start(pid).map(|(_, start)| Process { pid, start })
+}
+
+/// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
+pub fn pin(world: &World, store: &Store, session: &mut Session, _folder: &Path) -> Result<()> {
+    session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
+    let known = match session.client {
+        Some(client) => of_client_or_above(store, client)?,
+        None => None,
+    };
+    match known.and_then(|name| Some((stored(store, &name)?, name))) {
+        Some((policy, name)) => apply(session, &policy, &name),
+        None => take_files(world, store, session)?,
+    }
+    if let Some(client) = session.client {
+        store.set_fact(&client_fact(client), &session.policy)?;
+    }
+    let folder = PathBuf::from(&session.folder);
+    let registered = handlers::registered(world, &folder);
+    session.handlers = registered.events.iter().map(|event| event.as_str().to_owned()).collect();
+    Ok(())
+}
+
+/// Reads the configuration as it is now and pins a session to it.
+pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result<()> {
+    let folder = PathBuf::from(&session.folder);
+    let trusted = store.fact(&trust_fact(&session.project))?.is_some();
+    let (policy, problems) = load::load(world, &folder, trusted);
+    let text = serde_json::to_string(&policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))?;
+    let name = format!("{:016x}", crate::wire::input::hash(&text));
+    store.set_fact(&policy_fact(&name), &text)?;
+    apply(session, &policy, &name);
+    session.config_print = load::fingerprint(world, &folder);
+    session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
+    session
+        .notices
+        .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
+    Ok(())
+}
+
+/// Sets a session's rules from a policy; what a person granted stays.
+fn apply(session: &mut Session, policy: &Pinned, name: &str) {
+    let old = std::mem::replace(&mut session.rules, policy.session());
+    keep_grants(&mut session.rules, &old);
+    session.mode = policy.mode();
+    session.on_error = policy.on_error();
+    name.clone_into(&mut session.policy);
+}
+
+fn keep_grants(rules: &mut Rules, old: &Rules) {
+    for granted in old.rules.iter().filter(|rule| rule.layer == Layer::Grant) {
+        if let Some(rule) = rules.rules.iter_mut().find(|rule| rule.limit == granted.limit && rule.cap < granted.cap) {
+            rule.cap = granted.cap;
+            rule.layer = Layer::Grant;
+        }
+    }
+}
+
+/// Returns the name of the policy pinned for a client, or for one above it.
+fn of_client_or_above(store: &Store, client: Process) -> Result<Option<String>> {
+    for (pid, start) in processes::ancestors(client.pid) {
+        if let Some(name) = store.fact(&client_fact(Process { pid, start }))? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns a pinned policy.
+pub fn stored(store: &Store, name: &str) -> Option<Pinned> {
+    let text = store.fact(&policy_fact(name)).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+fn policy_fact(name: &str) -> String {
+    format!("policy:{name}")
+}
+
+fn client_fact(client: Process) -> String {
+    format!("client:{}:{}", client.pid, client.start)
+}
+
+/// Returns the name of the fact that a person trusts a project.
+pub fn trust_fact(project: &str) -> String {
+    format!("trust:{project}")
+}

@@ -1,0 +1,245 @@
+//! The arithmetic: what a response cost, in whole pico-dollars.
+
+use crate::engine::amount::Amount;
+use crate::pricing::table::{LAST_RESORT, Price, Rates, Table};
+use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
+
+/// What a response cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Priced {
+    /// List price.
+    pub cost: Amount,
+    /// Whether every model in it has a price of its own.
+    pub known: bool,
+}
+
+/// Prices a response of `model` at the moment it was given.
+///
+/// A model without a price costs what `stand_in`, the session's main model, costs in standard mode, else the client's
+/// last resort. It is never free.
+pub fn price(table: &Table, model: &str, at_ms: i64, usage: &Usage, stand_in: Option<&str>) -> Priced {
+    let moment = PricesAt { table, at_ms, stand_in };
+    let main = moment.model(model);
+    let mut known = main.known;
+    let mut tokens = main.passes(usage, &moment);
+    for part in usage.parts.iter().filter(|part| part.kind != PartKind::Message) {
+        let served = moment.part(&main, part);
+        known &= served.known;
+        if part.kind == PartKind::Advisor {
+            tokens = tokens.saturating_add(served.whole(part.tokens, usage.fast));
+        }
+    }
+    let percent = if usage.us { main.price.us_percent } else { 100 };
+    let searches = u128::from(usage.web_searches) * u128::from(main.price.web_search);
+    let cost = (tokens.saturating_mul(u128::from(percent)) / 100).saturating_add(searches);
+    Priced { cost: Amount(u64::try_from(cost).unwrap_or(u64::MAX)), known }
+}
+
+/// Returns what sending a conversation again costs: pico-dollars per token read from the cache, and per output token.
+pub fn replay_price(table: &Table, model: &str, at_ms: i64, stand_in: Option<&str>) -> (u64, u64) {
+    let Rates { cache_read, output, .. } = PricesAt { table, at_ms, stand_in }.model(model).price.standard;
+    (cache_read, output)
+}
+
+/// The prices at one moment of one session.
+struct PricesAt<'a> {
+    table: &'a Table,
+    at_ms: i64,
+    stand_in: Option<&'a str>,
+}
+
+/// The price of a model, and whether it is its own.
+#[derive(Clone, Copy)]
+struct ModelPrice {
+    price: Price,
+    known: bool,
+}
+
+impl PricesAt<'_> {
+    fn model(&self, model: &str) -> ModelPrice {
+        if let Some(price) = self.table.find(model, self.at_ms) {
+            return ModelPrice { price: *price, known: true };
+        }
+        let price = self.stand_in.and_then(|model| self.table.find(model, self.at_ms)).unwrap_or(&LAST_RESORT);
+        ModelPrice { price: *price, known: false }
+    }
+
+    fn part(&self, main: &ModelPrice, part: &Part) -> ModelPrice {
+        part.model.as_deref().map_or(*main, |model| self.model(model))
+    }
+}
+
+impl ModelPrice {
+    /// Prices what the totals contain: as a whole, or pass by pass where that makes a difference.
+    fn passes(&self, usage: &Usage, moment: &PricesAt) -> u128 {
+        let inside = || usage.parts.iter().filter(|part| part.kind != PartKind::Advisor);
+        let sum = inside().fold(Tokens::default(), |sum, part| sum.plus(part.tokens));
+        let fell_back = inside().any(|part| part.kind == PartKind::Fallback);
+        if !fell_back && (self.price.long_prompt.is_none() || sum != usage.tokens()) {
+            return self.whole(usage.tokens(), usage.fast);
+        }
+        let passes = inside().map(|part| {
+            // A server's fallback has no price for writes of an hour.
+            let tokens = if fell_back { part.tokens.without_1h() } else { part.tokens };
+            moment.part(self, part).whole(tokens, usage.fast)
+        });
+        // Tokens that no pass accounts for are the asked model's: a list that is short makes nothing free.
+        let unlisted = usage.tokens().without_1h().minus(sum.without_1h());
+        passes.fold(self.whole(unlisted, usage.fast), u128::saturating_add)
+    }
+
+    /// Prices one request.
+    fn whole(&self, tokens: Tokens, fast: bool) -> u128 {
+        let rates = self.rates(tokens.prompt(), fast);
+        [
+            (tokens.input, rates.input),
+            (tokens.output, rates.output),
+            (tokens.write_5m, rates.write_5m),
+            (tokens.write_1h, rates.write_1h),
+            (tokens.cache_read, rates.cache_read),
+        ]
+        .map(|(count, rate)| u128::from(count) * u128::from(rate))
+        .into_iter()
+        .fold(0, u128::saturating_add)
+    }
+
+    fn rates(&self, prompt: u64, fast: bool) -> Rates {
+        match (self.price.long_prompt, self.price.fast) {
+            (Some(long), _) if prompt > long.over => long.rates,
+            (_, Some(rates)) if fast && self.known => rates,
+            _ => self.price.standard,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens in the order of the table: input, output, 5-minute write, 1-hour write, cache read.
+    fn tokens([input, output, write_5m, write_1h, cache_read]: [u64; 5]) -> Tokens {
+        Tokens { input, output, write_5m, write_1h, cache_read }
+    }
+
+    fn usage(counts: [u64; 5]) -> Usage {
+        let mut usage = Usage::default();
+        usage.set_tokens(tokens(counts));
+        usage
+    }
+
+    fn part(kind: PartKind, model: &str, counts: [u64; 5]) -> Part {
+        Part { kind, model: Some(model.to_owned()), tokens: tokens(counts) }
+    }
+
+    /// Prices a response of `model` in nano-dollars.
+    fn nano(model: &str, usage: &Usage) -> u64 {
+        let cost = price(&Table::embedded(), model, 0, usage, None).cost.0;
+        assert_eq!(cost % 1_000, 0);
+        cost / 1_000
+    }
+
+    #[test]
+    fn each_count_has_its_price() {
+        for (model, counts, cost) in [
+            ("claude-opus-5-5", [1, 0, 0, 0, 0], 4_000),
+            ("claude-opus-5-5", [0, 1, 0, 0, 0], 20_000),
+            ("claude-opus-5-5", [0, 0, 1, 0, 0], 5_000),
+            ("claude-opus-5-5", [0, 0, 0, 1, 0], 8_000),
+            ("claude-opus-5-5", [0, 0, 0, 0, 1], 200),
+            ("claude-sonnet-5-5", [1, 1, 1, 1, 1], 18_600),
+            ("claude-3-5-haiku-20241022", [1, 1, 1, 1, 1], 7_480),
+            // five times all of it, from the first token above 100,000
+            ("claude-haiku-5-5", [1, 1, 0, 0, 99_999], 1_000_590),
+            ("claude-haiku-5-5", [1, 1, 0, 0, 100_000], 5_003_000),
+            ("claude-haiku-5-5", [0, 1_000_000, 0, 0, 0], 500_000_000),
+            // no other model has a long-prompt price
+            ("claude-sonnet-4-5", [1_000_000, 0, 0, 0, 0], 3_000_000_000),
+        ] {
+            assert_eq!(nano(model, &usage(counts)), cost, "{model} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn surcharges_and_searches() {
+        let one = || usage([1, 1, 0, 0, 0]);
+        for (model, used, cost) in [
+            ("claude-opus-5-5", Usage { fast: true, ..one() }, 48_000),
+            ("claude-opus-4-6", Usage { fast: true, ..one() }, 180_000),
+            // fast mode of a model that has none
+            ("claude-sonnet-5-5", Usage { fast: true, ..one() }, 12_000),
+            ("claude-opus-5-5", Usage { us: true, ..one() }, 26_400),
+            ("claude-opus-5-5", Usage { us: true, fast: true, ..one() }, 52_800),
+            // a search is not dearer in the United States
+            ("claude-opus-5-5", Usage { us: true, web_searches: 3, ..one() }, 30_026_400),
+            ("claude-never-heard-of-9", Usage { web_searches: 1, ..Usage::default() }, 10_000_000),
+        ] {
+            assert_eq!(nano(model, &used), cost, "{model} {used:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_without_a_price_is_never_free() {
+        let one = Usage { fast: true, ..usage([1, 1, 1, 1, 1]) };
+        for (stand_in, cost) in [
+            (None, 46_750),
+            (Some("claude-opus-5-5"), 37_200),
+            (Some("claude-haiku-4-5-20251001"), 9_350),
+            (Some("claude-unknown-too"), 46_750),
+        ] {
+            let priced = price(&Table::embedded(), "claude-never-heard-of-9", 0, &one, stand_in);
+            assert_eq!(priced, Priced { cost: Amount(cost * 1_000), known: false }, "{stand_in:?}");
+        }
+    }
+
+    #[test]
+    fn passes_are_priced_by_themselves_where_it_matters() {
+        use PartKind::{Advisor, Fallback, Message};
+        let (haiku, sonnet, opus) = ("claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5");
+        for (model, counts, parts, cost) in [
+            // two short prompts that add up to a long one
+            (haiku, [120_000, 2, 0, 0, 0], vec![part(Message, haiku, [60_000, 1, 0, 0, 0]); 2], 12_001_000),
+            // a list that does not add up is not believed
+            (haiku, [120_000, 2, 0, 0, 0], vec![part(Message, haiku, [60_000, 1, 0, 0, 0])], 60_005_000),
+            // an adviser comes on top, at its own price, hour writes too
+            (sonnet, [1, 1, 0, 0, 0], vec![part(Advisor, opus, [1, 1, 0, 1, 0])], 44_000),
+            (
+                sonnet,
+                [1, 1, 0, 0, 0],
+                vec![part(Message, sonnet, [1, 1, 0, 0, 0]), part(Advisor, opus, [0, 1, 0, 0, 0])],
+                32_000,
+            ),
+            // a fallback is inside the totals: each pass at the model that served it, hour writes as 5-minute ones
+            (
+                opus,
+                [2, 2, 0, 0, 0],
+                vec![part(Message, opus, [1, 1, 0, 0, 0]), part(Fallback, sonnet, [1, 1, 0, 0, 0])],
+                36_000,
+            ),
+            (opus, [0, 0, 0, 1, 0], vec![part(Fallback, sonnet, [0, 0, 0, 1, 0])], 2_500),
+            // what no pass accounts for is the asked model's
+            (opus, [1, 2, 0, 0, 0], vec![part(Fallback, sonnet, [0, 1, 0, 0, 0])], 34_000),
+        ] {
+            let used = Usage { parts, ..usage(counts) };
+            assert_eq!(nano(model, &used), cost, "{model} {used:?}");
+        }
+        let advised = Usage { parts: vec![part(Advisor, "claude-never-heard-of-9", [0, 1, 0, 0, 0])], ..usage([0; 5]) };
+        assert!(!price(&Table::embedded(), sonnet, 0, &advised, None).known);
+    }
+
+    #[test]
+    fn absurd_counts_saturate() {
+        let absurd = Usage { us: true, web_searches: u64::MAX, ..usage([u64::MAX; 5]) };
+        assert_eq!(price(&Table::embedded(), "claude-opus-5-5", 0, &absurd, None).cost, Amount(u64::MAX));
+    }
+
+    #[test]
+    fn a_row_holds_from_its_day_on() {
+        let json = r#"{"rows":[{"model":"claude-opus-5-5","from":"2027-01-01","input":1,"output":1,"write_5m":1,
+            "write_1h":1,"cache_read":1}]}"#;
+        let table = Table::embedded().with_overrides(json).unwrap_or_default();
+        let new_year = 1_798_761_600_000;
+        for (at_ms, replay) in [(new_year - 1, (200_000, 20_000_000)), (new_year, (1_000_000, 1_000_000))] {
+            assert_eq!(replay_price(&table, "claude-opus-5-5", at_ms, None), replay);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Other processes: who is above whom, and the ending of shell commands that outlive their run.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+/// Returns a process and those above it with their start times, the nearest first.
+pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
+    let mut above = Vec::new();
+    let mut at = pid;
+    while at > 1 && above.len() < 64 {
+        let Some((parent, start)) = parent_and_start(at) else { break };
+        above.push((at, start));
+        at = parent;
+    }
+    above
+}
+
+/// Reads a process's parent and its start time in clock ticks since boot.
+pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let parent = fields.nth(1)?.parse().ok()?;
+    Some((parent, fields.nth(17)?.parse().ok()?))
+}
+
+/// How long a command gets to end by itself after it is asked to.
+const POLITE: Duration = Duration::from_millis(20);
+/// How often it is looked at in that time.
+const LOOKS: u32 = 10;
+
+/// Ends a shell command below a client, with everything it started; returns whether it was found.
+///
+/// The client runs a command in a shell that leads its own process group, with the command's text in its arguments.
+pub fn end_command(client: u32, command: &str) -> bool {
+    let groups: Vec<u32> = all().filter(|pid| is_shell_of(*pid, client, command)).collect();
+    for pid in &groups {
+        if let Some(group) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
+            end_group(group);
+        }
+    }
+    !groups.is_empty()
+}
+
+fn end_group(group: Pid) {
+    let _gone = kill_process_group(group, Signal::TERM);
+    for _ in 0..LOOKS {
+        thread::sleep(POLITE);
+        if test_kill_process_group(group).is_err() {
+            return;
+        }
+    }
+    let _gone = kill_process_group(group, Signal::KILL);
+}
+
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process is the client's child, leads its group, and runs the command.
+fn is_shell_of(pid: u32, client: u32, command: &str) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+    let fields: Vec<&str> = fields.split_whitespace().take(3).collect();
+    let [_, parent, group] = fields.as_slice() else { return false };
+    if *parent != client.to_string() || *group != pid.to_string() {
+        return false;
+    }
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !"'\"\\\0".contains(*c)).collect::<String>();
+    let wanted = bare(command);
+    !wanted.is_empty() && bare(&String::from_utf8_lossy(&line)).contains(&wanted)
+}

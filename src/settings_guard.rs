@@ -1,0 +1,51 @@
+//! Watches the client's settings and our own files while a session runs.
+
+use std::path::Path;
+
+use crate::config::load;
+use crate::engine::book::Book;
+use crate::engine::event::{Event, Kind};
+use crate::setup::handlers::{self, Registered};
+use crate::wire::input::Input;
+use crate::wire::output::Answer;
+use crate::world::World;
+
+/// Keeps a settings change back that would take our handlers away, and tells of edits that change nothing yet.
+pub fn look(world: &World, book: &mut Book, what: (&Input, &Event), answer: &mut Answer) {
+    let (_, event) = what;
+    let folder = book.session.folder.clone();
+    match event.kind {
+        Kind::ConfigChanged { .. } => {
+            let now = handlers::registered(world, Path::new(&folder));
+            if let Some(loss) = loss(&book.session.handlers, &now) {
+                answer.decision = Some("block");
+                answer.reason = Some(format!(
+                    "Fusebox: this change of settings {loss}, so it takes no effect in this session; the limits stay in force. \
+                     `fusebox uninstall` takes Fusebox out."
+                ));
+            }
+        }
+        Kind::Prompt { .. } | Kind::BatchEnded(_) => {
+            let print = load::fingerprint(world, Path::new(&folder));
+            if print != book.session.config_print && book.session.config_print != 0 {
+                book.session.config_print = print;
+                book.session.notices.push(
+                    "Fusebox: its configuration was edited; this session keeps the limits it started with. `fusebox reload` \
+                     in a terminal of your own takes the edit up."
+                        .to_owned(),
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Says what the settings on disk would take away; nothing where all handlers are still there.
+fn loss(before: &[String], now: &Registered) -> Option<String> {
+    if let Some(file) = &now.disabled {
+        return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
+    }
+    let has = |name: &String| now.events.iter().any(|event| event.as_str() == name);
+    let lost: Vec<&str> = before.iter().filter(|name| !has(name)).map(String::as_str).collect();
+    (!lost.is_empty()).then(|| format!("would take Fusebox's hooks away ({})", lost.join(", ")))
+}

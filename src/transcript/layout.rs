@@ -1,0 +1,158 @@
+//! Where the client puts the transcripts of a session's subagents, and what it notes beside each.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::transcript::open;
+
+/// How many folders deep below `subagents/` agents are looked for.
+const DEPTH: usize = 8;
+
+/// The largest side file that is read.
+const LARGEST: u64 = 1024 * 1024;
+
+/// What the client notes beside a subagent's transcript when it starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    /// Its type.
+    #[serde(rename = "agentType")]
+    pub agent_type: String,
+    /// The name it was given, for messages to it.
+    pub name: Option<String>,
+    /// What its spawn says it is for, in a few words.
+    pub description: Option<String>,
+    /// The call that spawned it.
+    #[serde(rename = "toolUseId")]
+    pub tool_use_id: Option<String>,
+    /// The subagent that spawned it; `None` where the main agent did.
+    #[serde(rename = "parentAgentId")]
+    pub parent: Option<String>,
+    /// How deep it is; the main agent is 0.
+    #[serde(rename = "spawnDepth")]
+    pub depth: u32,
+    /// Its model.
+    pub model: Option<String>,
+}
+
+/// Reads what the client notes beside a subagent's transcript.
+pub fn meta(jsonl: &Path) -> Option<Meta> {
+    let (file, length) = open(&jsonl.with_extension("meta.json")).ok()?;
+    let mut json = Vec::with_capacity(usize::try_from(length.min(LARGEST)).ok()? + 1);
+    file.take(LARGEST).read_to_end(&mut json).ok()?;
+    serde_json::from_slice(&json).ok()
+}
+
+/// Returns a subagent's transcript: directly in `subagents/`, else wherever below, else where it would be.
+pub fn agent_file(transcript: &Path, agent_id: &str) -> PathBuf {
+    let folder = folder(transcript);
+    // An id is a name, never a way to another folder.
+    let name = format!("agent-{}.jsonl", agent_id.replace(['/', '\\'], "_"));
+    let direct = folder.join(&name);
+    if direct.exists() {
+        return direct;
+    }
+    let below = walk(&folder, DEPTH).into_iter().find(|path| path.file_name().is_some_and(|file| *file == *name));
+    below.unwrap_or(direct)
+}
+
+/// Returns the ids and transcripts of all subagents of a session, in the order of their paths.
+pub fn agent_files(transcript: &Path) -> Vec<(String, PathBuf)> {
+    let mut paths = walk(&folder(transcript), DEPTH);
+    paths.sort();
+    paths.into_iter().filter_map(|path| Some((agent_id(&path)?, path))).collect()
+}
+
+/// Returns the folder of a session's subagents.
+fn folder(transcript: &Path) -> PathBuf {
+    transcript.with_extension("").join("subagents")
+}
+
+/// Returns the id in a transcript's name.
+fn agent_id(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    Some(name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned())
+}
+
+/// Returns the files below a folder; links to folders are not followed.
+fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files = Vec::new();
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => files.extend(walk(&entry.path(), depth - 1)),
+            Ok(kind) if !kind.is_dir() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Makes a session's folder with these files below `subagents/`, and returns it with the main transcript's path.
+    fn session(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join("s1/subagents").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        let transcript = folder.path().join("s1.jsonl");
+        (folder, transcript)
+    }
+
+    #[test]
+    fn agents_are_found_wherever_they_lie() {
+        let (folder, transcript) =
+            session(&["agent-a1.jsonl", "agent-a1.meta.json", "w/x/agent-b2.jsonl", "notes.txt"]);
+        symlink(folder.path(), folder.path().join("s1/subagents/loop")).unwrap();
+        let agents = folder.path().join("s1/subagents");
+        for (id, file) in [
+            ("a1", "agent-a1.jsonl"),
+            ("b2", "w/x/agent-b2.jsonl"),
+            // not there (yet): where it will be
+            ("c3", "agent-c3.jsonl"),
+            ("../../../etc/x", "agent-.._.._.._etc_x.jsonl"),
+        ] {
+            assert_eq!(agent_file(&transcript, id), agents.join(file), "{id}");
+        }
+        let ids: Vec<String> = agent_files(&transcript).into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, ["a1", "b2"]);
+        assert_eq!(agent_files(&folder.path().join("other.jsonl")), []);
+    }
+
+    #[test]
+    fn a_side_file_is_read_as_far_as_it_goes() {
+        let nested = Meta {
+            agent_type: "Explore".to_owned(),
+            tool_use_id: Some("toolu_1".to_owned()),
+            parent: Some("a0".to_owned()),
+            depth: 2,
+            ..Meta::default()
+        };
+        for (json, meta) in [
+            (
+                r#"{"agentType":"Explore","toolUseId":"toolu_1","parentAgentId":"a0","spawnDepth":2,"x":[1]}"#,
+                Some(nested),
+            ),
+            ("{}", Some(Meta::default())),
+            ("", None),
+            ("{\"agentType\":", None),
+            (r#"{"agentType":7}"#, None),
+        ] {
+            let (folder, _) = session(&["agent-a1.jsonl"]);
+            let jsonl = folder.path().join("s1/subagents/agent-a1.jsonl");
+            assert_eq!(super::meta(&jsonl), None);
+            fs::write(jsonl.with_extension("meta.json"), json).unwrap();
+            assert_eq!(super::meta(&jsonl), meta, "{json}");
+        }
+    }
+}

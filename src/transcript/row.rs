@@ -1,0 +1,233 @@
+//! The transcript rows that matter here, parsed typed and borrowed from the line: model responses, the client's own
+//! total, and prompts that notify of a background task. Everything else in a row is skipped unread.
+
+use std::borrow::Cow;
+
+use chrono::DateTime;
+use serde::Deserialize;
+
+use crate::engine::amount::Amount;
+use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
+use crate::transcript::field::{Count, OpensAsNotification, Text};
+
+/// The model of rows that the client makes up itself.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// A row of a model response.
+pub struct ResponseRow<'a> {
+    /// The `message.id`.
+    pub id: Cow<'a, str>,
+    /// The model that answered.
+    pub model: Cow<'a, str>,
+    /// When, by the client's clock; `None` where the row does not say.
+    pub at_ms: Option<i64>,
+    /// What it used, as far as the row can be believed.
+    pub usage: Usage,
+    /// The session that made the request, where the row is a fork's copy of another session's.
+    pub billed_by: Option<Cow<'a, str>>,
+    /// Whether some count was negative, broken or beyond belief, and was left out.
+    pub doubtful: bool,
+}
+
+/// What a line that holds a usage key is.
+pub enum Parsed<'a> {
+    /// A response to charge.
+    Response(Box<ResponseRow<'a>>),
+    /// Nothing to charge.
+    Other,
+    /// A response that cannot be read, and why.
+    Broken(String),
+}
+
+/// Parses a line that holds a usage key.
+pub fn response(line: &[u8]) -> Parsed<'_> {
+    match serde_json::from_slice::<Row>(line) {
+        Ok(row) => row.into_response(),
+        // The shape of rows that are no responses is not ours to know.
+        Err(_) if memchr::memmem::find(line, br#""type":"assistant""#).is_none() => Parsed::Other,
+        Err(cause) => Parsed::Broken(cause.to_string()),
+    }
+}
+
+/// Parses a line that may be a `cost-state` row: the client's own total.
+pub fn client_cost(line: &[u8]) -> Option<Amount> {
+    let row: CostState = serde_json::from_slice(line).ok()?;
+    (row.kind.0 == "cost-state").then(|| Amount::from_usd(row.total))
+}
+
+/// Whether a line that has the word is a prompt that notifies of a background task.
+pub fn is_notification(line: &[u8]) -> bool {
+    let Ok(row) = serde_json::from_slice::<PromptRow>(line) else { return false };
+    let by_origin = row.origin.is_some_and(|origin| origin.kind.0 == "task-notification");
+    row.kind.0 == "user" && (by_origin || row.message.is_some_and(|message| message.content.0))
+}
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Text<'a>,
+    #[serde(borrow, default)]
+    timestamp: Text<'a>,
+    #[serde(rename = "requestSessionId", borrow)]
+    billed_by: Option<Text<'a>>,
+    #[serde(rename = "isApiErrorMessage")]
+    api_error: Option<bool>,
+    #[serde(rename = "isUnmetered")]
+    unmetered: Option<bool>,
+    #[serde(rename = "isVirtual")]
+    made_up: Option<bool>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    id: Text<'a>,
+    #[serde(borrow, default)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    usage: Option<RawUsage<'a>>,
+}
+
+impl<'a> Row<'a> {
+    fn into_response(self) -> Parsed<'a> {
+        let skipped = [self.api_error, self.unmetered, self.made_up].contains(&Some(true));
+        let Some(Message { id, model, usage: Some(usage) }) = self.message else { return Parsed::Other };
+        if skipped || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
+            return Parsed::Other;
+        }
+        if id.0.is_empty() {
+            return Parsed::Broken("usage without a `message.id`".to_owned());
+        }
+        let at_ms = DateTime::parse_from_rfc3339(&self.timestamp.0).ok().map(|at| at.timestamp_millis());
+        let (usage, doubtful) = usage.read();
+        let billed_by = self.billed_by.map(|session| session.0);
+        Parsed::Response(Box::new(ResponseRow { id: id.0, model: model.0, at_ms, usage, billed_by, doubtful }))
+    }
+}
+
+/// `message.usage`, and each entry of its `iterations`, which have a type and a model besides.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawUsage<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation: Option<CacheCreation>,
+    server_tool_use: Option<ServerTools>,
+    #[serde(borrow)]
+    speed: Text<'a>,
+    #[serde(borrow)]
+    inference_geo: Text<'a>,
+    #[serde(borrow)]
+    iterations: Option<Vec<RawUsage<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_5m_input_tokens: Count,
+    ephemeral_1h_input_tokens: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ServerTools {
+    web_search_requests: Count,
+}
+
+impl RawUsage<'_> {
+    /// Returns the usage, and whether some of it had to be left out.
+    fn read(self) -> (Usage, bool) {
+        let (tokens, mut doubtful) = self.tokens();
+        let searches = self.server_tool_use.unwrap_or_default().web_search_requests;
+        doubtful |= searches == Count::Doubtful;
+        let mut parts = Vec::new();
+        for iteration in self.iterations.unwrap_or_default() {
+            let (tokens, part_doubtful) = iteration.tokens();
+            doubtful |= part_doubtful;
+            parts.extend(iteration.part_kind().map(|kind| {
+                let model = Some(iteration.model.0.into_owned()).filter(|model| !model.is_empty());
+                Part { kind, model, tokens }
+            }));
+        }
+        let mut usage = Usage {
+            web_searches: searches.value(),
+            fast: self.speed.0 == "fast",
+            us: self.inference_geo.0 == "us",
+            parts,
+            ..Usage::default()
+        };
+        usage.set_tokens(tokens);
+        (usage, doubtful)
+    }
+
+    /// Returns the token counts: of the cache writes as many for an hour as the split says, the rest for five minutes.
+    fn tokens(&self) -> (Tokens, bool) {
+        let split = self.cache_creation.as_ref();
+        let (split_5m, split_1h) = split.map_or((Count::Absent, Count::Absent), |split| {
+            (split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens)
+        });
+        let writes = match self.cache_creation_input_tokens {
+            Count::Absent => split_5m.value().saturating_add(split_1h.value()),
+            total => total.value(),
+        };
+        let write_1h = split_1h.value().min(writes);
+        let counts = [self.input_tokens, self.output_tokens, self.cache_creation_input_tokens];
+        let others = [self.cache_read_input_tokens, split_5m, split_1h];
+        let doubtful = counts.into_iter().chain(others).any(|count| count == Count::Doubtful);
+        let tokens = Tokens {
+            input: self.input_tokens.value(),
+            output: self.output_tokens.value(),
+            write_5m: writes - write_1h,
+            write_1h,
+            cache_read: self.cache_read_input_tokens.value(),
+        };
+        (tokens, doubtful)
+    }
+
+    /// Returns what an iteration was; the client bills compactions and kinds it does not know with the totals.
+    fn part_kind(&self) -> Option<PartKind> {
+        match &*self.kind.0 {
+            "message" => Some(PartKind::Message),
+            "fallback_message" => Some(PartKind::Fallback),
+            "advisor_message" => Some(PartKind::Advisor),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct CostState<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(rename = "totalCostUSD")]
+    total: f64,
+}
+
+#[derive(Deserialize)]
+struct PromptRow<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    origin: Option<Origin<'a>>,
+    message: Option<Prompt>,
+}
+
+#[derive(Deserialize)]
+struct Origin<'a> {
+    #[serde(borrow, default)]
+    kind: Text<'a>,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    #[serde(default)]
+    content: OpensAsNotification,
+}

@@ -1,0 +1,203 @@
+//! What the client writes to a hook: JSON on standard input, parsed into an [`Event`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::engine::event::{Agent, Background, Call, Event, Kind, Moment, Notification, Outcome, Spawned};
+use crate::wire::events::EventName;
+use crate::wire::guard::Guard;
+use crate::wire::tools;
+
+/// The fields of every event that Fusebox reads; all others are ignored.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Input<'a> {
+    /// The session; in a subagent too.
+    #[serde(borrow)]
+    pub session_id: Cow<'a, str>,
+    /// The main transcript; in a subagent too.
+    #[serde(borrow)]
+    pub transcript_path: Cow<'a, str>,
+    /// The client's current folder.
+    #[serde(borrow)]
+    pub cwd: Cow<'a, str>,
+    /// The event's name.
+    #[serde(borrow)]
+    pub hook_event_name: Cow<'a, str>,
+    /// The call's input, as it stands.
+    #[serde(borrow)]
+    pub tool_input: Option<&'a RawValue>,
+    /// The model that a session starts with.
+    pub model: Option<String>,
+    prompt_id: Option<String>,
+    agent_id: Option<String>,
+    agent_type: Option<String>,
+    tool_name: Option<String>,
+    tool_use_id: Option<String>,
+    #[serde(borrow)]
+    tool_response: Option<&'a RawValue>,
+    duration_ms: Option<f64>,
+    #[serde(borrow)]
+    tool_calls: Vec<BatchCall<'a>>,
+    #[serde(borrow)]
+    prompt: Option<Cow<'a, str>>,
+    source: Option<String>,
+    session_crons: Vec<Cron>,
+}
+
+#[derive(Debug, Deserialize)]
+struct BatchCall<'a> {
+    #[serde(default)]
+    tool_name: String,
+    #[serde(default)]
+    tool_use_id: String,
+    #[serde(borrow, default)]
+    tool_input: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Cron {
+    #[serde(default)]
+    prompt: String,
+}
+
+/// What of a tool's response is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Response {
+    agent_id: Option<String>,
+    resumed_agent_id: Option<String>,
+    status: Option<String>,
+    background_task_id: Option<String>,
+    timed_out_after_ms: Option<f64>,
+}
+
+/// Why an input could not be read.
+#[derive(Debug)]
+pub struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Parses the bytes of standard input.
+pub fn parse(bytes: &[u8]) -> Result<Input<'_>, Unreadable> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(Unreadable("the hook's input is empty".to_owned()));
+    }
+    let input: Input = serde_json::from_slice(bytes)
+        .map_err(|cause| Unreadable(format!("the hook's input is no event as the client writes them: {cause}")))?;
+    if input.session_id.is_empty() || input.hook_event_name.is_empty() {
+        return Err(Unreadable("the hook's input lacks `session_id` or `hook_event_name`".to_owned()));
+    }
+    Ok(input)
+}
+
+/// Turns an input into an event.
+pub fn event(input: &Input, at: Moment, attended: bool, guard: &Guard) -> Event {
+    Event {
+        session: input.session_id.clone().into_owned(),
+        agent: agent(input),
+        prompt_id: input.prompt_id.clone(),
+        at,
+        attended,
+        kind: kind(input, guard),
+    }
+}
+
+fn agent(input: &Input) -> Agent {
+    match (&input.agent_id, &input.agent_type) {
+        (Some(id), kind) if !(is_backgrounded_main(id) && kind.as_deref().unwrap_or("").is_empty()) => {
+            Agent::Sub { id: id.clone(), agent_type: kind.clone().unwrap_or_default() }
+        }
+        _ => Agent::Main,
+    }
+}
+
+/// Whether an agent's id is that of the main conversation sent to the background: `s` and eight of `[0-9a-z]`.
+pub fn is_backgrounded_main(id: &str) -> bool {
+    let tail = id.strip_prefix('s').unwrap_or("");
+    tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+}
+
+fn kind(input: &Input, guard: &Guard) -> Kind {
+    let Some(name) = EventName::parse(&input.hook_event_name) else {
+        return Kind::Other(input.hook_event_name.clone().into_owned());
+    };
+    match name {
+        EventName::SessionStart => Kind::SessionStart { source: input.source.clone().unwrap_or_default() },
+        EventName::UserPromptSubmit => {
+            let text = input.prompt.as_deref().unwrap_or("");
+            Kind::Prompt { text_hash: hash(text), notification: notification(text) }
+        }
+        EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
+        EventName::PermissionRequest => Kind::PermissionRequested,
+        EventName::PostToolUse => Kind::ToolEnded(call(input, guard), outcome(input, Failed::No)),
+        EventName::PostToolUseFailure => Kind::ToolEnded(call(input, guard), outcome(input, Failed::Yes)),
+        EventName::PostToolBatch => Kind::BatchEnded(input.tool_calls.iter().map(batch_call).collect()),
+        EventName::SubagentStart => Kind::SubagentStarted,
+        EventName::SubagentStop => Kind::SubagentEnded,
+        EventName::Stop => Kind::Stopped { crons: input.session_crons.iter().map(|cron| hash(&cron.prompt)).collect() },
+        EventName::SessionEnd => Kind::SessionEnded,
+        EventName::ConfigChange => Kind::ConfigChanged { lost: Vec::new() },
+    }
+}
+
+fn call(input: &Input, guard: &Guard) -> Call {
+    let tool = input.tool_name.clone().unwrap_or_default();
+    let intent = tools::intent(&tool, input.tool_input, guard);
+    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent }
+}
+
+fn batch_call(call: &BatchCall) -> Call {
+    let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
+    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent }
+}
+
+enum Failed {
+    Yes,
+    No,
+}
+
+fn outcome(input: &Input, failed: Failed) -> Outcome {
+    let response: Response = match input.tool_response {
+        Some(raw) if raw.get().starts_with('{') => serde_json::from_str(raw.get()).unwrap_or_default(),
+        _ => Response::default(),
+    };
+    let launched = response.status.as_deref() != Some("completed");
+    let agent = match (response.agent_id, response.resumed_agent_id) {
+        (Some(id), _) => Some(Spawned { id, ended: !launched }),
+        (None, Some(id)) => Some(Spawned { id, ended: false }),
+        (None, None) => None,
+    };
+    let background = response.background_task_id.map(|task| Background {
+        task,
+        command: tools::command(input.tool_input).unwrap_or_default(),
+        timed_out: response.timed_out_after_ms.is_some(),
+    });
+    let duration_ms = input.duration_ms.filter(|ms| *ms >= 0.0).map(|ms| ms as u64);
+    Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background }
+}
+
+/// Reads a `<task-notification>` prompt.
+pub fn notification(text: &str) -> Option<Notification> {
+    let body = text.trim_start().strip_prefix("<task-notification>")?;
+    let tag = |name: &str| {
+        let after = body.split(&format!("<{name}>")).nth(1)?;
+        Some(after.split(&format!("</{name}>")).next()?.trim().to_owned())
+    };
+    Some(Notification { task: tag("task-id")?, tool_use_id: tag("tool-use-id") })
+}
+
+/// Hashes a text, to recognise it again.
+pub fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

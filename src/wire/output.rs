@@ -1,0 +1,247 @@
+//! What a hook writes to standard output: an answer in the client's protocol, or nothing.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::engine::account;
+use crate::engine::book::Book;
+use crate::engine::event::{Event, Kind};
+use crate::engine::policy::{Action, Scope};
+use crate::engine::session::Run;
+use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+use crate::wire::events::EventName;
+use crate::wire::{sentences, tools};
+
+/// The answer's JSON. Empty fields are left out; an answer without any is no answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// False ends the loop in which the event happened.
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    pub goes_on: Option<bool>,
+    /// Why, for the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// `block` keeps a prompt or a settings change back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
+    /// Why, for whoever reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Shown to the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_message: Option<String>,
+    /// What depends on the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook_specific_output: Option<Specific>,
+}
+
+/// The part of an answer that depends on the event.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Specific {
+    hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<Raw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<String>,
+}
+
+/// JSON as it stands, comparable.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+struct Raw(Box<RawValue>);
+
+impl PartialEq for Raw {
+    fn eq(&self, other: &Raw) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
+impl Answer {
+    /// Returns the text to print; nothing where there is nothing to say.
+    pub fn text(&self) -> String {
+        if *self == Answer::default() {
+            return String::new();
+        }
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Returns the answer for a second process of the same event: the decision, without what was already told.
+    pub fn decision_only(text: &str) -> String {
+        let Ok(mut answer) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) else {
+            return String::new();
+        };
+        answer.remove("systemMessage");
+        if let Some(specific) = answer.get_mut("hookSpecificOutput").and_then(serde_json::Value::as_object_mut) {
+            specific.remove("additionalContext");
+            if specific.len() == 1 {
+                answer.remove("hookSpecificOutput");
+            }
+        }
+        if answer.is_empty() { String::new() } else { serde_json::Value::Object(answer).to_string() }
+    }
+
+    fn specific(&mut self, event: EventName) -> &mut Specific {
+        self.hook_specific_output
+            .get_or_insert_with(|| Specific { hook_event_name: event.as_str(), ..Specific::default() })
+    }
+
+    /// Adds a sentence for the model, where the event can carry one.
+    fn tell_model(&mut self, event: EventName, text: &str) {
+        const CARRIERS: [EventName; 7] = [
+            EventName::SessionStart,
+            EventName::UserPromptSubmit,
+            EventName::PreToolUse,
+            EventName::PostToolUse,
+            EventName::PostToolUseFailure,
+            EventName::PostToolBatch,
+            EventName::SubagentStart,
+        ];
+        if CARRIERS.contains(&event) {
+            append(&mut self.specific(event).additional_context, text);
+        }
+    }
+
+    /// Adds a sentence for the person.
+    pub fn tell_person(&mut self, text: &str) {
+        append(&mut self.system_message, text);
+    }
+}
+
+fn append(slot: &mut Option<String>, text: &str) {
+    match slot {
+        Some(before) => {
+            before.push('\n');
+            before.push_str(text);
+        }
+        None => *slot = Some(text.to_owned()),
+    }
+}
+
+/// What an answer is made from.
+pub struct Case<'a> {
+    /// The event's name; nothing for one that Fusebox does not know.
+    pub name: Option<EventName>,
+    /// The event.
+    pub event: &'a Event,
+    /// The book after the event.
+    pub book: &'a Book,
+    /// The run it belongs to.
+    pub run: &'a str,
+    /// The call's input, as it stands.
+    pub tool_input: Option<&'a RawValue>,
+}
+
+/// Writes a verdict in the client's protocol.
+pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
+    let mut answer = Answer::default();
+    let (Some(name), Some(run)) = (case.name, case.book.run(case.run)) else { return answer };
+    if verdict.observed {
+        return answer;
+    }
+    match verdict.step {
+        Step::Allow => {}
+        Step::Warn => warn(&mut answer, name, run, verdict),
+        Step::Ask => ask(&mut answer, name, run, verdict),
+        Step::Deny | Step::Stop => refuse(&mut answer, case, (name, run), verdict),
+    }
+    early(&mut answer, (name, run), verdict);
+    for news in &case.book.news {
+        answer.tell_model(name, &sentences::news(news));
+        answer.tell_person(&sentences::news(news));
+    }
+    if let (Some(left), Some(input)) = (verdict.clamp_ms, case.tool_input) {
+        answer.specific(name).updated_input = tools::with_timeout(input, left).map(Raw);
+    }
+    remaining(&mut answer, case, (name, run), verdict);
+    answer
+}
+
+fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
+    let Some(finding) = verdict.deciding().filter(|finding| finding.is_trip()) else { return };
+    let text = match verdict.refusal {
+        Some(Refusal::Tripped { grace }) => sentences::report_due(run, finding, grace),
+        _ if finding.action == Action::Warn => sentences::warning(run, finding),
+        _ => sentences::report_due(run, finding, 0),
+    };
+    answer.tell_model(name, &text);
+    answer.tell_person(&text);
+}
+
+/// Tells of early warnings: a run's to its agent, the session's to the person too.
+fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
+    let (name, run) = at;
+    for finding in verdict.findings.iter().filter(|finding| !finding.is_trip()) {
+        let text = sentences::warning(run, finding);
+        answer.tell_model(name, &text);
+        if finding.scope == Scope::Session {
+            answer.tell_person(&text);
+        }
+    }
+}
+
+fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
+    let Some(finding) = verdict.deciding() else { return };
+    let specific = answer.specific(name);
+    specific.permission_decision = Some("ask");
+    specific.permission_decision_reason = Some(sentences::question(run, finding));
+}
+
+fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
+    let (name, run) = at;
+    let finding = verdict.deciding();
+    match case.event.kind {
+        Kind::ToolRequested(_) => {
+            let specific = answer.specific(name);
+            specific.permission_decision = Some("deny");
+            specific.permission_decision_reason = Some(refusal(run, verdict));
+        }
+        Kind::Prompt { .. } => {
+            answer.decision = Some("block");
+            answer.reason = finding.map(|finding| sentences::blocked_prompt(&case.book.session, run, finding));
+            return;
+        }
+        _ => {}
+    }
+    let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
+    if verdict.step == Step::Stop {
+        answer.goes_on = Some(false);
+        answer.stop_reason = finding.map(|finding| sentences::stop(run, finding));
+    } else if let Some(finding) = finding.filter(|_| tripped) {
+        answer.tell_person(&sentences::stop(run, finding));
+    }
+}
+
+fn refusal(run: &Run, verdict: &Verdict) -> String {
+    let finding = verdict.deciding();
+    let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
+    match &verdict.refusal {
+        Some(Refusal::Tampering { what }) => sentences::tampering(what),
+        Some(Refusal::Asking) => with(sentences::asking),
+        Some(Refusal::Addressee { run }) => {
+            finding.map(|finding| sentences::addressee(run, finding)).unwrap_or_default()
+        }
+        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => {
+            finding.map(|finding| sentences::refusal(run, finding, *grace)).unwrap_or_default()
+        }
+        None => String::new(),
+    }
+}
+
+/// Tells the agent what remains, with a warning and, where configured, after every batch.
+fn remaining(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
+    let (name, run) = at;
+    let warned = verdict.findings.iter().any(|finding| finding.action == Action::Warn);
+    let each_turn = run.rules.remaining_each_turn && matches!(case.event.kind, Kind::BatchEnded(_));
+    if verdict.step >= Step::Ask || run.rules.rules.is_empty() || !(warned || each_turn) {
+        return;
+    }
+    let (meters, _) = account::meters(case.book, case.run, case.event);
+    let text = format!("Fusebox: used so far: {}.", sentences::remaining(&run.rules, &meters));
+    answer.tell_model(name, &text);
+}

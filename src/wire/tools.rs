@@ -1,0 +1,115 @@
+//! What is known of the client's tools, as a table, and the little of their input that limits care about.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::engine::event::Intent;
+use crate::wire::guard::Guard;
+
+/// What a tool does, as far as limits care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// Starts a subagent.
+    Spawns,
+    /// Sends a message to an agent.
+    Messages,
+    /// Runs a shell command, at most for its `timeout` (default in milliseconds).
+    RunsShell(u64),
+    /// Waits for a background task, at most for its `timeout` (default in milliseconds).
+    Waits(u64),
+    /// Updates a task.
+    UpdatesTask,
+    /// Writes the file it names.
+    Writes,
+}
+
+/// The tools whose input is looked at; all others are plain.
+const TOOLS: [(&str, Does); 12] = [
+    ("Agent", Does::Spawns),
+    ("Task", Does::Spawns),
+    ("SendMessage", Does::Messages),
+    ("Bash", Does::RunsShell(120_000)),
+    ("PowerShell", Does::RunsShell(120_000)),
+    ("TaskOutput", Does::Waits(30_000)),
+    ("TaskUpdate", Does::UpdatesTask),
+    ("Write", Does::Writes),
+    ("Edit", Does::Writes),
+    ("MultiEdit", Does::Writes),
+    ("NotebookEdit", Does::Writes),
+    ("NotebookWrite", Does::Writes),
+];
+
+/// The fields of all these tools' inputs that are read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    subagent_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    prompt: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    to: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    command: Option<Cow<'a, str>>,
+    timeout: Option<f64>,
+    run_in_background: Option<bool>,
+    #[serde(borrow, rename = "taskId")]
+    task_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    file_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    notebook_path: Option<Cow<'a, str>>,
+}
+
+/// How long the client lets a shell command run in the background that names no `timeout`.
+const BACKGROUND_SHELL_MS: u64 = 600_000;
+
+/// The agent type that the client uses where a call names none.
+const DEFAULT_AGENT: &str = "general-purpose";
+
+/// Reads what a call is about. Input that does not fit its tool is plain: the client will reject it.
+pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
+    let Some((_, does)) = TOOLS.iter().find(|(name, _)| *name == tool) else { return Intent::Plain };
+    let Some(fields) = input.and_then(|raw| serde_json::from_str::<Fields>(raw.get()).ok()) else {
+        return Intent::Plain;
+    };
+    let owned = |text: Option<Cow<str>>| text.map(Cow::into_owned);
+    match does {
+        Does::Spawns => Intent::Spawn {
+            agent_type: owned(fields.subagent_type).unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
+            name: owned(fields.name),
+            prompt: owned(fields.prompt).unwrap_or_default(),
+        },
+        Does::Messages => owned(fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
+        Does::UpdatesTask => owned(fields.task_id).map_or(Intent::Plain, |id| Intent::Task { id }),
+        Does::Writes => {
+            let path = fields.file_path.or(fields.notebook_path).unwrap_or_default();
+            guard.file(&path).map_or(Intent::Plain, |what| Intent::Tampering { what })
+        }
+        Does::RunsShell(default) => match guard.command(&fields.command.unwrap_or_default()) {
+            Some(what) => Intent::Tampering { what },
+            None => {
+                let default = if fields.run_in_background == Some(true) { BACKGROUND_SHELL_MS } else { *default };
+                Intent::Wait { timeout_ms: fields.timeout.map_or(default, |given| given as u64) }
+            }
+        },
+        Does::Waits(default) => Intent::Wait { timeout_ms: fields.timeout.map_or(*default, |given| given as u64) },
+    }
+}
+
+/// Returns a shell call's command.
+pub fn command(input: Option<&RawValue>) -> Option<String> {
+    let fields: Fields = serde_json::from_str(input?.get()).ok()?;
+    fields.command.map(Cow::into_owned)
+}
+
+/// Returns a call's input with its `timeout` set, everything else as it was.
+pub fn with_timeout(input: &RawValue, timeout_ms: u64) -> Option<Box<RawValue>> {
+    let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
+    fields.insert("timeout".to_owned(), timeout_ms.into());
+    serde_json::value::to_raw_value(&fields).ok()
+}
