@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use crate::cmd::trust;
 use crate::config::effective::{self, Effective};
 use crate::config::keys::Level;
 use crate::config::policy::{BUILT_IN, Pinned};
@@ -13,6 +12,7 @@ use crate::config::setting::Who;
 use crate::config::{load, schema};
 use crate::engine::policy::{Action, Layer, Mode};
 use crate::error::Result;
+use crate::setup::soundness;
 use crate::world::World;
 
 /// Arguments of `fusebox config`.
@@ -64,7 +64,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 fn show(world: &World, args: &ShowArgs) -> ExitCode {
     let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, trust::is_trusted(world, &folder));
+    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
     let sections = match &args.agent {
         Some(agent_type) => vec![agent(&pinned, agent_type)],
         None => all(&pinned),
@@ -79,7 +79,7 @@ fn show(world: &World, args: &ShowArgs) -> ExitCode {
 
 fn check(world: &World) -> ExitCode {
     let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, trust::is_trusted(world, &folder));
+    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };

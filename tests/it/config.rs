@@ -7,12 +7,12 @@ mod mistakes;
 mod rights;
 
 use fusebox::config::frontmatter;
-use fusebox::config::layers::{Folder, Part, SOURCES, Source};
+use fusebox::config::layers::{Folder, SOURCES, Source};
 use fusebox::config::policy::Pinned;
 use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::policy::{Layer, Rules};
+use fusebox::engine::policy::Rules;
 use fusebox::limits::{self, Limit};
 
 const USER: &str = "~/fusebox.json";

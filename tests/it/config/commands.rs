@@ -11,12 +11,17 @@ fn world() -> TestWorld {
     world
 }
 
-#[test]
-fn show_names_the_source_of_every_value() {
+/// A world where every layer says something of `x`.
+fn layered() -> TestWorld {
     let world = world();
     world.write("project/.claude/settings.local.json", r#"{ "fusebox": { "agents": { "x": { "max_turns": 20 } } } }"#);
     world.write("project/.claude/agents/team/x.md", "---\nname: x\nmaxTurns: 40\n---\nYou are x.\n");
-    insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x"]), @r#"
+    world
+}
+
+#[test]
+fn show_names_the_source_of_every_value() {
+    insta::assert_snapshot!(layered().run(&["config", "show", "--agent", "x"]), @r#"
     agents.x
       max_turns          20 terminate                                             project-local  [ROOT]/project/.claude/settings.local.json
                          30 overridden                                            user  [ROOT]/home/.claude/fusebox.json
@@ -32,111 +37,43 @@ fn show_names_the_source_of_every_value() {
       count_cache_reads  false                                                    built-in
     [exit 0]
     "#);
-    insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x", "--json"]), @r#"
+}
+
+#[test]
+fn show_as_json_has_what_was_overridden() {
+    let text = layered().run(&["config", "show", "--agent", "x", "--json"]).ok();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["version"], 1);
+    insta::assert_snapshot!(format!("{:#}", json["values"]["agents.x"][0]), @r#"
     {
-      "version": 1,
-      "values": {
-        "agents.x": [
-          {
-            "key": "max_turns",
-            "value": 20,
-            "action": "terminate",
-            "layer": "project-local",
-            "path": "[ROOT]/project/.claude/settings.local.json",
-            "overridden": [
-              {
-                "value": 30,
-                "layer": "user",
-                "path": "[ROOT]/home/.claude/fusebox.json"
-              },
-              {
-                "value": 100,
-                "layer": "built-in",
-                "path": "built in"
-              }
-            ]
-          },
-          {
-            "key": "max_requests",
-            "value": 40,
-            "action": "terminate",
-            "layer": "frontmatter",
-            "path": "[ROOT]/project/.claude/agents/team/x.md",
-            "overridden": []
-          },
-          {
-            "key": "max_duration_ms",
-            "value": 3600000,
-            "action": "warn",
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "max_cost_usd",
-            "value": 5,
-            "action": "warn",
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "timeout_action",
-            "value": "warn",
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "grace_turns",
-            "value": 1,
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "finalize_tools",
-            "value": [
-              "Write",
-              "Edit",
-              "TodoWrite",
-              "TaskUpdate",
-              "SendMessage"
-            ],
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "warn_at",
-            "value": [
-              80,
-              95
-            ],
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "increase",
-            "value": 0.5,
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          },
-          {
-            "key": "count_cache_reads",
-            "value": false,
-            "layer": "built-in",
-            "path": "built in",
-            "overridden": []
-          }
-        ]
-      }
+      "key": "max_turns",
+      "value": 20,
+      "action": "terminate",
+      "layer": "project-local",
+      "path": "[ROOT]/project/.claude/settings.local.json",
+      "overridden": [
+        {
+          "value": 30,
+          "layer": "user",
+          "path": "[ROOT]/home/.claude/fusebox.json"
+        },
+        {
+          "value": 100,
+          "layer": "built-in",
+          "path": "built in"
+        }
+      ]
     }
-    [exit 0]
     "#);
-    insta::assert_snapshot!(world.run(&["config", "show"]), @r#"
+}
+
+#[test]
+fn show_covers_every_scope() {
+    let world = layered();
+    let text = world.run(&["config", "show"]).ok();
+    let named =
+        |section: &&str| ["all", "session", "main", "agents.x", "agents.*"].iter().any(|it| section.starts_with(it));
+    insta::assert_snapshot!(text.split("\n\n").filter(named).collect::<Vec<_>>().join("\n\n"), @r#"
     all
       mode                      "enforce"       built-in
       on_error                  "allow"         built-in
@@ -153,54 +90,6 @@ fn show_names_the_source_of_every_value() {
     main
       nothing
 
-    agents.developer
-      max_turns        25 terminate      built-in
-      max_duration_ms  600000 terminate  built-in
-      max_cost_usd     1 terminate       built-in
-      timeout_action   "terminate"       built-in
-
-    agents.qa
-      max_turns        10 terminate      built-in
-      max_duration_ms  120000 terminate  built-in
-      max_cost_usd     0.5 terminate     built-in
-      timeout_action   "terminate"       built-in
-
-    agents.planner
-      max_turns        15 terminate      built-in
-      max_duration_ms  300000 terminate  built-in
-      max_cost_usd     2 terminate       built-in
-      timeout_action   "terminate"       built-in
-
-    agents.architect
-      max_turns        50 warn       built-in
-      max_duration_ms  1800000 warn  built-in
-      max_cost_usd     5 warn        built-in
-      timeout_action   "warn"        built-in
-
-    agents.researcher
-      max_turns        50 warn       built-in
-      max_duration_ms  1200000 warn  built-in
-      max_cost_usd     5 warn        built-in
-      timeout_action   "warn"        built-in
-
-    agents.security-architect
-      max_turns        30 terminate      built-in
-      max_duration_ms  900000 terminate  built-in
-      max_cost_usd     3 terminate       built-in
-      timeout_action   "terminate"       built-in
-
-    agents.code-reviewer
-      max_turns        20 warn      built-in
-      max_duration_ms  600000 warn  built-in
-      max_cost_usd     1.5 warn     built-in
-      timeout_action   "warn"       built-in
-
-    agents.devops
-      max_turns        30 terminate      built-in
-      max_duration_ms  900000 terminate  built-in
-      max_cost_usd     2 terminate       built-in
-      timeout_action   "terminate"       built-in
-
     agents.x
       max_turns        20 terminate    project-local  [ROOT]/project/.claude/settings.local.json
                        30 overridden   user  [ROOT]/home/.claude/fusebox.json
@@ -215,20 +104,12 @@ fn show_names_the_source_of_every_value() {
       max_duration_ms  3600000 warn  built-in
       max_cost_usd     5 warn        built-in
       timeout_action   "warn"        built-in
-
-    where a block says nothing
-      timeout_action     "terminate"                                              built-in
-      grace_turns        1                                                        built-in
-      finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
-      warn_at            [80,95]                                                  built-in
-      increase           0.5                                                      built-in
-      count_cache_reads  false                                                    built-in
-    [exit 0]
     "#);
+    let headings = text.split("\n\n").filter_map(|section| section.lines().next());
+    insta::assert_snapshot!(headings.collect::<Vec<_>>().join(", "), @"all, session, main, agents.developer, agents.qa, agents.planner, agents.architect, agents.researcher, agents.security-architect, agents.code-reviewer, agents.devops, agents.x, agents.*, where a block says nothing");
     // From a folder below, the same project.
     world.write("project/src/deep/file", "");
-    let below = world.command(&["config", "show"]).folder("project/src/deep").run();
-    assert_eq!(below, world.run(&["config", "show"]));
+    assert_eq!(world.command(&["config", "show"]).folder("project/src/deep").run().ok(), text);
 }
 
 #[test]
@@ -295,4 +176,37 @@ fn at_home_the_projects_files_are_the_users() {
 fn the_schema_is_printed() {
     let printed = TestWorld::new().run(&["config", "schema"]).ok();
     assert_eq!(printed, fusebox::config::schema::text());
+}
+
+#[test]
+fn trust_is_a_persons_to_give_and_to_take() {
+    let world = world();
+    world.write("project/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": 50 }, "mode": "observe" }"#);
+    insta::assert_snapshot!(world.command(&["trust"]).env("CLAUDECODE", "1").run(), @"
+    [stderr]
+    error: `fusebox trust` is a person's to run: this shell was started by Claude Code
+      hint: run it in a terminal of your own, outside Claude Code
+    [exit 1]
+    ");
+    assert_eq!(world.run(&["config", "check"]).code, 1);
+    insta::assert_snapshot!(world.run(&["trust"]), @r#"
+    `[ROOT]/project` is trusted
+      counts now: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
+      counts now: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
+    running sessions keep their limits until `fusebox reload`
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    warning: nothing is blocked: `mode` is `observe`
+    the configuration is valid
+    [exit 0]
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--revoke"]), @r#"
+    `[ROOT]/project` is not trusted
+      no longer counts: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
+      no longer counts: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
+    running sessions keep their limits until `fusebox reload`
+    [exit 0]
+    "#);
+    assert_eq!(world.run(&["config", "check"]).code, 1);
 }

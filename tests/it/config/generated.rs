@@ -1,22 +1,26 @@
 //! What is made from the tables is current: the manual's page, the schema, and the samples that both have to agree with.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use fusebox::config::keys::{FUTURE, KEYS, Level};
+use fusebox::config::layers::{Folder, Part, Source};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
-use fusebox::config::{manual, schema};
+use fusebox::config::problem::Problem;
+use fusebox::config::{manual, read, schema};
+use fusebox::engine::policy::Layer;
+use fusebox::limits;
+use fusebox::world::World;
 
-use super::*;
+use crate::config::{USER, policy};
 
 /// Compares a file with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
 #[track_caller]
 fn check_current(place: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-    if env::var_os("FUSEBOX_REGENERATE").is_some() {
+    if World::real().var("FUSEBOX_REGENERATE").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, expected).unwrap();
     }
@@ -90,59 +94,62 @@ fn samples(kind: &str) -> Vec<PathBuf> {
 }
 
 /// Says what a schema has against a value, as far as our own schema goes: the keywords that it uses.
-fn objection(schema: &Value, value: &Value) -> Option<String> {
-    fn inner(root: &Value, schema: &Value, value: &Value) -> Option<String> {
-        let refused = || Some(format!("{value} against {schema}"));
-        if let Some(path) = schema["$ref"].as_str() {
-            return inner(root, root.pointer(path.trim_start_matches('#')).unwrap(), value);
-        }
-        if let Some(options) = schema["anyOf"].as_array() {
-            return options.iter().map(|option| inner(root, option, value)).min_by_key(Option::is_some).unwrap();
-        }
-        let all = schema["allOf"].as_array().into_iter().flatten();
-        if let Some(objection) = all.into_iter().find_map(|part| inner(root, part, value)) {
-            return Some(objection);
-        }
-        if schema["enum"].as_array().is_some_and(|words| !words.contains(value)) {
-            return refused();
-        }
-        let kinds = if schema["type"].is_string() { json!([schema["type"]]) } else { schema["type"].clone() };
-        let is_kind = |kind: &Value| match kind.as_str().unwrap() {
-            "null" => value.is_null(),
-            "boolean" => value.is_boolean(),
-            "string" => value.is_string(),
-            "integer" => value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
-            "number" => value.is_number(),
-            "array" => value.is_array(),
-            "object" => value.is_object(),
-            _ => false,
-        };
-        if kinds.as_array().is_some_and(|kinds| !kinds.iter().any(is_kind)) {
-            return refused();
-        }
-        let number = value.as_f64().unwrap_or_default();
-        let low = schema["minimum"].as_f64().is_some_and(|low| value.is_number() && number < low);
-        if low || schema["maximum"].as_f64().is_some_and(|high| value.is_number() && number > high) {
-            return refused();
-        }
-        let items = value.as_array().map_or(&[][..], Vec::as_slice);
-        let count = items.len() as u64;
-        if schema["minItems"].as_u64().is_some_and(|least| count < least)
-            || schema["maxItems"].as_u64().is_some_and(|most| count > most)
-        {
-            return refused();
-        }
-        if let Some(objection) = items.iter().find_map(|item| inner(root, &schema["items"], item)) {
-            return Some(objection);
-        }
-        let entries = value.as_object().into_iter().flatten();
-        entries.into_iter().find_map(|(name, entry)| {
-            match (schema["properties"].get(name), &schema["additionalProperties"]) {
-                (Some(known), _) => inner(root, known, entry),
-                (None, Value::Bool(false)) => Some(format!("no key `{name}` in {schema}")),
-                (None, other) => inner(root, other, entry),
-            }
-        })
+fn objection(root: &Value, value: &Value) -> Option<String> {
+    against(root, root, value)
+}
+
+fn against(root: &Value, schema: &Value, value: &Value) -> Option<String> {
+    if let Some(path) = schema["$ref"].as_str() {
+        return against(root, root.pointer(path.trim_start_matches('#')).unwrap(), value);
     }
-    inner(schema, schema, value)
+    if let Some(options) = schema["anyOf"].as_array() {
+        return options.iter().map(|option| against(root, option, value)).min_by_key(Option::is_some).unwrap();
+    }
+    let parts = schema["allOf"].as_array().into_iter().flatten();
+    if let Some(objection) = parts.into_iter().find_map(|part| against(root, part, value)) {
+        return Some(objection);
+    }
+    if !is_kind(schema, value) || !is_in_range(schema, value) {
+        return Some(format!("{value} against {schema}"));
+    }
+    let items = value.as_array().into_iter().flatten();
+    if let Some(objection) = items.into_iter().find_map(|item| against(root, &schema["items"], item)) {
+        return Some(objection);
+    }
+    let entries = value.as_object().into_iter().flatten();
+    entries.into_iter().find_map(|(name, entry)| {
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
+            (Some(known), _) => against(root, known, entry),
+            (None, Value::Bool(false)) => Some(format!("no key `{name}` in {schema}")),
+            (None, other) => against(root, other, entry),
+        }
+    })
+}
+
+fn is_kind(schema: &Value, value: &Value) -> bool {
+    if schema["enum"].as_array().is_some_and(|words| !words.contains(value)) {
+        return false;
+    }
+    let kinds = if schema["type"].is_string() { json!([schema["type"]]) } else { schema["type"].clone() };
+    let fits = |kind: &Value| match kind.as_str() {
+        Some("null") => value.is_null(),
+        Some("boolean") => value.is_boolean(),
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Some("number") => value.is_number(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => false,
+    };
+    kinds.as_array().is_none_or(|kinds| kinds.iter().any(fits))
+}
+
+fn is_in_range(schema: &Value, value: &Value) -> bool {
+    let number = value.as_f64();
+    let count = value.as_array().map(|items| items.len() as u64);
+    let below = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|low| number < low));
+    let above = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|high| number > high));
+    let fewer = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|least| count < least));
+    let more = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|most| count > most));
+    !below("minimum") && !above("maximum") && !fewer("minItems") && !more("maxItems")
 }

@@ -1,6 +1,10 @@
 //! Which value wins.
 
-use super::*;
+use fusebox::config::layers::{Part, SOURCES};
+use fusebox::engine::policy::Layer;
+use fusebox::limits;
+
+use crate::config::{LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, USER_SETTINGS, check, policy};
 
 #[test]
 fn built_in_defaults() {

@@ -1,6 +1,6 @@
 //! Who may set what: ceilings, repositories, frontmatter, spawns.
 
-use super::*;
+use crate::config::{AGENT, LOCAL, PROJECT, SPAWN, TRUST, USER, check};
 
 #[test]
 fn ceilings_bind_the_limits_of_subagents() {
@@ -35,69 +35,57 @@ fn ceilings_bind_the_limits_of_subagents() {
     check(&[(PROJECT, raised), TRUST], "x max_turns", "500 terminate project");
 }
 
+/// Asks under the user's file and a repository's, without trust and with it.
+#[track_caller]
+fn check_repository(text: &str, question: &str, untrusted: &str, trusted: &str) {
+    let user = r#"{"main": {"max_turns": 100, "timeout_action": "pause"}, "on_error": "deny"}"#;
+    check(&[(USER, user), (PROJECT, text)], question, untrusted);
+    check(&[(USER, user), (PROJECT, text), TRUST], question, trusted);
+    check(&[(USER, user), (PROJECT, text), TRUST], "problems", "");
+}
+
 #[test]
-fn a_repository_only_tightens_what_is_the_users() {
+fn a_repository_may_tighten() {
+    let both = |text, question, expected| check_repository(text, question, expected, expected);
+    both(r#"{"session": {"max_cost_usd": 5}}"#, "session max_cost_usd", "5 request_increase project");
+    both(r#"{"session": {"max_turns": 500}}"#, "session max_turns", "500 terminate project");
+    both(r#"{"session": {"timeout_action": "terminate"}}"#, "session max_cost_usd", "25 terminate built-in");
+    both(r#"{"main": {"max_turns": 50}}"#, "main max_turns", "50 pause project");
+    // agent types are its own business
+    both(r#"{"agents": {"developer": {"max_turns": 60}}}"#, "developer max_turns", "60 terminate project");
+}
+
+#[test]
+fn a_repository_loosens_what_is_the_users_only_with_trust() {
+    let cost = "session max_cost_usd";
+    let (asks, pauses) = ("25 request_increase built-in", "100 pause user");
+    check_repository(r#"{"session": {"max_cost_usd": 50}}"#, cost, asks, "50 request_increase project");
+    check_repository(r#"{"session": {"max_cost_usd": null}}"#, cost, asks, "none");
+    check_repository(r#"{"session": {"actions": {"max_cost_usd": "warn"}}}"#, cost, asks, "25 warn built-in");
+    check_repository(r#"{"main": {"max_turns": 500}}"#, "main max_turns", pauses, "500 pause project");
+    check_repository(r#"{"main": {"timeout_action": "warn"}}"#, "main max_turns", pauses, "100 warn user");
+    check_repository(
+        r#"{"main": {"grace_turns": 9}}"#,
+        "main grace",
+        "1, finalizes Bash: false",
+        "9, finalizes Bash: false",
+    );
+    check_repository(
+        r#"{"main": {"finalize_tools": ["Bash"]}}"#,
+        "main grace",
+        "1, finalizes Bash: false",
+        "1, finalizes Bash: true",
+    );
+    check_repository(r#"{"mode": "observe"}"#, "mode", "Enforce", "Observe");
+    check_repository(r#"{"on_error": "allow"}"#, "on_error", "Deny", "Allow");
+    // what it is told
     let hint = "`fusebox trust` lets this repository loosen what is the user's";
-    for (text, question, untrusted, trusted) in [
-        // tightening counts at once
-        (
-            r#"{"session": {"max_cost_usd": 5}}"#,
-            "session max_cost_usd",
-            "5 request_increase project",
-            "5 request_increase project",
-        ),
-        (r#"{"session": {"max_turns": 500}}"#, "session max_turns", "500 terminate project", "500 terminate project"),
-        (
-            r#"{"session": {"timeout_action": "terminate"}}"#,
-            "session max_cost_usd",
-            "25 terminate built-in",
-            "25 terminate built-in",
-        ),
-        (r#"{"main": {"max_turns": 50}}"#, "main max_turns", "50 pause project", "50 pause project"),
-        // loosening does not
-        (
-            r#"{"session": {"max_cost_usd": 50}}"#,
-            "session max_cost_usd",
-            "25 request_increase built-in",
-            "50 request_increase project",
-        ),
-        (r#"{"session": {"max_cost_usd": null}}"#, "session max_cost_usd", "25 request_increase built-in", "none"),
-        (
-            r#"{"session": {"actions": {"max_cost_usd": "warn"}}}"#,
-            "session max_cost_usd",
-            "25 request_increase built-in",
-            "25 warn built-in",
-        ),
-        (r#"{"main": {"max_turns": 500}}"#, "main max_turns", "100 pause user", "500 pause project"),
-        (r#"{"main": {"timeout_action": "warn"}}"#, "main max_turns", "100 pause user", "100 warn user"),
-        (r#"{"main": {"grace_turns": 9}}"#, "main grace", "1, finalizes Bash: false", "9, finalizes Bash: false"),
-        (
-            r#"{"main": {"finalize_tools": ["Bash"]}}"#,
-            "main grace",
-            "1, finalizes Bash: false",
-            "1, finalizes Bash: true",
-        ),
-        (r#"{"mode": "observe"}"#, "mode", "Enforce", "Observe"),
-        (r#"{"on_error": "allow"}"#, "on_error", "Deny", "Allow"),
-        // agent types are the repository's own business
-        (
-            r#"{"agents": {"developer": {"max_turns": 60}}}"#,
-            "developer max_turns",
-            "60 terminate project",
-            "60 terminate project",
-        ),
-    ] {
-        let user = r#"{"main": {"max_turns": 100, "timeout_action": "pause"}, "on_error": "deny"}"#;
-        check(&[(USER, user), (PROJECT, text)], question, untrusted);
-        check(&[(USER, user), (PROJECT, text), TRUST], question, trusted);
-        check(&[(USER, user), (PROJECT, text), TRUST], "problems", "");
-    }
     check(
         &[(LOCAL, r#"{"session": {"max_cost_usd": 50}}"#)],
         "problems",
         &format!(
             "`session.max_cost_usd: 50` in `fusebox.local.json` (project-local) is ignored: it would loosen \
-                  `max_cost_usd: 25` (built-in); {hint}"
+             `max_cost_usd: 25` (built-in); {hint}"
         ),
     );
     check(
