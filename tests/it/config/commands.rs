@@ -210,3 +210,19 @@ fn trust_is_a_persons_to_give_and_to_take() {
     "#);
     assert_eq!(world.run(&["config", "check"]).code, 1);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_repository_cannot_make_a_hook_wait() {
+    let world = TestWorld::new();
+    world.write("project/.claude/agents/a/x.md", "---\nmaxTurns: 7\n---\n");
+    for (target, link) in [("/dev/zero", "endless.md"), ("..", "a/up"), ("..", "a/again"), (".", "a/here")] {
+        std::os::unix::fs::symlink(target, world.path("project/.claude/agents").join(link)).unwrap();
+    }
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    error: `[ROOT]/project/.claude/agents/endless.md` (frontmatter) cannot be read: it is no regular file; all of it is ignored
+    1 error in the configuration; everything else is in force
+    [exit 1]
+    ");
+    assert!(world.run(&["config", "show", "--agent", "x"]).stdout.contains("7 terminate"));
+}
