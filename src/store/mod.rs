@@ -5,6 +5,7 @@ pub mod health;
 pub mod history;
 pub mod ledger;
 pub mod locks;
+pub mod logbook;
 pub mod schema;
 
 use std::fs;

@@ -1,6 +1,7 @@
 //! The client's transcripts: reading what is new.
 
 mod field;
+pub mod intake;
 pub mod layout;
 mod lines;
 mod row;
