@@ -8,7 +8,7 @@ use crate::cmd::person;
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::error::Result;
-use crate::pin;
+use crate::live::pin;
 use crate::store::Store;
 use crate::world::World;
 
