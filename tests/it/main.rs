@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod cost;
+mod doctor;
+mod install;
 mod setup;
 mod world;
