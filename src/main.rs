@@ -7,7 +7,7 @@ use fusebox::world::World;
 
 fn main() -> ExitCode {
     let world = World::real();
-    match std::env::args_os().nth(1) {
+    match world.args().get(1) {
         Some(word) if word == "hook" => cmd::hook::run(&world),
         _ => cmd::run(&world),
     }

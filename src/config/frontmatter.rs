@@ -11,7 +11,7 @@ use crate::engine::policy::Layer;
 const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];
 
 /// The keys of AgentMD's `settings` that are limits. Others are not ours: its `max_tokens` is the size of one response.
-const AGENTMD: [&str; 5] = ["timeout", "max_tool_calls", "max_execution_tokens", "max_cost_usd", "loop_detection"];
+pub const AGENTMD: [&str; 5] = ["timeout", "max_tool_calls", "max_execution_tokens", "max_cost_usd", "loop_detection"];
 
 /// An agent's type, and what its frontmatter says.
 pub struct Agent {

@@ -6,15 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde_json::Value;
-
-use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SETTINGS_KEY, SOURCES, Source};
+use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SOURCES, Source};
 use crate::config::policy::Pinned;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::Doc;
 use crate::config::{frontmatter, read};
 use crate::engine::policy::Layer;
+use crate::error::{Error, Result};
 use crate::world::World;
 
 /// How deep folders of agents are looked into.
@@ -28,7 +27,9 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
     for (source, path) in sources(world, project_folder) {
         let Some(text) = text(source.layer, &path, &mut problems) else { continue };
         has_policy_file |= source.part == Part::Whole && source.layer != Layer::Managed;
-        docs.extend(document(source, &path, &text, &mut problems));
+        let Some(reading) = read::text(source, &path.to_string_lossy(), &text) else { continue };
+        docs.push(reading.doc);
+        problems.extend(reading.problems);
     }
     let agents = agents(world, project_folder, &mut problems);
     let (pinned, dropped) = Pinned::of(docs, agents, trusted.into());
@@ -37,21 +38,14 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
 }
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
-pub fn only(path: &Path) -> (Pinned, Vec<Problem>) {
-    let mut problems = Vec::new();
-    let source = Source { layer: Layer::User, folder: Folder::Claude, file: "", part: Part::Whole };
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(cause) => {
-            let doc = Doc::empty(source.layer, &path.to_string_lossy());
-            problems.push(Problem::of_doc(&doc, format!("cannot be read: {cause}")));
-            String::from("{}")
-        }
-    };
-    let docs = document(&source, path, &text, &mut problems).into_iter().collect();
+pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
+    let text = fs::read_to_string(path).map_err(|cause| Error::file("read", path, cause))?;
+    let source = Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole };
+    let reading = read::text(&source, &path.to_string_lossy(), &text);
+    let (docs, mut problems) = reading.map(|it| (vec![it.doc], it.problems)).unwrap_or_default();
     let (pinned, dropped) = Pinned::of(docs, Vec::new(), Trust::Untrusted);
     problems.extend(dropped);
-    (Pinned { has_policy_file: true, ..pinned }, problems)
+    Ok((Pinned { has_policy_file: true, ..pinned }, problems))
 }
 
 /// Returns a number that changes when one of the files does: cheap, from times and sizes alone.
@@ -104,25 +98,6 @@ fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String
             None
         }
     }
-}
-
-fn document(source: &Source, path: &Path, text: &str, problems: &mut Vec<Problem>) -> Option<Doc> {
-    let path = path.to_string_lossy();
-    let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(json) => json,
-        Err(cause) => {
-            let what = format!("is no JSON: {cause}; all of it is ignored");
-            problems.push(Problem::of_doc(&Doc::empty(source.layer, &path), what));
-            return None;
-        }
-    };
-    let ours = match source.part {
-        Part::Whole => &json,
-        Part::Object => json.get(SETTINGS_KEY)?,
-    };
-    let reading = read::file(source.layer, &path, ours);
-    problems.extend(reading.problems);
-    Some(reading.doc)
 }
 
 /// Reads the frontmatter of every agent: the project's stand over the user's of the same name.

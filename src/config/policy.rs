@@ -12,11 +12,11 @@ use crate::config::{read, settle, spawn};
 use crate::engine::policy::{Layer, Mode, OnError, Rules};
 
 /// The built-in defaults.
-const DEFAULTS: &str = include_str!("defaults.json");
+pub const DEFAULTS: &str = include_str!("defaults.json");
 /// What a declared `execution_limits` brings for what it leaves out.
-const DECLARED: &str = include_str!("declared.json");
+pub const DECLARED: &str = include_str!("declared.json");
 /// How messages call the place of the built-in defaults.
-const BUILT_IN: &str = "built in";
+pub const BUILT_IN: &str = "built in";
 
 /// Everything that was read when a client started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::config::keys::{self, Each, Key, Level, Setter, Takes};
-use crate::config::layers;
+use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
 use crate::config::problem::{Problem, nearest};
 use crate::config::setting::{Doc, Place, Setting, Term};
 use crate::config::shape::{self, Named};
@@ -21,6 +21,22 @@ pub struct Reading {
 struct Block<'a> {
     place: &'a Place,
     path: &'a str,
+}
+
+/// Reads the text of a file; nothing where the file holds nothing of ours.
+pub fn text(source: &Source, path: &str, text: &str) -> Option<Reading> {
+    let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(json) => json,
+        Err(cause) => {
+            let doc = Doc::empty(source.layer, path);
+            let problems = vec![Problem::of_doc(&doc, format!("is no JSON: {cause}; all of it is ignored"))];
+            return Some(Reading { doc, problems });
+        }
+    };
+    match source.part {
+        Part::Whole => Some(file(source.layer, path, &json)),
+        Part::Object => Some(file(source.layer, path, json.get(SETTINGS_KEY)?)),
+    }
 }
 
 /// Reads a whole file's object.

@@ -1,5 +1,6 @@
 //! The client's transcripts: reading what is new.
 
+mod field;
 pub mod layout;
 mod lines;
 mod row;

@@ -6,4 +6,5 @@ mod cost;
 mod doctor;
 mod install;
 mod setup;
+mod tidy;
 mod world;

@@ -1,0 +1,102 @@
+//! The budgets of a hook call, as far as they are exact: instructions, system calls and syncs of the static release binary, in a
+//! session among ten thousand. `./check` runs this; by hand: `cargo test --test gates -- --nocapture`. Time is `cargo bench`'s.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]
+#![expect(clippy::disallowed_methods, reason = "the test says which binary it measures")]
+#![expect(clippy::disallowed_macros, reason = "the figures are worth reading when all is well, too")]
+
+mod scene;
+
+use std::fs;
+
+use scene::{Event, Scene, feed, static_binary};
+
+const MOST_INSTRUCTIONS: u64 = 400_000;
+const MOST_SYSTEM_CALLS: u64 = 140;
+/// In a hundred calls.
+const MOST_SYNCS: u64 = 20;
+
+/// The calls that a session makes most: what is done before each, the event, and how it reads in the table.
+const CALLS: [(fn(&Scene), Event, &str); 4] = [
+    (|_| {}, Event::PreToolUse, "PreToolUse"),
+    (|scene| request(scene, 0), Event::PostToolUse, "PostToolUse, nothing new in the transcript"),
+    (|scene| request(scene, 64 * 1024), Event::PostToolBatch, "PostToolBatch, 64 KB of new transcript at 1 GiB"),
+    (|scene| _ = scene.hook(Event::SubagentStart, 2048), Event::SubagentStop, "SubagentStop"),
+];
+
+/// Lets a call begin, and the transcript grow.
+fn request(scene: &Scene, grows: usize) {
+    scene.hook(Event::PreToolUse, 2048);
+    scene.write_transcript(grows);
+}
+
+#[test]
+fn a_call_stays_within_its_budgets() {
+    let scene = Scene::new(&static_binary());
+    scene.stretch_transcript();
+    scene.hook(Event::PostToolBatch, 2048);
+    println!("| a call with 2 KB of input | instructions | at most | system calls | at most |");
+    println!("|---|--:|--:|--:|--:|");
+    let mut over = Vec::new();
+    for (before, event, name) in CALLS {
+        let instructions = median(|| measure(&scene, before, event, instructions));
+        let system_calls = median(|| measure(&scene, before, event, system_calls));
+        println!("| {name} | {instructions} | {MOST_INSTRUCTIONS} | {system_calls} | {MOST_SYSTEM_CALLS} |");
+        if instructions > MOST_INSTRUCTIONS || system_calls > MOST_SYSTEM_CALLS {
+            over.push(name);
+        }
+    }
+    assert!(over.is_empty(), "over budget: {}; find out where with callgrind (CONTRIBUTING.md)", over.join("; "));
+}
+
+#[test]
+fn calls_seldom_sync() {
+    let scene = Scene::new(&static_binary());
+    let mut syncs = 0;
+    for (before, event, _) in CALLS.iter().cycle().take(100) {
+        before(&scene);
+        syncs += traced(&scene, *event, "fsync,fdatasync,msync,sync_file_range");
+    }
+    println!("| syncs in a hundred calls | {syncs} | {MOST_SYNCS} |");
+    assert!(syncs <= MOST_SYNCS, "{syncs} syncs in a hundred calls, at most {MOST_SYNCS}");
+}
+
+fn measure(scene: &Scene, before: fn(&Scene), event: Event, meter: fn(&Scene, Event) -> u64) -> u64 {
+    before(scene);
+    meter(scene, event)
+}
+
+/// Counts the instructions of one call.
+fn instructions(scene: &Scene, event: Event) -> u64 {
+    let hook = scene.hook_command();
+    let mut command = scene.command("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(hook.get_program()).args(hook.get_args());
+    let said = String::from_utf8(feed(&mut command, &scene.payload(event, 2048)).stderr).unwrap();
+    let count = said.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
+    count.unwrap_or_else(|| panic!("valgrind counted nothing: {said}"))
+}
+
+/// Counts the system calls of one call.
+fn system_calls(scene: &Scene, event: Event) -> u64 {
+    traced(scene, event, "all")
+}
+
+/// Counts those system calls of one call that `which` names.
+fn traced(scene: &Scene, event: Event, which: &str) -> u64 {
+    let hook = scene.hook_command();
+    let trace = scene.path("trace");
+    let mut command = scene.command("strace");
+    command.args(["-f", "-qq", "-e", &format!("trace={which}"), "-o"]).arg(&trace);
+    let output = feed(command.arg(hook.get_program()).args(hook.get_args()), &scene.payload(event, 2048));
+    assert!(output.status.success(), "strace failed: {}", String::from_utf8_lossy(&output.stderr));
+    // `PID name(arguments) = result`; a call that waited has a second line, `<... name resumed>`.
+    let lines = fs::read_to_string(trace).unwrap();
+    lines.lines().filter(|line| line.contains('(') && !line.contains(" resumed>")).count() as u64
+}
+
+/// Measures five times, since every some calls one folds the write-ahead log back, which is not typical.
+fn median(mut measure: impl FnMut() -> u64) -> u64 {
+    let mut figures: Vec<u64> = (0..5).map(|_| measure()).collect();
+    figures.sort_unstable();
+    figures[2]
+}
