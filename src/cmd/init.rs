@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use crate::cmd::person;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
+use crate::setup::files::Change;
 use crate::setup::handler::{Launch, OnFailure, Wanted};
 use crate::setup::install::{self, Plan};
 use crate::setup::patient::short;
 use crate::setup::place::{Folders, Scope};
-use crate::setup::starter::Mode;
+use crate::setup::starter::{self, Mode};
 use crate::setup::wrap::wrap;
 use crate::setup::{binary, difference, summary};
 use crate::world::World;
@@ -65,8 +66,13 @@ fn wanted(world: &World, args: &Args) -> Result<Wanted> {
     }
 }
 
+/// Shows what a plan would change, line by line; of the schema, which nobody reads, the name.
 fn preview(world: &World, plan: &Plan) -> String {
     let changes = plan.steps.iter().map(|step| &step.change).filter(|change| change.is_change());
-    let shown: String = changes.map(|change| difference::render(&short(world, &change.path), change)).collect();
+    let show = |change: &Change| match change.path.ends_with(starter::SCHEMA) {
+        true => format!("would write {}\n", short(world, &change.path)),
+        false => difference::render(&short(world, &change.path), change),
+    };
+    let shown: String = changes.map(show).collect();
     if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }
 }

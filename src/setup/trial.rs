@@ -140,6 +140,7 @@ pub fn latency(patient: &Patient<'_>) -> Diagnosis {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "measures how long a call takes; nothing is decided by it")]
 fn median(trial: &Trial, launch: &Handler) -> Result<f64> {
     let mut times = Vec::with_capacity(CALLS);
     for number in 0..CALLS {

@@ -32,7 +32,7 @@ fn a_sound_installation() {
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
     ok    disk      local, with locks and a write-ahead log
-    ok    prices    built in
+    ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
     ok    latency   a hook takes [TIME] (median of 20)
     [exit 0]
@@ -54,7 +54,7 @@ fn nothing_installed() {
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
     ok    disk      local, with locks and a write-ahead log
-    ok    prices    built in
+    ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     warn  client    `2.1.199 (Claude Code)` is older than 2.1.200, the oldest tried
                     -> update the client
     warn  latency   not measured: nothing is registered
@@ -90,7 +90,7 @@ fn everything_wrong() {
                     -> `fusebox config check` shows all of them
     ok    state     [ROOT]/state/state.db is sound
     ok    disk      local, with locks and a write-ahead log
-    ok    prices    built in
+    ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
     warn  latency   not measured: the registered command does not run
                     -> see `blocking`

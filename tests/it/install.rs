@@ -80,6 +80,7 @@ fn a_dry_run_shows_every_line_and_changes_nothing() {
     +   "main": {},
     +   "agents": {}
     + }
+    would write .claude/fusebox.schema.json
     would create .git/info/exclude
     + # fusebox: what must not be committed by accident
     + **/.claude/settings.local.json
@@ -193,6 +194,7 @@ fn git_leaves_out_what_is_one_persons() {
     let _said = world.run(&["uninstall", "--scope", "local"]).ok();
     insta::assert_snapshot!(world.files("project/.claude"), @r"
     project/.claude/fusebox.json
+    project/.claude/fusebox.schema.json
     project/.claude/settings.json
     ");
     assert!(world.read(EXCLUDE).unwrap().contains("# fusebox"));
@@ -226,11 +228,13 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     insta::assert_snapshot!(world.run(&["uninstall"]), @r"
     removed [ROOT]/home/.claude/settings.json
     removed [ROOT]/home/.claude/fusebox.json
+    removed [ROOT]/home/.claude/fusebox.schema.json
     removed [ROOT]/project/.claude/settings.local.json
     sessions that are running keep their limits until they end
     [exit 0]
     ");
-    assert_eq!(world.files("project") + &world.files("home"), "project/.claude/fusebox.json");
+    let left = "project/.claude/fusebox.json\nproject/.claude/fusebox.schema.json";
+    assert_eq!(world.files("project") + &world.files("home"), left);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself. `*` stands for all of them.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("engine", &["limits"]),
     ("limits", &["engine"]),
     ("pricing", &["engine", "error"]),
@@ -14,6 +14,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("report", &["engine", "limits"]),
     ("transcript", &["engine", "pricing", "error"]),
     ("store", &["engine", "limits", "wire", "error", "world"]),
+    ("setup", &["engine", "wire", "config", "pricing", "store", "pin", "logbook", "error", "world"]),
     ("world", &["engine"]),
     ("error", &[]),
     ("cmd", &["*"]),
