@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::setup::diagnosis::{Diagnosis, Health};
 use crate::setup::patient::{self, Patient};
+use crate::setup::wrap::wrap;
 use crate::setup::{soundness, trial};
 use crate::world::World;
 
@@ -72,29 +73,13 @@ fn text(world: &World, line: &Line) -> String {
         Health::Fail => "\u{1b}[31m",
     };
     let plain = if colour.is_empty() { "" } else { "\u{1b}[0m" };
-    let mut text = format!("{colour}{:<4}{plain}  {check:<8}  {}\n", health.as_str(), wrapped(world, words));
+    let mut text =
+        format!("{colour}{:<4}{plain}  {check:<8}  {}\n", health.as_str(), wrap(words, world.width(), INDENT));
     if let Some(hint) = hint {
-        text += &format!("{}{}\n", " ".repeat(INDENT), wrapped(world, &format!("-> {hint}")));
+        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&format!("-> {hint}"), world.width(), INDENT));
     }
     text
 }
 
 /// Where the words begin.
 const INDENT: usize = 16;
-
-/// Breaks words into lines that fit.
-fn wrapped(world: &World, words: &str) -> String {
-    let room = world.width().saturating_sub(INDENT);
-    let mut lines = vec![String::new()];
-    for word in words.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join(&format!("\n{}", " ".repeat(INDENT)))
-}

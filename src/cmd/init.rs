@@ -1,17 +1,18 @@
 //! `fusebox init`: registers Fusebox at the client's hooks.
 
-use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cmd::person;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
+use crate::setup::files::Change;
 use crate::setup::handler::{Launch, OnFailure, Wanted};
 use crate::setup::install::{self, Plan};
 use crate::setup::patient::short;
 use crate::setup::place::{Folders, Scope};
 use crate::setup::starter::{self, Mode};
-use crate::setup::{binary, difference};
-use crate::wire::events::EVENTS;
+use crate::setup::wrap::wrap;
+use crate::setup::{binary, difference, summary};
 use crate::world::World;
 
 /// Arguments of `fusebox init`.
@@ -33,6 +34,9 @@ pub struct Args {
 
 /// Runs `fusebox init`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    if args.observe {
+        person::require(world, "init --observe")?;
+    }
     let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let place = Folders::of(world, &world.folder()).place(args.scope)?;
     let mode = if args.observe { Mode::Observe } else { Mode::Unsaid };
@@ -42,7 +46,10 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     install::apply(&Backups::in_state(&state), &plan)?;
-    world.print(&summary(world, &plan, &state));
+    world.print(&summary::summary(world, &plan, &state));
+    if let Some(note) = summary::unheard(world, &plan).filter(|_| args.observe) {
+        world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -59,42 +66,13 @@ fn wanted(world: &World, args: &Args) -> Result<Wanted> {
     }
 }
 
-/// Returns the limits in force in a project, in words.
-fn limits(_world: &World) -> Option<String> {
-    None
-}
-
-/// Returns how many of the client's recorded sessions the limits in force would have stopped, and of how many.
-fn past_stops(_world: &World) -> Option<(usize, usize)> {
-    None
-}
-
+/// Shows what a plan would change, line by line; of the schema, which nobody reads, the name.
 fn preview(world: &World, plan: &Plan) -> String {
     let changes = plan.steps.iter().map(|step| &step.change).filter(|change| change.is_change());
-    let shown: String = changes.map(|change| difference::render(&short(world, &change.path), change)).collect();
+    let show = |change: &Change| match change.path.ends_with(starter::SCHEMA) {
+        true => format!("would write {}\n", short(world, &change.path)),
+        false => difference::render(&short(world, &change.path), change),
+    };
+    let shown: String = changes.map(show).collect();
     if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }
-}
-
-fn summary(world: &World, plan: &Plan, state: &Path) -> String {
-    let settings = short(world, &plan.place.settings);
-    let done = match plan.registers() {
-        true => format!("registered at {} hooks in {settings}", EVENTS.len()),
-        false => format!("already registered in {settings}"),
-    };
-    let policy = short(world, &plan.place.folder.join(starter::POLICY));
-    let limits = limits(world).unwrap_or_else(|| "`fusebox config show`".to_owned());
-    let log = match plan.place.scope {
-        Scope::Local | Scope::Project => ".claude/logs/execution-limits.log".to_owned(),
-        Scope::User | Scope::Managed => short(world, &state.join("execution-limits.log")),
-    };
-    let mut text = format!(
-        "{done}\n\n  limits  {limits}\n  state   {}; log: {log}\n  change  {policy}, then `fusebox config check`; \
-         sessions keep what they started with\n  watch   `fusebox status`\n  undo    `fusebox uninstall --scope {}`\n",
-        short(world, &state.join("state.db")),
-        plan.place.scope.as_str(),
-    );
-    if let Some((stopped, all)) = past_stops(world) {
-        text += &format!("\nof your last {all} sessions these limits would have stopped {stopped}\n");
-    }
-    text
 }

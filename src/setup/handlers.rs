@@ -139,7 +139,7 @@ mod tests {
     /// Checks how many events are covered, and by which scope's file they are switched off.
     #[track_caller]
     fn check(files: &[(Scope, String)], covered: usize, disabled: Option<Scope>) {
-        let folders = Folders { project: "/p".into(), claude: Some("/home/.claude".into()), managed: "/etc/cc".into() };
+        let folders = Folders { project: "/p".into(), claude: Some("/c".into()), managed: "/etc/cc".into() };
         let place = |scope: Scope| folders.place(scope).unwrap();
         let text =
             |scope: Scope| files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default();

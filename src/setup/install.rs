@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::schema;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
 use crate::setup::files::{self, Change};
@@ -40,9 +41,7 @@ pub fn plan(world: &World, place: Place, wanted: &Wanted, mode: Mode) -> Result<
         (Some(text), Mode::Unsaid) => Ok(text.to_owned()),
         (present, mode) => Ok(starter::policy(present, mode)),
     })?];
-    if let Some(schema) = starter::schema() {
-        steps.push(step(place.folder.join(starter::SCHEMA), str::to_owned, |_| Ok(schema))?);
-    }
+    steps.push(step(place.folder.join(starter::SCHEMA), str::to_owned, |_| Ok(schema::text()))?);
     if let Some(path) = exclude_file(world, place.scope) {
         let scopes = installed(world, Some(place.scope));
         let undo = |text: &str| starter::exclude(text, &[]);

@@ -15,4 +15,6 @@ pub mod place;
 pub mod removal;
 pub mod soundness;
 pub mod starter;
+pub mod summary;
 pub mod trial;
+pub mod wrap;

@@ -6,6 +6,7 @@ use rustix::fs::statfs;
 
 use crate::config::load;
 use crate::live::pin;
+use crate::pricing::{self, table};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::patient::Patient;
 use crate::store::{self, Store, locks};
@@ -86,6 +87,10 @@ fn network(folder: &Path) -> Option<&'static str> {
 }
 
 /// Whether responses can be priced.
-pub fn prices(_patient: &Patient<'_>) -> Diagnosis {
-    Diagnosis::ok("built in")
+pub fn prices(patient: &Patient<'_>) -> Diagnosis {
+    let (table, error) = pricing::load(patient.world);
+    match error {
+        None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
+        Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
+    }
 }

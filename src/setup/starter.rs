@@ -30,11 +30,6 @@ pub enum Mode {
     Observe,
 }
 
-/// Returns the schema of the policy file.
-pub fn schema() -> Option<String> {
-    None
-}
-
 /// Returns the policy file to be: one that says nothing yet, or the present one, in which at most the mode is changed.
 pub fn policy(present: Option<&str>, mode: Mode) -> String {
     let start = present.unwrap_or("{\n  \"$schema\": \"fusebox.schema.json\"\n}\n");

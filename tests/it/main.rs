@@ -4,6 +4,8 @@
 
 mod config;
 mod cost;
+mod doctor;
+mod install;
 mod setup;
 mod tidy;
 mod world;

@@ -17,7 +17,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("world", &["engine"]),
     ("error", &[]),
     ("processes", &[]),
-    ("setup", &["config", "live", "store", "wire", "error", "world"]),
+    ("setup", &["config", "engine", "live", "pricing", "store", "wire", "error", "world"]),
     ("live", &["*"]),
     ("cmd", &["*"]),
 ];
