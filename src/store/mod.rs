@@ -122,13 +122,14 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn connect_as(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     match sharing {
         Sharing::Alone => {
             conn.busy_timeout(Duration::ZERO)?;
-            conn.execute_batch("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;")?;
+            conn.execute_batch(
+                "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;",
+            )?;
         }
         Sharing::Shared => {
             conn.busy_timeout(BUSY)?;
