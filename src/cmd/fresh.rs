@@ -6,6 +6,7 @@ use chrono::{DateTime, Local, NaiveDateTime, NaiveTime, TimeZone};
 
 use crate::engine::session::Session;
 use crate::error::Result;
+use crate::live::catch_up::catch_up;
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
@@ -16,6 +17,9 @@ use crate::world::World;
 /// Returns the sessions with an event since a moment, with all their rows, the transcripts read up to now.
 pub fn fresh_sessions(world: &World, since_ms: i64) -> Result<Vec<SessionRows>> {
     let store = Store::open(world)?;
+    for session in store.sessions_since(since_ms)? {
+        catch_up(world, &store, &session.id)?;
+    }
     let sessions = store.sessions_since(since_ms)?;
     sessions.into_iter().map(|session| rows_of(&store, session)).collect()
 }

@@ -7,6 +7,7 @@ use crate::wire::sentences::short;
 
 /// What names a session or run on the command line.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub struct Args {
     /// A run or session: its id, or as much of its beginning as is unique
     #[arg(value_name = "ID", conflicts_with = "task")]

@@ -11,7 +11,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("pricing", &["engine", "error", "world"]),
     ("wire", &["engine", "limits"]),
     ("config", &["engine", "limits", "error"]),
-    ("report", &["engine", "limits"]),
+    ("report", &["engine", "limits", "wire"]),
     ("transcript", &["engine", "pricing", "wire", "error"]),
     ("store", &["engine", "limits", "wire", "error", "world"]),
     ("world", &["engine"]),
