@@ -17,13 +17,8 @@ pub fn remove(world: &World, backups: &Backups, place: &Place) -> Result<Vec<Cha
     let shared = matches!(place.scope, Scope::Local | Scope::Project) && !install::installed(world, None).is_empty();
     for name in [starter::POLICY, starter::SCHEMA].into_iter().filter(|_| !shared) {
         let change = untouched(backups, place, name)?;
-        let stays = name == starter::POLICY && change.before.is_some() && !change.is_change();
         leave(backups, &change)?;
         changes.push(change);
-        if stays {
-            // A policy that somebody wrote keeps the schema it names.
-            break;
-        }
     }
     if let Some(path) = install::exclude_file(world, place.scope) {
         let change = exclude(world, backups, path)?;
