@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use crate::cmd::trust;
 use crate::config::effective::{self, Effective};
 use crate::config::keys::Level;
-use crate::config::policy::Pinned;
+use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::setting::Who;
 use crate::config::{load, schema};
-use crate::engine::policy::{Action, Mode};
+use crate::engine::policy::{Action, Layer, Mode};
 use crate::error::Result;
+use crate::setup::soundness;
 use crate::world::World;
 
 /// Arguments of `fusebox config`.
@@ -64,21 +64,22 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 fn show(world: &World, args: &ShowArgs) -> ExitCode {
     let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, trust::is_trusted(world, &folder));
+    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
     let sections = match &args.agent {
         Some(agent_type) => vec![agent(&pinned, agent_type)],
         None => all(&pinned),
     };
     world.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
-    if problems.iter().any(|problem| problem.is_error()) {
-        world.complain(&format!("{} ignored: `fusebox config check` says which", count(problems.len(), "value")));
+    let ignored = problems.iter().filter(|problem| problem.is_error()).count();
+    if ignored > 0 {
+        world.complain(&format!("{} ignored: `fusebox config check` says which", count(ignored, "value")));
     }
     ExitCode::SUCCESS
 }
 
 fn check(world: &World) -> ExitCode {
     let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, trust::is_trusted(world, &folder));
+    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };
@@ -144,25 +145,26 @@ fn as_text(sections: &[Section]) -> String {
 }
 
 fn section_text(section: &Section) -> String {
-    let mut rows: Vec<[String; 4]> = Vec::new();
+    let mut rows: Vec<[String; 3]> = Vec::new();
     for it in &section.values {
-        let action = it.action.map_or("", Action::as_str).to_owned();
-        rows.push([it.key.clone(), it.value.to_string(), action, format!("{}  {}", it.layer, it.path)]);
+        let value = match it.action {
+            Some(action) => format!("{} {}", it.value, action.as_str()),
+            None => it.value.to_string(),
+        };
+        rows.push([it.key.clone(), value, source(it.layer, &it.path)]);
         for old in &it.overridden {
-            let source = format!("{}  {}", old.layer, old.path);
-            rows.push([String::new(), old.value.to_string(), "overridden".to_owned(), source]);
+            rows.push([String::new(), format!("{} overridden", old.value), source(old.layer, &old.path)]);
         }
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (keys, values, actions) = (width(0), width(1), width(2));
-    let mut text = format!("{}\n", section.heading);
-    for [key, value, action, source] in &rows {
-        text += &format!("  {key:keys$}  {value:values$}  {action:actions$}  {source}\n");
-    }
-    if rows.is_empty() {
-        text += "  nothing\n";
-    }
-    text
+    let (keys, values) = (width(0), width(1));
+    let lines = rows.iter().map(|[key, value, source]| format!("  {key:keys$}  {value:values$}  {source}\n"));
+    let lines: String = if rows.is_empty() { "  nothing\n".to_owned() } else { lines.collect() };
+    format!("{}\n{lines}", section.heading)
+}
+
+fn source(layer: Layer, path: &str) -> String {
+    if path == BUILT_IN { layer.to_string() } else { format!("{layer}  {path}") }
 }
 
 fn count(number: usize, noun: &str) -> String {

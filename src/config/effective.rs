@@ -105,7 +105,9 @@ fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
 fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
     let mut said = stack.candidates().iter().rev().filter(|candidate| candidate.term.key() == key).map(overridden);
     let Overridden { value, layer, path } = said.next()?;
-    Some(Effective { key: key.to_owned(), value, action: None, layer, path, overridden: said.collect() })
+    // That the built-in table of one agent type replaces the built-in one for all says nothing to anybody.
+    let overridden = said.filter(|old| layer != Layer::BuiltIn || old.layer != Layer::BuiltIn).collect();
+    Some(Effective { key: key.to_owned(), value, action: None, layer, path, overridden })
 }
 
 fn overridden(candidate: &Candidate<'_>) -> Overridden {

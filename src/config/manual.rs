@@ -57,10 +57,7 @@ fn limits() -> String {
         String::from("| key | unit | range | ceiling of subagents' runs | in | example |\n|---|---|---|---|---|---|\n");
     for named in shape::names() {
         let limit = named.limit;
-        let key = match named.name == limit.key {
-            true => format!("`{}`", named.name),
-            false => format!("`{}` = `{}`", named.name, limit.key),
-        };
+        let key = if named.name == limit.key { code(limit.key) } else { format!("`{}` = `{}`", named.name, limit.key) };
         let (low, high) = named.range();
         let example = if named.scale == 1 { limit.example } else { "600" };
         let cells = [&key, named.unit(), &format!("{low} to {high}"), &ceiling(named), &scopes(limit), &code(example)];

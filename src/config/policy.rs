@@ -8,6 +8,7 @@ use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
 use crate::config::setting::{Doc, Place, Term, Who};
+use crate::config::settle::SpawnMay;
 use crate::config::{read, settle, spawn};
 use crate::engine::policy::{Layer, Mode, OnError, Rules};
 
@@ -78,7 +79,7 @@ impl Pinned {
         reading.doc.declares = true;
         reading.block(&Place::Agents(agent_type.to_owned()), "execution_limits.", &block);
         let Reading { mut doc, mut problems } = reading;
-        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may_loosen()));
+        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may()));
         let docs = self.documents(agent_type, Some(&doc));
         (Stack::of(&docs, Who::Declaring(agent_type), self.trust).rules(), problems)
     }
@@ -105,9 +106,10 @@ impl Pinned {
         self.has_policy_file
     }
 
-    fn spawn_may_loosen(&self) -> Option<bool> {
+    fn spawn_may(&self) -> SpawnMay {
         let top = self.stack(Who::Top);
-        top.strongest(|term| if let Term::SpawnMayLoosen(it) = term { Some(*it) } else { None }).map(|(may, _)| may)
+        let found = top.strongest(|term| if let Term::SpawnMayLoosen(it) = term { Some(*it) } else { None });
+        if found.is_some_and(|(may, _)| may) { SpawnMay::Loosen } else { SpawnMay::Tighten }
     }
 
     fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Doc>) -> Vec<&'a Doc> {

@@ -58,9 +58,10 @@ fn per_limit(each: Each) -> Value {
 fn cap(named: Named) -> Value {
     let mut schema = named.schema();
     schema["type"] = json!([schema["type"], "null"]);
-    let doc = match named.name == named.limit.key {
-        true => named.limit.doc.to_owned(),
-        false => format!("`{}` in {}.", named.limit.key, named.unit()),
+    let doc = if named.name == named.limit.key {
+        named.limit.doc.to_owned()
+    } else {
+        format!("`{}` in {}.", named.limit.key, named.unit())
     };
     described(schema, &doc)
 }

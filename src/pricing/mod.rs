@@ -17,7 +17,7 @@ use crate::world::World;
 /// The file of a person's own prices, in the client's configuration folder.
 pub const FILE: &str = "fusebox.pricing.json";
 
-const HINT: &str = "`fusebox pricing check` shows what to write instead; the embedded prices hold meanwhile";
+const HINT: &str = "`fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile";
 
 /// Returns where a person's own prices are read from.
 pub fn path(world: &World) -> Option<PathBuf> {

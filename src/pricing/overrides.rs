@@ -40,7 +40,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Returns the rows, or all that is wrong.
+    /// Returns the rows, or what is wrong.
     pub fn all(self) -> Result<Vec<(String, Price)>> {
         match self.error() {
             None => Ok(self.rows),
@@ -48,11 +48,11 @@ impl Overrides {
         }
     }
 
-    /// Returns all that is wrong as one error.
+    /// Returns what is wrong as one error: the first problem, and how many more there are.
     pub fn error(&self) -> Option<Error> {
-        let sentences: Vec<&str> = self.problems.iter().map(|problem| problem.0.as_str()).collect();
-        let hint = "`fusebox pricing show --json` prints rows in the right form";
-        (!sentences.is_empty()).then(|| Error::failed(sentences.join("; ")).hint(hint))
+        let [first, more @ ..] = &self.problems[..] else { return None };
+        let more = if more.is_empty() { String::new() } else { format!("; and {} more", more.len()) };
+        Some(Error::failed(format!("{first}{more}")).hint("`fusebox pricing check` shows every row and field"))
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
     fn problems(more: &str) -> String {
         let found = read(&format!(r#"{{"rows":[{{"model":"m",{FIVE}{more}}}]}}"#));
         assert_eq!(found.rows.len(), usize::from(found.problems.is_empty()));
-        found.error().map(|error| error.to_string()).unwrap_or_default()
+        found.problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ")
     }
 
     #[test]

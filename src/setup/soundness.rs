@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::fs::statfs;
 
 use crate::config::load;
-use crate::pin;
+use crate::live::pin;
 use crate::pricing::{self, table};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::patient::Patient;

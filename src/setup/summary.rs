@@ -6,12 +6,12 @@ use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::config::setting::Place;
 use crate::engine::policy::{Action, Mode, Rule, Rules};
-use crate::logbook;
 use crate::setup::install::Plan;
 use crate::setup::patient::short;
 use crate::setup::place::Folders;
 use crate::setup::wrap::wrap;
 use crate::setup::{soundness, starter};
+use crate::store::logbook;
 use crate::wire::events::EVENTS;
 use crate::world::World;
 

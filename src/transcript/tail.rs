@@ -3,6 +3,7 @@
 //! Most bytes of a transcript are no usage: tool results, attachments, whole system prompts. So a search for the few
 //! words that matter decides which lines are looked at, and only those are parsed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::mem;
@@ -47,8 +48,11 @@ pub struct Chunk {
     pub notification: bool,
 }
 
+/// Takes what a line says into the chunk.
+type Taker = fn(&mut Chunk, &[u8]);
+
 /// The words that make a line worth a look, and who looks.
-const WORDS: [(&str, fn(&mut Chunk, &[u8])); 3] = [
+const WORDS: [(&str, Taker); 3] = [
     (r#""usage":"#, Chunk::take_response),
     (r#""cost-state""#, Chunk::take_client_cost),
     ("task-notification", Chunk::take_prompt),
@@ -71,7 +75,7 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
     let mut lines = match known {
         Some(lines) => lines,
         None => {
-            chunk.doubt("the transcript was rewritten, and is read again from its start");
+            chunk.doubt("a transcript was rewritten, and is read again from its start");
             chunk.offset = 0;
             Lines::of(&file, end)
         }
@@ -86,6 +90,10 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
         chunk.offset = lines.position();
     }
     chunk.fold_repeats();
+    if !chunk.suspicious.is_empty() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        chunk.suspicious.iter_mut().for_each(|sentence| sentence.push_str(&format!(" (in {name})")));
+    }
     Ok(chunk)
 }
 
@@ -121,7 +129,7 @@ impl Chunk {
 
     fn add(&mut self, row: ResponseRow) {
         if row.doubtful {
-            self.doubt(format!("`{}` has a token count that cannot be: it is ignored", row.id));
+            self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
         let at_ms = row.at_ms.unwrap_or(0);
         // The rows of one response nearly always stand together: this saves their copies.
@@ -132,7 +140,7 @@ impl Chunk {
             }
             None => {
                 let (id, model) = (row.id.into_owned(), row.model.into_owned());
-                let billed_by = row.billed_by.map(std::borrow::Cow::into_owned);
+                let billed_by = row.billed_by.map(Cow::into_owned);
                 self.responses.push(Response { id, model, at_ms, usage: row.usage, billed_by });
             }
         }
@@ -166,7 +174,7 @@ impl Chunk {
 
     fn doubt_shrinking(&mut self, shrinks: Shrinks, id: &str) {
         if shrinks == Shrinks::Yes {
-            self.doubt(format!("`{id}` has a token count that shrank: the larger one holds"));
+            self.doubt(format!("response `{id}` has a token count that shrank: the larger one holds"));
         }
     }
 
@@ -221,7 +229,8 @@ mod tests {
     /// Writes a chunk in one line: the responses' ids and outputs, and what is suspicious.
     fn shown(chunk: &Chunk) -> String {
         let responses = chunk.responses.iter().map(|response| format!("{}:{}", response.id, response.usage.output));
-        responses.chain(chunk.suspicious.iter().cloned()).collect::<Vec<_>>().join(" ")
+        let suspicious = chunk.suspicious.iter().map(|sentence| sentence.replace(" (in t.jsonl)", ""));
+        responses.chain(suspicious).collect::<Vec<_>>().join(" ")
     }
 
     fn check(bytes: impl AsRef<[u8]>, expected: &str) {
@@ -239,8 +248,11 @@ mod tests {
         // apart, and in the order of the first row
         check(format!("{a}{b}{a}"), "a:5 b:7");
         check(row("a", 1) + &b + &a, "a:5 b:7");
-        check(a.clone() + &row("a", 3), "a:5 `a` has a token count that shrank: the larger one holds");
-        check(format!("{a}{b}") + &row("a", 3), "a:5 b:7 `a` has a token count that shrank: the larger one holds");
+        check(a.clone() + &row("a", 3), "a:5 response `a` has a token count that shrank: the larger one holds");
+        check(
+            format!("{a}{b}") + &row("a", 3),
+            "a:5 b:7 response `a` has a token count that shrank: the larger one holds",
+        );
     }
 
     #[test]
@@ -263,8 +275,16 @@ mod tests {
     }
 
     #[test]
+    fn a_copied_row_says_who_paid() {
+        let copy = row("a", 5).replacen('{', r#"{"requestSessionId":"s0","sessionId":"s1","#, 1);
+        let own = row("b", 7).replacen('{', r#"{"sessionId":"s1","#, 1);
+        let billed: Vec<_> = read(copy + &own, 0, None).responses.into_iter().map(|it| it.billed_by).collect();
+        assert_eq!(billed, [Some("s0".to_owned()), None]);
+    }
+
+    #[test]
     fn usage_that_cannot_be_is_ignored_and_said() {
-        let doubtful = "`a` has a token count that cannot be: it is ignored";
+        let doubtful = "response `a` has a token count that cannot be: it is ignored";
         for (output, expected) in [
             ("-5", format!("a:0 {doubtful}")),
             ("1e30", format!("a:0 {doubtful}")),
@@ -337,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_the_one_of_the_offset_is_read_again() {
-        let again = "the transcript was rewritten, and is read again from its start";
+        let again = "a transcript was rewritten, and is read again from its start";
         let a = row("a", 5);
         for (offset, expected) in [
             (a.len() as u64, String::new()),

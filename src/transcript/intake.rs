@@ -13,7 +13,6 @@ use crate::engine::step::Unannounced;
 use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
-use crate::store::Store;
 use crate::transcript::layout;
 use crate::transcript::tail::{self, Response};
 use crate::wire::input::is_backgrounded_main;
@@ -26,18 +25,6 @@ pub trait Charges {
     fn elsewhere(&self, message: &str, session: &str) -> Result<bool>;
     /// Keeps a charge.
     fn keep(&mut self, charge: Charge) -> Result<()>;
-}
-
-impl Charges for &Store {
-    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        self.charge(message, session)
-    }
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
-        self.charged_elsewhere(message, session)
-    }
-    fn keep(&mut self, charge: Charge) -> Result<()> {
-        self.save_charge(&charge)
-    }
 }
 
 /// Charges in memory.
@@ -55,8 +42,8 @@ impl Memory {
 
 impl Charges for Memory {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        let of_message = self.by_id.get(message).into_iter().flatten();
-        Ok(of_message.filter(|charge| charge.session == session).last().cloned())
+        let mut of_message = self.by_id.get(message).into_iter().flatten();
+        Ok(of_message.find(|charge| charge.session == session).cloned())
     }
     fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
         Ok(self.by_id.get(message).into_iter().flatten().any(|charge| charge.session != session))
