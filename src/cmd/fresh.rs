@@ -1,7 +1,5 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Local, NaiveDateTime, NaiveTime, TimeZone};
 
 use crate::engine::session::Session;
@@ -66,6 +64,3 @@ pub fn begin_ms(world: &World, since: Since) -> i64 {
         }
     }
 }
-
-/// How long `--follow` waits before it looks again.
-pub const PAUSE: Duration = Duration::from_millis(500);
