@@ -110,7 +110,7 @@ impl World {
         let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
         let mut hasher = DefaultHasher::new();
         id[..length].hash(&mut hasher);
-        hasher.finish()
+        hasher.finish() & 0xffff_ffff
     }
 
     /// Reads all of standard input.

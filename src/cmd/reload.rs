@@ -57,7 +57,7 @@ fn reload(world: &World, store: &Store, session: &mut Session) -> Result<String>
     pin::take_files(world, store, session)?;
     pin::remember_client(store, session)?;
     let rulebook = Pin::of(store, session);
-    for mut run in store.open_runs(&session.id)? {
+    for mut run in store.open_runs(session)? {
         let new = if run.is_main() { rulebook.main() } else { rulebook.agent(&run.agent_type, None) };
         take(&mut run, new);
         store.save_run(&run)?;

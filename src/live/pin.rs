@@ -46,6 +46,7 @@ fn process(pid: u32) -> Option<Process> {
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
 pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
+    session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
         Some(client) => of_client_or_above(store, client)?,
@@ -55,10 +56,14 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
         Some((policy, name)) => apply(session, &policy, &name),
         None => take_files(world, store, session)?,
     }
+    if session.launcher.is_some() {
+        store.list_session(session)?;
+    }
     remember_client(store, session)?;
     let folder = PathBuf::from(&session.folder);
     let registered = handlers::registered(world, &folder);
     session.handlers = registered.events.iter().map(|event| event.as_str().to_owned()).collect();
+    session.diverted = registered.diverted.is_some();
     Ok(())
 }
 
