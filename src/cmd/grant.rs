@@ -122,9 +122,9 @@ fn held_by(grip: &Grip) -> String {
 
 /// Raises caps, and lifts what they had ordered; says what was done.
 pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
+    let targets: Vec<Target> = more.iter().map(|more| holder(grip, more.limit)).collect::<Result<_>>()?;
     let mut said = Vec::new();
-    for more in more {
-        let target = holder(grip, more.limit)?;
+    for (more, target) in more.iter().zip(targets) {
         said.push(raise(grip, &target, more)?);
         let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.limit.key);
         if ordered {

@@ -78,7 +78,8 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
         }
         Target::Run { run, .. } => halt(grip, &run, &order),
     };
-    let words = format!("{} was {} by `fusebox {}`", grip.it(), kind.status.as_str(), verb(kind));
+    let who = if scope == Scope::Session { "Session" } else { "Agent" };
+    let words = format!("{who} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
     grip.record(kind.record, &finding, (&words, Some(reason.unwrap_or(&words))));
     Ok(said(grip, kind, followers))
 }

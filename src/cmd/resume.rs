@@ -52,7 +52,7 @@ fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
     let words = format!("A person resumed {}", grip.it());
     grip.record(RecordKind::AgentResumed, &finding, (&words, None));
     grip.notice(format!("a person resumed {name}."));
-    let mut said = vec![format!("{name} is resumed; it was {}", status.as_str())];
+    let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
     said.extend(grant::apply(grip, &args.grant)?);
     for used_up in lift::used_up(grip.book, &grip.target, grip.now) {
         said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });

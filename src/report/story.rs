@@ -125,7 +125,7 @@ fn entry(logged: &Logged) -> String {
     let record = &logged.record;
     let about = match (lines::figures(record), &record.reason) {
         (Some(figures), _) if record.event == Some(RecordKind::LimitGranted) => figures,
-        (Some(figures), _) => format!("{figures}, {}, set by layer {}", record.action, record.layer),
+        (Some(figures), _) => format!("{figures}, {}, {}", record.action, record.layer),
         (None, Some(reason)) => plain(reason),
         (None, None) => plain(&record.error),
     };

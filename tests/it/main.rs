@@ -7,6 +7,7 @@ mod cost;
 mod doctor;
 mod install;
 mod levers;
+mod manual;
 mod report;
 mod setup;
 mod state;

@@ -150,8 +150,15 @@ pub fn record(kind: RecordKind, run: &Run, finding: &Finding) -> Record {
     }
 }
 
+/// A world with a session at work.
+pub fn with_shop() -> TestWorld {
+    let world = TestWorld::new();
+    shop(&world);
+    world
+}
+
 /// A session at work: main, a developer at work, one done, and one that `max_turns` stopped.
-pub fn shop(world: &TestWorld) {
+fn shop(world: &TestWorld) {
     let id = "5f0c1d2e-0000";
     let main = main_run(id, "b7d1aaaa-0000");
     let at_work = Run { working: true, task: Some("7".to_owned()), ..developer(id, "a1b2c3d4e5", &main.id) };
