@@ -123,7 +123,7 @@ impl Scene {
         let agent = format!(r#""agent_id":"a{MARK}00000001","agent_type":"developer""#);
         let agent_transcript = self.agent_transcript().display().to_string();
         let body = |filler: &str| match event {
-            Event::SessionStart => format!(r#""source":"startup","model":"{filler}"}}"#),
+            Event::SessionStart => r#""source":"startup","model":"claude-opus-5-5"}"#.to_owned(),
             Event::UserPromptSubmit => format!(r#""prompt":"{filler}"}}"#),
             Event::PreToolUse => format!(
                 r#""tool_name":"Bash","tool_input":{{"command":"cat <<< {filler}","description":"Say it"}},"tool_use_id":"toolu_{MARK}_{number}"}}"#
