@@ -1,10 +1,8 @@
 //! Other processes: who is above whom, and the ending of shell commands that outlive their run.
 
 use std::fs;
-use std::thread;
-use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Returns a process and those above it with their start times, the nearest first.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -26,11 +24,6 @@ pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
-/// How long a command gets to end by itself after it is asked to.
-const POLITE: Duration = Duration::from_millis(20);
-/// How often it is looked at in that time.
-const LOOKS: u32 = 10;
-
 /// Ends a shell command below a client, with everything it started; returns whether it was found.
 ///
 /// The client runs a command in a shell that leads its own process group, with the command's text in its arguments.
@@ -38,21 +31,11 @@ pub fn end_command(client: u32, command: &str) -> bool {
     let groups: Vec<u32> = all().filter(|pid| is_shell_of(*pid, client, command)).collect();
     for pid in &groups {
         if let Some(group) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
-            end_group(group);
+            // Asking first would mean waiting: the time for that is over.
+            let _gone = kill_process_group(group, Signal::KILL);
         }
     }
     !groups.is_empty()
-}
-
-fn end_group(group: Pid) {
-    let _gone = kill_process_group(group, Signal::TERM);
-    for _ in 0..LOOKS {
-        thread::sleep(POLITE);
-        if test_kill_process_group(group).is_err() {
-            return;
-        }
-    }
-    let _gone = kill_process_group(group, Signal::KILL);
 }
 
 fn all() -> impl Iterator<Item = u32> {

@@ -10,6 +10,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::engine::event::Moment;
@@ -98,9 +99,11 @@ impl World {
 
     /// Returns a hash of this boot's id; zero where the platform has none.
     fn boot(&self) -> u64 {
-        let Ok(id) = fs::read("/proc/sys/kernel/random/boot_id") else { return 0 };
+        let file = rustix::fs::open("/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let mut id = [0u8; 64];
+        let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
         let mut hasher = DefaultHasher::new();
-        id.hash(&mut hasher);
+        id[..length].hash(&mut hasher);
         hasher.finish()
     }
 

@@ -1,15 +1,188 @@
-//! `fusebox config`.
+//! `fusebox config`: what is in force and why, what is wrong, and the schema.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::error::{Error, Result};
+use serde_json::{Map, Value, json};
+
+use crate::config::effective::{self, Effective};
+use crate::config::keys::Level;
+use crate::config::policy::{BUILT_IN, Pinned};
+use crate::config::setting::Who;
+use crate::config::{load, schema};
+use crate::engine::policy::{Action, Layer, Mode};
+use crate::error::Result;
+use crate::setup::soundness;
 use crate::world::World;
 
 /// Arguments of `fusebox config`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show every value in force, with its source and what it replaced
+    Show(ShowArgs),
+    /// Show all that is wrong; exit with 1 where something is ignored
+    Check,
+    /// Print the JSON schema of fusebox.json
+    Schema,
+}
+
+/// Arguments of `fusebox config show`.
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// Show the limits of this agent type alone
+    #[arg(long, value_name = "TYPE")]
+    agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Values under one heading.
+struct Section {
+    heading: String,
+    values: Vec<Effective>,
+}
 
 /// Runs `fusebox config`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    match &args.command {
+        Command::Show(args) => Ok(show(world, args)),
+        Command::Check => Ok(check(world)),
+        Command::Schema => {
+            world.print(&schema::text());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn show(world: &World, args: &ShowArgs) -> ExitCode {
+    let folder = project_folder(world);
+    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+    let sections = match &args.agent {
+        Some(agent_type) => vec![agent(&pinned, agent_type)],
+        None => all(&pinned),
+    };
+    world.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
+    let ignored = problems.iter().filter(|problem| problem.is_error()).count();
+    if ignored > 0 {
+        world.complain(&format!("{} ignored: `fusebox config check` says which", count(ignored, "value")));
+    }
+    ExitCode::SUCCESS
+}
+
+fn check(world: &World) -> ExitCode {
+    let folder = project_folder(world);
+    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+    let mut text = String::new();
+    for problem in &problems {
+        let severity = if problem.is_error() { "error" } else { "warning" };
+        text += &format!("{severity}: {problem}\n");
+    }
+    for warning in loose_ends(&pinned) {
+        text += &format!("warning: {warning}\n");
+    }
+    let errors = problems.iter().filter(|problem| problem.is_error()).count();
+    text += &match errors {
+        0 => "the configuration is valid\n".to_owned(),
+        errors => format!("{} in the configuration; everything else is in force\n", count(errors, "error")),
+    };
+    world.print(&text);
+    ExitCode::from(u8::from(errors > 0))
+}
+
+/// Returns what is valid and yet leaves agents unbounded.
+fn loose_ends(pinned: &Pinned) -> Vec<&'static str> {
+    let session = pinned.session();
+    let mut warnings = Vec::new();
+    if session.rules.iter().all(|rule| rule.action == Action::Warn) {
+        warnings.push("nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`");
+    }
+    if pinned.mode() == Mode::Observe {
+        warnings.push("nothing is blocked: `mode` is `observe`");
+    }
+    warnings
+}
+
+fn all(pinned: &Pinned) -> Vec<Section> {
+    let mut top = effective::set(pinned, Who::Top);
+    top.extend(effective::unset(Level::Top, &top));
+    top.extend(effective::ceilings(&top));
+    let mut sections = vec![
+        Section { heading: "all".to_owned(), values: top },
+        Section { heading: "session".to_owned(), values: effective::set(pinned, Who::Session) },
+        Section { heading: "main".to_owned(), values: effective::set(pinned, Who::Main) },
+    ];
+    for name in effective::agent_types(pinned) {
+        let values = effective::set(pinned, pinned.who(name));
+        sections.push(Section { heading: format!("agents.{name}"), values });
+    }
+    let defaults = effective::unset(Level::Block, &[]);
+    sections.push(Section { heading: "where a block says nothing".to_owned(), values: defaults });
+    sections
+}
+
+fn agent(pinned: &Pinned, agent_type: &str) -> Section {
+    let mut values = effective::set(pinned, pinned.who(agent_type));
+    values.extend(effective::unset(Level::Block, &values));
+    Section { heading: format!("agents.{agent_type}"), values }
+}
+
+fn as_json(sections: &[Section]) -> String {
+    let sections: Map<String, Value> =
+        sections.iter().map(|section| (section.heading.clone(), json!(section.values))).collect();
+    format!("{:#}\n", json!({ "version": 1, "values": sections }))
+}
+
+fn as_text(sections: &[Section]) -> String {
+    sections.iter().map(section_text).collect::<Vec<_>>().join("\n")
+}
+
+fn section_text(section: &Section) -> String {
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    for it in &section.values {
+        let value = match it.action {
+            Some(action) => format!("{} {}", it.value, action.as_str()),
+            None => it.value.to_string(),
+        };
+        rows.push([it.key.clone(), value, source(it.layer, &it.path)]);
+        for old in &it.overridden {
+            rows.push([String::new(), format!("{} overridden", old.value), source(old.layer, &old.path)]);
+        }
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (keys, values) = (width(0), width(1));
+    let lines = rows.iter().map(|[key, value, source]| format!("  {key:keys$}  {value:values$}  {source}\n"));
+    let lines: String = if rows.is_empty() { "  nothing\n".to_owned() } else { lines.collect() };
+    format!("{}\n{lines}", section.heading)
+}
+
+fn source(layer: Layer, path: &str) -> String {
+    if path == BUILT_IN { layer.to_string() } else { format!("{layer}  {path}") }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Returns the folder whose `.claude` a client started here would read: the nearest one, up to the repository's root.
+pub fn project_folder(world: &World) -> PathBuf {
+    if let Some(folder) = world.var("CLAUDE_PROJECT_DIR") {
+        return PathBuf::from(folder);
+    }
+    let here = world.folder();
+    let mut at = Some(here.as_path());
+    while let Some(folder) = at {
+        if folder.join(".claude").is_dir() || folder.join(".git").exists() {
+            return folder.to_path_buf();
+        }
+        at = folder.parent();
+    }
+    here
 }

@@ -1,15 +1,85 @@
-//! `fusebox doctor`.
+//! `fusebox doctor`: proves that the installation works.
 
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
+use crate::setup::diagnosis::{Diagnosis, Health};
+use crate::setup::patient::{self, Patient};
+use crate::setup::wrap::wrap;
+use crate::setup::{soundness, trial};
 use crate::world::World;
 
 /// Arguments of `fusebox doctor`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A check: its name, and the function that makes it.
+type Check = (&'static str, fn(&Patient<'_>) -> Diagnosis);
+
+/// Every check, in the order in which a reader should repair.
+const CHECKS: [Check; 11] = [
+    ("settings", patient::settings),
+    ("hooks", patient::registration),
+    ("switches", patient::switches),
+    ("binary", patient::binary),
+    ("blocking", trial::blocking),
+    ("config", soundness::configuration),
+    ("state", soundness::state),
+    ("disk", soundness::file_system),
+    ("prices", soundness::prices),
+    ("client", patient::client),
+    ("latency", trial::latency),
+];
+
+/// One line of the result.
+#[derive(Serialize)]
+struct Line {
+    check: &'static str,
+    #[serde(flatten)]
+    diagnosis: Diagnosis,
+}
 
 /// Runs `fusebox doctor`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    let patient = Patient::admit(world);
+    let lines = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&patient) });
+    let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
+    match args.json {
+        true => world.print(&json(&lines)?),
+        false => lines.iter().for_each(|line| world.print(&text(world, line))),
+    }
+    Ok(if worst == Health::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
+
+fn json(lines: &[Line]) -> Result<String> {
+    let report = serde_json::json!({ "version": 1, "checks": lines });
+    let text = serde_json::to_string_pretty(&report).map_err(|cause| Error::failed(cause.to_string()))?;
+    Ok(format!("{text}\n"))
+}
+
+/// Renders a line: a word, the check, and what was found, wrapped to the terminal.
+fn text(world: &World, line: &Line) -> String {
+    let Line { check, diagnosis: Diagnosis { health, words, hint } } = line;
+    let colour = match health {
+        _ if !world.colours() => "",
+        Health::Ok => "\u{1b}[32m",
+        Health::Warn => "\u{1b}[33m",
+        Health::Fail => "\u{1b}[31m",
+    };
+    let plain = if colour.is_empty() { "" } else { "\u{1b}[0m" };
+    let mut text =
+        format!("{colour}{:<4}{plain}  {check:<8}  {}\n", health.as_str(), wrap(words, world.width(), INDENT));
+    if let Some(hint) = hint {
+        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&format!("-> {hint}"), world.width(), INDENT));
+    }
+    text
+}
+
+/// Where the words begin.
+const INDENT: usize = 16;

@@ -2,14 +2,55 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::fresh;
+use crate::cmd::target::{self, Target};
 use crate::error::{Error, Result};
+use crate::report::story::{self, Source};
+use crate::store::Store;
 use crate::world::World;
 
 /// Arguments of `fusebox explain`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  fusebox explain a1b2c3d4    a run: when what happened, whose limit it was, what would have helped
+  fusebox explain 12          trip number 12 of `fusebox report` or `fusebox log`
+  fusebox explain 5f0c1d2e    a whole session")]
+pub struct Args {
+    /// A run, a session (the beginning of its id will do), or the number of a trip
+    #[arg(value_name = "ID")]
+    id: String,
+}
 
-/// Runs `fusebox explain`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+/// Tells the story of one run, trip or session.
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    let store = Store::open(world)?;
+    let (target, trip) = find(&store, &args.id)?;
+    let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
+    let session = store.session(target.session())?.ok_or_else(gone)?;
+    let rows = fresh::rows_of(&store, session)?;
+    let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
+    let peers = kind.map(|kind| store.runs_of_type(&kind)).transpose()?.unwrap_or_default();
+    drop(store);
+    let source = Source { rows: &rows, peers: &peers, now: world.now() };
+    let page = fresh::page(world);
+    let text = match &target {
+        Target::Session(_) => story::session(&source, &page),
+        Target::Run { run, .. } => story::run(&source, run, trip, &page),
+    };
+    world.print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Finds a run or session by its id, or the run of the record with this number.
+fn find(store: &Store, id: &str) -> Result<(Target, Option<i64>)> {
+    let digits = id.trim_start_matches('#');
+    let number: Option<i64> = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let Some((number, _, record)) = number.map(|number| store.record(number)).transpose()?.flatten() else {
+        return Ok((target::of_id(store, id)?, None));
+    };
+    match store.run(&record.session, &record.run)? {
+        Some(run) => Ok((Target::Run { session: run.session, run: run.id }, Some(number))),
+        None => Ok((Target::Session(record.session), Some(number))),
+    }
 }

@@ -2,14 +2,219 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::lever::{self, Grip};
+use crate::cmd::lift;
+use crate::cmd::person;
+use crate::cmd::target::{self, Target};
+use crate::config::problem::nearest;
+use crate::config::shape::{Named, named, names};
+use crate::engine::policy::Scope;
 use crate::error::{Error, Result};
+use crate::limits::{Limit, Unit};
 use crate::world::World;
 
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(
+    override_usage = "fusebox grant <ID | --task N> LIMIT=+N...",
+    after_help = "\
+N is in configuration's unit: US dollars, milliseconds or a count; times may end in s, m or h.
+A cap can only be raised. What this limit had paused or stopped may go on.
 
-/// Runs `fusebox grant`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+Examples:
+  fusebox grant a1b2c3d4 max_turns=+10                        ten more tool calls for a run
+  fusebox grant 5f0c1d2e max_cost_usd=+5                      five more dollars for a session
+  fusebox grant a1b2c3d4 max_duration_ms=+10m max_turns=60    ten more minutes, and 60 tool calls in all
+  fusebox grant --task 7 max_turns=+10                        the run that works on task 7"
+)]
+pub struct Args {
+    /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what
+    #[arg(value_name = "ID> <LIMIT=+N")]
+    words: Vec<String>,
+    /// The run that works on this task
+    #[arg(long, value_name = "N")]
+    task: Option<String>,
+}
+
+/// More of one limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct More {
+    /// The limit.
+    pub limit: &'static Limit,
+    /// How much.
+    pub to: To,
+}
+
+/// How a new cap is given, in the limit's base unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// So much on top of what it is.
+    Added(u64),
+    /// The new cap itself.
+    Cap(u64),
+}
+
+/// Gives a run or session more.
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    person::require(world, "grant")?;
+    let (limits, ids): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|word| word.contains('='));
+    let more: Vec<More> =
+        limits.into_iter().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
+    if let Some(second) = ids.get(usize::from(args.task.is_none())) {
+        return Err(Error::usage(format!("`{second}` is one id too many")).hint("more of a limit is `max_turns=+10`"));
+    }
+    let named = target::Args { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
+    lever::pull(world, &named, |grip| {
+        if more.is_empty() {
+            return Err(nothing_to_grant(grip));
+        }
+        apply(grip, &more)
+    })
+}
+
+/// Reads `max_turns=+10`, `max_cost_usd=5`, `max_duration_ms=+10m`.
+pub fn parse(text: &str) -> std::result::Result<More, String> {
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`: it reads like max_turns=+10"))?;
+    let named = named(name).ok_or_else(|| match nearest(name, names().map(|named| named.name)) {
+        Some(nearest) => format!("no limit is called `{name}`; the nearest is `{nearest}`"),
+        None => format!("no limit is called `{name}`"),
+    })?;
+    let (added, number) = match value.strip_prefix('+') {
+        Some(number) => (true, number),
+        None => (false, value),
+    };
+    let base = base(&named, number).filter(|base| *base > 0);
+    let base = base.ok_or_else(|| format!("`{value}` is no amount of {}: it reads like +10", named.unit()))?;
+    Ok(More { limit: named.limit, to: if added { To::Added(base) } else { To::Cap(base) } })
+}
+
+/// Suffixes of times with their milliseconds.
+const SUFFIXES: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
+
+fn base(named: &Named, number: &str) -> Option<u64> {
+    let suffix = SUFFIXES.iter().find(|(suffix, _)| number.ends_with(suffix));
+    let (digits, scale) = match suffix.filter(|_| named.limit.unit == Unit::Millis) {
+        Some((suffix, scale)) => (number.strip_suffix(suffix)?, *scale),
+        None => (number, named.scale as f64),
+    };
+    let number: f64 = digits.parse().ok()?;
+    named.limit.base(number * scale)
+}
+
+fn nothing_to_grant(grip: &Grip) -> Error {
+    let name = grip.name(&grip.target);
+    Error::usage(format!("nothing is granted to {name}")).hint(held_by(grip))
+}
+
+/// Says which limits the target has.
+fn held_by(grip: &Grip) -> String {
+    let rules = lift::rules(grip.book, &grip.target).map(|rules| rules.rules.as_slice()).unwrap_or_default();
+    match rules {
+        [] => format!("{} has no limits", grip.name(&grip.target)),
+        rules => {
+            let held: Vec<String> =
+                rules.iter().map(|rule| format!("{} (now {})", rule.limit, rule.limit.show(rule.cap))).collect();
+            format!("{} has {}", grip.name(&grip.target), held.join(", "))
+        }
+    }
+}
+
+/// Raises caps, and lifts what they had ordered; says what was done.
+pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
+    let mut said = Vec::new();
+    for more in more {
+        let target = holder(grip, more.limit)?;
+        said.push(raise(grip, &target, more)?);
+        let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.limit.key);
+        if ordered {
+            lift::lift(grip.book, &target);
+            said.push(grip.goes_on(&target));
+        }
+        let still = lift::used_up(grip.book, &target, grip.now);
+        if let Some(still) = still.iter().find(|it| it.finding.limit == more.limit.key) {
+            let used = more.limit.show(still.finding.used);
+            said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
+        }
+    }
+    Ok(said)
+}
+
+fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
+    let name = grip.name(target);
+    let missing = || Error::failed(format!("{name} has no {}", more.limit));
+    let finding = lift::look(grip.book, target, more.limit, grip.now).ok_or_else(missing)?;
+    let cap = match more.to {
+        To::Added(added) => finding.cap.saturating_add(added),
+        To::Cap(cap) => cap,
+    };
+    if cap <= finding.cap {
+        let now = more.limit.show(finding.cap);
+        return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", more.limit))
+            .hint(format!("`{}=+N` adds N; configuration files set lower limits", more.limit)));
+    }
+    lift::raise(grip.book, target, &finding, cap - finding.cap);
+    let show = |value| more.limit.show(value);
+    let done =
+        format!("{} of {name}: {} -> {} ({} used)", more.limit, show(finding.cap), show(cap), show(finding.used));
+    grip.notice(format!("a person raised {} of {name} from {} to {}.", more.limit, show(finding.cap), show(cap)));
+    Ok(done)
+}
+
+/// Finds whose rule is meant: the target's own, or its session's where that one stopped it.
+fn holder(grip: &Grip, limit: &'static Limit) -> Result<Target> {
+    let stopped = lift::order(grip.book, &grip.target).filter(|order| order.finding.limit == limit.key);
+    if stopped.is_some_and(|order| order.finding.scope == Scope::Session) {
+        return Ok(Target::Session(grip.book.session.id.clone()));
+    }
+    if lift::rules(grip.book, &grip.target).is_some_and(|rules| rules.get(limit).is_some()) {
+        return Ok(grip.target.clone());
+    }
+    let error = Error::failed(format!("{} has no {limit}: there is nothing to raise", grip.name(&grip.target)));
+    let session = Target::Session(grip.book.session.id.clone());
+    Err(match grip.book.session.rules.get(limit) {
+        Some(_) if grip.target != session => {
+            error.hint(format!("its session has one: `fusebox grant {} {limit}=+N`", session.id()))
+        }
+        _ => error.hint(held_by(grip)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_reads_in_the_units_of_configuration() {
+        let minute = 60_000;
+        for (text, key, to) in [
+            ("max_turns=+10", "max_turns", To::Added(10)),
+            ("max_tool_calls=60", "max_turns", To::Cap(60)),
+            ("max_cost_usd=+0.5", "max_cost_usd", To::Added(500_000_000_000)),
+            ("max_duration_ms=+1500", "max_duration_ms", To::Added(1500)),
+            ("max_duration_ms=+10m", "max_duration_ms", To::Added(10 * minute)),
+            ("max_wall_ms=1.5h", "max_wall_ms", To::Cap(90 * minute)),
+            ("timeout=+90", "max_wall_ms", To::Added(90_000)),
+            ("timeout=+90ms", "max_wall_ms", To::Added(90)),
+        ] {
+            let more = parse(text).unwrap();
+            assert_eq!((more.limit.key, more.to), (key, to), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_named() {
+        for (text, error) in [
+            ("max_turns", "`max_turns` has no `=`: it reads like max_turns=+10"),
+            ("max_turn=+1", "no limit is called `max_turn`; the nearest is `max_turns`"),
+            ("wings=+1", "no limit is called `wings`"),
+            ("max_turns=+1.5", "`+1.5` is no amount of tool calls: it reads like +10"),
+            ("max_turns=+0", "`+0` is no amount of tool calls: it reads like +10"),
+            ("max_turns=-3", "`-3` is no amount of tool calls: it reads like +10"),
+            ("max_cost_usd=+nan", "`+nan` is no amount of US dollars: it reads like +10"),
+            ("max_turns=+5m", "`+5m` is no amount of tool calls: it reads like +10"),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), error, "{text}");
+        }
+    }
 }

@@ -10,14 +10,16 @@ use crate::engine::record::{Record, RecordKind};
 use crate::engine::session::Session;
 use crate::engine::step::step;
 use crate::error::Result;
-use crate::live::{self, Pin};
+use crate::live::load::{self, Pin};
+use crate::live::{failing, settings};
+use crate::processes;
+use crate::store::logbook;
 use crate::store::{self, Store};
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
 use crate::world::World;
-use crate::{failing, logbook, processes, settings_guard};
 
 /// Answers the hook call on standard input; never exits with 2.
 pub fn run(world: &World) -> ExitCode {
@@ -40,8 +42,8 @@ fn respond(world: &World, input: &Input) -> Result<()> {
     let event = input::event(input, world.now(), attended, &guard);
     let store = Store::open_for(&folder, Some(&event.session))?;
     store.begin()?;
-    let session = live::session(world, &store, input, &event)?;
-    let mut book = live::load(&store, session, &event)?;
+    let session = load::session(world, &store, input, &event)?;
+    let mut book = load::load(&store, session, &event)?;
     if let Some(answer) = given(&book, &event, input) {
         world.print(&Answer::decision_only(&answer));
         store.leave();
@@ -61,15 +63,15 @@ fn respond(world: &World, input: &Input) -> Result<()> {
 fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event)) -> Result<String> {
     let (input, event) = what;
     let name = EventName::parse(&input.hook_event_name);
-    let mut findings = live::gather(world, store, book, event)?;
+    let mut findings = load::gather(world, store, book, event)?;
     let rulebook = Pin::of(store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
-    live::follow(store, book)?;
-    live::learn_first_requests(store, book, &findings)?;
+    load::follow(store, book)?;
+    load::learn_first_requests(store, book, &findings)?;
     findings.charges.clear();
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
-    settings_guard::look(world, book, (input, event), &mut answer);
+    settings::look(world, book, (input, event), &mut answer);
     tell_notices(&mut book.session, event, &mut answer);
     let text = answer.text();
     remember(book, event, input, &text);

@@ -1,15 +1,78 @@
-//! `fusebox init`.
+//! `fusebox init`: registers Fusebox at the client's hooks.
 
 use std::process::ExitCode;
 
+use crate::cmd::person;
 use crate::error::{Error, Result};
+use crate::setup::backup::Backups;
+use crate::setup::files::Change;
+use crate::setup::handler::{Launch, OnFailure, Wanted};
+use crate::setup::install::{self, Plan};
+use crate::setup::patient::short;
+use crate::setup::place::{Folders, Scope};
+use crate::setup::starter::{self, Mode};
+use crate::setup::wrap::wrap;
+use crate::setup::{binary, difference, summary};
 use crate::world::World;
 
 /// Arguments of `fusebox init`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Who it is for
+    #[arg(long, value_enum, default_value = "local")]
+    scope: Scope,
+    /// Decide and log everything, block nothing
+    #[arg(long)]
+    observe: bool,
+    /// Have the client refuse calls when Fusebox itself breaks
+    #[arg(long)]
+    fail_closed: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
 
 /// Runs `fusebox init`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    if args.observe {
+        person::require(world, "init --observe")?;
+    }
+    let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
+    let place = Folders::of(world, &world.folder()).place(args.scope)?;
+    let mode = if args.observe { Mode::Observe } else { Mode::Unsaid };
+    let plan = install::plan(world, place, &wanted(world, args)?, mode)?;
+    if args.dry_run {
+        world.print(&preview(world, &plan));
+        return Ok(ExitCode::SUCCESS);
+    }
+    install::apply(&Backups::in_state(&state), &plan)?;
+    world.print(&summary::summary(world, &plan, &state));
+    if let Some(note) = summary::unheard(world, &plan).filter(|_| args.observe) {
+        world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the handler that the arguments ask for.
+fn wanted(world: &World, args: &Args) -> Result<Wanted> {
+    let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
+    if args.scope != Scope::Project {
+        return Ok(Wanted { launch: Launch::Binary(binary::stable_path(world)?), on_failure });
+    }
+    match on_failure {
+        OnFailure::Continue => Ok(Wanted { launch: Launch::Guarded, on_failure }),
+        OnFailure::Block => Err(Error::usage("--fail-closed is not for --scope project")
+            .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),
+    }
+}
+
+/// Shows what a plan would change, line by line; of the schema, which nobody reads, the name.
+fn preview(world: &World, plan: &Plan) -> String {
+    let changes = plan.steps.iter().map(|step| &step.change).filter(|change| change.is_change());
+    let show = |change: &Change| match change.path.ends_with(starter::SCHEMA) {
+        true => format!("would write {}\n", short(world, &change.path)),
+        false => difference::render(&short(world, &change.path), change),
+    };
+    let shown: String = changes.map(show).collect();
+    if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }
 }

@@ -1,15 +1,56 @@
 //! `fusebox log`.
 
 use std::process::ExitCode;
+use std::thread;
 
-use crate::error::{Error, Result};
+use crate::cmd::fresh;
+use crate::error::Result;
+use crate::report::lines;
+use crate::report::period::{self, Since};
+use crate::report::rows::Logged;
+use crate::store::Store;
 use crate::world::World;
 
 /// Arguments of `fusebox log`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  fusebox log                     trips, warnings, grants and ends of the last 7 days
+  fusebox log --follow            the same, and what is added, until Ctrl-C
+  fusebox log --json --since all  one JSON record a line, as in execution-limits.log")]
+pub struct Args {
+    /// From when on: 7d, 24h, 30m, a day like 2026-11-01, or all
+    #[arg(long, value_name = "PERIOD", default_value = "7d", value_parser = period::parse)]
+    since: Since,
+    /// Go on with what is added, until Ctrl-C
+    #[arg(long, short)]
+    follow: bool,
+    /// Write one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
 
-/// Runs `fusebox log`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+/// Shows the log.
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    let begin_ms = fresh::begin_ms(world, args.since);
+    let mut last = show(world, args, Store::open(world)?.records_since(begin_ms)?).unwrap_or(0);
+    while args.follow {
+        thread::sleep(fresh::PAUSE);
+        // Open only for the moment: hooks wait for the same lock.
+        let added = Store::open(world)?.records_after(last)?;
+        last = show(world, args, added).unwrap_or(last);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints records; returns the number of the last.
+fn show(world: &World, args: &Args, rows: Vec<(i64, i64, crate::engine::record::Record)>) -> Option<i64> {
+    let records: Vec<Logged> = rows.into_iter().map(fresh::logged).collect();
+    let page = fresh::page(world);
+    let line = |logged: &Logged| if args.json { lines::json(logged) } else { lines::line(logged, &page) };
+    let text: String = records.iter().map(line).collect();
+    if !text.is_empty() {
+        world.print(&text);
+    }
+    records.last().map(|logged| logged.number)
 }

@@ -3,9 +3,12 @@
 pub mod config;
 pub mod doctor;
 pub mod explain;
+pub mod fresh;
 pub mod grant;
 pub mod hook;
 pub mod init;
+pub mod lever;
+pub mod lift;
 pub mod log;
 pub mod order;
 pub mod person;
@@ -17,6 +20,7 @@ pub mod reset;
 pub mod resume;
 pub mod run;
 pub mod status;
+pub mod target;
 pub mod trust;
 pub mod uninstall;
 

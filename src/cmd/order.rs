@@ -1,20 +1,129 @@
-//! `fusebox reset`.
+//! `fusebox pause` and `fusebox stop`: orders that anybody may give, since they only hold back.
 
 use std::process::ExitCode;
 
+use crate::cmd::lever::{self, Grip};
+use crate::cmd::lift;
+use crate::cmd::target::{self, Target};
+use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::record::RecordKind;
+use crate::engine::runs;
+use crate::engine::session::{Order, Phase, Run, Status};
+use crate::engine::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
 use crate::error::{Error, Result};
+use crate::wire::sentences::short;
 use crate::world::World;
 
-/// Arguments of `fusebox reset`.
+/// Arguments of `fusebox pause` and `fusebox stop`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+It takes effect at the next event of the run or session; subagents below a run follow it.
+`fusebox resume` lifts it.
 
-/// Runs `fusebox reset`.
-pub fn pause(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+Examples:
+  fusebox pause a1b2c3d4                         hold a run and keep its work
+  fusebox stop 5f0c1d2e --reason 'wrong branch'  end a session's work")]
+pub struct Args {
+    #[command(flatten)]
+    target: target::Args,
+    /// Why, for the log
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
-/// Runs `fusebox stop`.
-pub fn stop(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+/// What an order does, in its words.
+#[derive(Debug)]
+struct Kind {
+    key: &'static str,
+    action: Action,
+    record: RecordKind,
+    status: Status,
+}
+
+/// The order to hold.
+const PAUSE: Kind =
+    Kind { key: EXPLICIT_PAUSE, action: Action::Pause, record: RecordKind::AgentPaused, status: Status::Paused };
+/// The order to end.
+const STOP: Kind =
+    Kind { key: EXPLICIT_STOP, action: Action::Terminate, record: RecordKind::AgentStopped, status: Status::Stopped };
+
+/// Holds a run or session until it is resumed.
+pub fn pause(world: &World, args: &Args) -> Result<ExitCode> {
+    lever::pull(world, &args.target, |grip| give(grip, &PAUSE, args.reason.as_deref()))
+}
+
+/// Ends a run or session at its next event.
+pub fn stop(world: &World, args: &Args) -> Result<ExitCode> {
+    lever::pull(world, &args.target, |grip| give(grip, &STOP, args.reason.as_deref()))
+}
+
+fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String>> {
+    let name = grip.name(&grip.target);
+    let status = grip.status(&grip.target);
+    let held = lift::order(grip.book, &grip.target).is_some();
+    let replaces = held && status == Status::Paused && kind.status == Status::Stopped;
+    if (held && !replaces) || status == Status::Orphaned {
+        let word = status.as_str();
+        return Err(Error::failed(format!("{name} is {word} already"))
+            .hint(format!("`fusebox explain {}` tells why", short(grip.target.id()))));
+    }
+    let scope = if matches!(grip.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
+    let finding = finding(kind, scope);
+    let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0 };
+    let followers = match grip.target.clone() {
+        Target::Session(_) => {
+            grip.book.session.order = Some(order);
+            grip.book.session.status = kind.status;
+            grip.book.runs().filter(|run| run.status == Status::Running).count()
+        }
+        Target::Run { run, .. } => halt(grip, &run, &order),
+    };
+    let words = format!("{name} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
+    grip.record(kind.record, &finding, (&words, Some(reason.unwrap_or(&words))));
+    Ok(said(grip, kind, followers))
+}
+
+/// Gives the order to a run and to all below it that are at work; returns how many those are.
+fn halt(grip: &mut Grip, id: &str, order: &Order) -> usize {
+    let at_work = |run: &&Run| run.status == Status::Running && lift::is_below(grip.book, run, id);
+    let below: Vec<String> = grip.book.runs().filter(at_work).map(|run| run.id.clone()).collect();
+    if let Some(run) = grip.book.run_mut(id) {
+        run.order = None;
+    }
+    for id in below.iter().map(String::as_str).chain([id]) {
+        if let Some(run) = grip.book.run_mut(id) {
+            runs::halt_below(run, order.clone());
+        }
+    }
+    below.len()
+}
+
+fn finding(kind: &Kind, scope: Scope) -> Finding {
+    Finding {
+        limit: kind.key.to_owned(),
+        scope,
+        used: 0,
+        cap: 0,
+        action: kind.action,
+        layer: Layer::Grant,
+        percent: 100,
+        increase: 0,
+    }
+}
+
+fn verb(kind: &Kind) -> &'static str {
+    if kind.status == Status::Paused { "pause" } else { "stop" }
+}
+
+fn said(grip: &Grip, kind: &Kind, followers: usize) -> Vec<String> {
+    let name = grip.name(&grip.target);
+    let id = short(grip.target.id());
+    let mut said = vec![format!("{name} is {}; that takes effect at its next event", kind.status.as_str())];
+    match followers {
+        0 => {}
+        1 => said.push("1 run below it follows".to_owned()),
+        followers => said.push(format!("{followers} runs below it follow")),
+    }
+    said.push(format!("`fusebox resume {id}` lets it go on"));
+    said
 }

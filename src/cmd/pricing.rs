@@ -1,15 +1,127 @@
-//! `fusebox pricing`.
+//! `fusebox pricing`: what is paid for what, by whose word, and whether a person's own rows are right.
 
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Subcommand;
+
 use crate::error::{Error, Result};
+use crate::pricing;
+use crate::pricing::overrides::{self, Overrides};
+use crate::pricing::show;
+use crate::pricing::table::{Price, Table, canonical};
 use crate::world::World;
 
 /// Arguments of `fusebox pricing`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the prices in force: USD per million tokens, with each row's date and source
+    ///
+    /// Embedded rows are the client's own; rows of `fusebox.pricing.json` in the client's configuration folder
+    /// (`~/.claude`) are laid over them and have the source `yours`.
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show {
+        /// Print only this model's rows; any form of its id will do
+        model: Option<String>,
+        /// Print JSON, in the form that a pricing file has
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check your pricing file, and name every row and field that is wrong
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        /// Check this file instead of `fusebox.pricing.json` in the client's configuration folder
+        file: Option<PathBuf>,
+    },
+}
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  fusebox pricing show
+  fusebox pricing show 'us.anthropic.claude-opus-4-1-20250805-v1:0'
+  fusebox pricing show --json claude-sonnet-5-5 > my-prices.json";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  fusebox pricing check
+  fusebox pricing check my-prices.json";
+
+/// Below the table: what the columns and the sources are.
+const LEGEND: &str = "
+USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
+and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
+bound to the US costs 1.1 times. Sources: the table inside that version of the
+client, as read on that day; `yours`: your own pricing file.
+";
 
 /// Runs `fusebox pricing`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    match &args.command {
+        Command::Show { model: None, json } => show(world, None, *json),
+        Command::Show { model: Some(model), json } => show(world, Some(model), *json),
+        Command::Check { file } => check(world, file.as_deref()),
+    }
+}
+
+fn show(world: &World, model: Option<&str>, json: bool) -> Result<ExitCode> {
+    let (table, error) = pricing::load(world);
+    let rows = match model {
+        Some(model) => rows_of(world, &table, model)?,
+        None => table.in_force(),
+    };
+    match json {
+        true => world.print(&show::json(&rows)),
+        false => world.print(&(show::text(&rows) + LEGEND)),
+    }
+    error.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+fn rows_of<'a>(world: &World, table: &'a Table, model: &str) -> Result<Vec<(&'a str, &'a Price)>> {
+    let rows: Vec<_> = table.in_force().into_iter().filter(|(name, _)| *name == canonical(model)).collect();
+    if !rows.is_empty() {
+        return Ok(rows);
+    }
+    let file = pricing::path(world).unwrap_or_else(|| PathBuf::from(pricing::FILE));
+    Err(Error::failed(format!(
+        "there is no price for `{model}`: it is charged as the session's main model, or else 5 in and 25 out"
+    ))
+    .hint(format!("add a row for it to `{}`, then run `fusebox pricing check`", file.display())))
+}
+
+fn check(world: &World, file: Option<&Path>) -> Result<ExitCode> {
+    let path = match file {
+        Some(path) => path.to_path_buf(),
+        None => pricing::path(world)
+            .ok_or_else(|| Error::failed("there is no home folder to look for your pricing file in"))?,
+    };
+    let found = match fs::read_to_string(&path) {
+        Ok(json) => overrides::read(&json),
+        Err(cause) if file.is_none() && cause.kind() == ErrorKind::NotFound => {
+            world.print(&format!("`{}` is not there: the embedded prices are in force\n", path.display()));
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(cause) => return Err(Error::file("read", &path, cause)),
+    };
+    report(world, &path, found)
+}
+
+fn report(world: &World, path: &Path, found: Overrides) -> Result<ExitCode> {
+    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    if found.problems.is_empty() {
+        world.print(&format!("`{}` is right: {}\n", path.display(), count(found.rows.len(), "row")));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sentences: String = found.problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    let (problems, kept) = (count(found.problems.len(), "problem"), count(found.rows.len(), "other row"));
+    Err(Error::failed(format!("`{}` has {problems}:{sentences}", path.display())).hint(format!(
+        "rows with a problem are left out ({kept} in force); `fusebox pricing show --json` prints rows in the right form"
+    )))
 }

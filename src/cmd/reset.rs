@@ -2,14 +2,99 @@
 
 use std::process::ExitCode;
 
-use crate::error::{Error, Result};
+use crate::cmd::lever::{self, Grip};
+use crate::cmd::lift;
+use crate::cmd::target::Target;
+use crate::cmd::{person, target};
+use crate::engine::meters::Spend;
+use crate::engine::policy::Scope;
+use crate::engine::record::RecordKind;
+use crate::engine::session::Tally;
+use crate::engine::verdict::Finding;
+use crate::error::Result;
+use crate::wire::sentences::short;
 use crate::world::World;
 
 /// Arguments of `fusebox reset`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Tool calls, requests, tokens, cost and working time count from zero again, against the same caps, and the run or
+session may go on. What was spent stays in `fusebox report`. Wall time counts from the beginning and cannot be reset.
 
-/// Runs `fusebox reset`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+Examples:
+  fusebox reset a1b2c3d4    one run; its session's counters stay
+  fusebox reset 5f0c1d2e    a session; its runs' counters stay")]
+pub struct Args {
+    #[command(flatten)]
+    target: target::Args,
+}
+
+/// Sets the counters of a run or session to zero.
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    person::require(world, "reset")?;
+    lever::pull(world, &args.target, |grip| Ok(reset(grip)))
+}
+
+fn reset(grip: &mut Grip) -> Vec<String> {
+    let target = grip.target.clone();
+    let name = grip.name(&target);
+    let was = zero(grip);
+    let spent = was.spent;
+    let mut said = vec![format!(
+        "{name} counts from zero again; it had {} tool calls, {} requests, {} tokens and {}",
+        was.turns, spent.requests, spent.tokens, spent.cost
+    )];
+    let finding = lift::order(grip.book, &target).map(|order| order.finding.clone());
+    let words = format!("A person set the counters of {name} to zero");
+    grip.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, Some(&words)));
+    grip.notice(format!("a person set the counters of {name} to zero."));
+    if lift::holder(grip.book, &target) != target {
+        let session = short(&grip.book.session.id);
+        said.push(format!(
+            "its session's limit still holds it: `fusebox reset {session}` or `fusebox resume {session}`"
+        ));
+    } else if finding.is_some() {
+        lift::lift(grip.book, &target);
+        said.push(grip.goes_on(&target));
+    }
+    for used_up in lift::used_up(grip.book, &target, grip.now) {
+        let id = short(target.id());
+        said.push(format!("{0} is still used up; `fusebox grant {id} {0}=+N` gives more", used_up.finding.limit));
+    }
+    said
+}
+
+/// Sets the counters to zero, and forgets what was said about them; returns what they were.
+fn zero(grip: &mut Grip) -> Tally {
+    match &grip.target {
+        Target::Session(_) => {
+            let session = &mut grip.book.session;
+            session.inherited = Spend::default();
+            session.warned.clear();
+            session.wants.clear();
+            std::mem::take(&mut session.tally)
+        }
+        Target::Run { run, .. } => {
+            let Some(run) = grip.book.run_mut(run) else { return Tally::default() };
+            run.warned.clear();
+            run.wants.clear();
+            run.declined.clear();
+            std::mem::take(&mut run.tally)
+        }
+    }
+}
+
+/// Stands for no limit in the record.
+fn none(target: &Target) -> Finding {
+    let scope = if matches!(target, Target::Session(_)) { Scope::Session } else { Scope::Run };
+    Finding {
+        limit: "reset".to_owned(),
+        scope,
+        used: 0,
+        cap: 0,
+        action: crate::engine::policy::Action::Warn,
+        layer: crate::engine::policy::Layer::Grant,
+        percent: 100,
+        increase: 0,
+    }
 }

@@ -2,14 +2,79 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::grant::{self, More};
+use crate::cmd::lever::{self, Grip};
+use crate::cmd::lift::{self, UsedUp};
+use crate::cmd::{person, target};
+use crate::engine::record::RecordKind;
 use crate::error::{Error, Result};
+use crate::report::advice;
 use crate::world::World;
 
 /// Arguments of `fusebox resume`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+A limit that is still used up is raised by its `increase`, so that the work can go on; --no-grant leaves it.
+A main run goes on with the next prompt, a subagent with the next message to it.
 
-/// Runs `fusebox resume`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+Examples:
+  fusebox resume a1b2c3d4                          a run that was paused or stopped
+  fusebox resume 5f0c1d2e --grant max_cost_usd=+5  a session, with five dollars more
+  fusebox resume --task 7                          the run that works on task 7")]
+pub struct Args {
+    #[command(flatten)]
+    target: target::Args,
+    /// Raise a limit with it; may be given more than once
+    #[arg(long, value_name = "LIMIT=+N", value_parser = grant::parse)]
+    grant: Vec<More>,
+    /// Raise nothing, even where the work would be stopped again at once
+    #[arg(long, conflicts_with = "grant")]
+    no_grant: bool,
+}
+
+/// Lets a run or session go on.
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    person::require(world, "resume")?;
+    lever::pull(world, &args.target, |grip| resume(grip, args))
+}
+
+fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
+    grip.target = lift::holder(grip.book, &grip.target);
+    let name = grip.name(&grip.target);
+    let status = grip.status(&grip.target);
+    let Some(order) = lift::lift(grip.book, &grip.target) else {
+        return Err(Error::failed(format!("{name} is {}: nothing holds it", status.as_str()))
+            .hint("`fusebox status` shows what is held"));
+    };
+    grip.record(RecordKind::AgentResumed, &order.finding, (&format!("A person resumed {name}"), None));
+    grip.notice(format!("a person resumed {name}."));
+    let mut said = vec![format!("{name} is resumed; it was {}", status.as_str())];
+    said.extend(grant::apply(grip, &args.grant)?);
+    for used_up in lift::used_up(grip.book, &grip.target, grip.now) {
+        said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });
+    }
+    said.push(grip.goes_on(&grip.target));
+    Ok(said)
+}
+
+/// Says that a limit will stop the work again.
+fn warned(grip: &Grip, used_up: &UsedUp) -> String {
+    let finding = &used_up.finding;
+    let Some(limit) = finding.facts() else { return String::new() };
+    let more = advice::more(limit, used_up.more);
+    let id = crate::wire::sentences::short(grip.target.id());
+    let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+    format!("{limit} is used up ({used} of {cap}) and will stop it again; `fusebox grant {id} {more}` gives more")
+}
+
+/// Raises a limit that is used up, and says so.
+fn raised(grip: &mut Grip, used_up: &UsedUp) -> String {
+    let finding = &used_up.finding;
+    let Some(limit) = finding.facts() else { return String::new() };
+    let target = grip.target.clone();
+    lift::raise(grip.book, &target, finding, used_up.more);
+    let cap = limit.show(finding.cap.saturating_add(used_up.more));
+    let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
+    grip.notice(format!("with that, {limit} was raised from {before} to {cap}."));
+    format!("{limit} was used up ({used} of {before}) and is raised by its increase: {before} -> {cap}")
 }

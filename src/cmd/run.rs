@@ -1,15 +1,125 @@
-//! `fusebox run`.
+//! `fusebox run`: runs a client headless and says what the client does not: that a limit stopped it.
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::engine::session::{MAIN, Session, Status};
 use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::wire::sentences;
 use crate::world::World;
+
+/// The variable that marks the sessions of one `fusebox run`.
+const MARK: &str = "FUSEBOX_RUN";
+
+/// The exit code where a limit stopped the client's work.
+const STOPPED: u8 = 3;
 
 /// Arguments of `fusebox run`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The client and its arguments: `claude -p "fix the tests"`
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
 
 /// Runs `fusebox run`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    let Some((program, arguments)) = args.command.split_first() else {
+        return Err(Error::usage("there is no command to run"));
+    };
+    let now = world.now();
+    let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, world.pid());
+    // Before the child is there: from its first moment on a signal must not end us alone.
+    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
+    let child = Command::new(program).args(arguments).env(MARK, &mark).spawn().map_err(|cause| {
+        Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
+    })?;
+    let code = code(wait(child, signals)?);
+    match Store::open(world).and_then(|store| outcome(&store, &mark)) {
+        Ok(Outcome::Stopped(reason)) => {
+            world.complain(&format!("fusebox: {reason}"));
+            Ok(ExitCode::from(STOPPED))
+        }
+        Ok(Outcome::Unseen) => {
+            world.complain("fusebox: no session of this command ran any of its hooks: no limit was in force");
+            world.complain("  hint: `fusebox doctor` shows what is registered here");
+            Ok(ExitCode::from(code))
+        }
+        Ok(Outcome::Free) => Ok(ExitCode::from(code)),
+        Err(error) => {
+            world.complain(&format!("fusebox: whether a limit stopped it is not known: {error}"));
+            Ok(ExitCode::from(code))
+        }
+    }
+}
+
+/// Waits for the client. SIGINT reaches it from the terminal, as us; what ends only us is handed on.
+fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
+    let handle = signals.handle();
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let listener = thread::spawn(move || {
+        for signal in signals.forever() {
+            let passed_on = match signal {
+                SIGTERM => Some(Signal::TERM),
+                SIGHUP => Some(Signal::HUP),
+                _ => None,
+            };
+            if let (Some(pid), Some(signal)) = (pid, passed_on) {
+                let _gone = kill_process(pid, signal);
+            }
+        }
+    });
+    let status = child.wait().map_err(|cause| Error::failed(format!("cannot wait for the command: {cause}")));
+    handle.close();
+    let _ended = listener.join();
+    status
+}
+
+/// Returns the exit code as a shell would give it: 128 and the signal where one ended it.
+fn code(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+/// How a client's work ended, as the state has it.
+enum Outcome {
+    /// No session was seen.
+    Unseen,
+    /// No limit ended it.
+    Free,
+    /// A limit or a person did, for this reason.
+    Stopped(String),
+}
+
+fn outcome(store: &Store, mark: &str) -> Result<Outcome> {
+    let sessions = store.sessions_of_launcher(mark)?;
+    for session in &sessions {
+        if let Some(reason) = stopped(store, session)? {
+            return Ok(Outcome::Stopped(reason));
+        }
+    }
+    Ok(if sessions.is_empty() { Outcome::Unseen } else { Outcome::Free })
+}
+
+/// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.
+fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
+    let runs = store.runs_of(&session.id)?;
+    let main = runs.iter().rfind(|run| run.agent_type == MAIN);
+    let ended = |status: Status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
+    let Some(run) = main.filter(|run| ended(run.status)) else { return Ok(None) };
+    let order = run.order.as_ref().or(session.order.as_ref());
+    let why = order.map(|order| sentences::reading(&order.finding)).or_else(|| run.error.clone());
+    let session = sentences::short(&session.id);
+    Ok(Some(format!(
+        "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",
+        why.unwrap_or_else(|| "no reason was recorded".to_owned())
+    )))
 }

@@ -1,15 +1,52 @@
-//! `fusebox trust`.
+//! `fusebox trust`: a person lets a repository's files loosen what is the user's, or takes that back.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use crate::error::{Error, Result};
+use crate::cmd::config::project_folder;
+use crate::cmd::person;
+use crate::config::load;
+use crate::config::resolve::Trust;
+use crate::error::Result;
+use crate::live::pin;
+use crate::store::Store;
 use crate::world::World;
 
 /// Arguments of `fusebox trust`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Take the trust back
+    #[arg(long)]
+    revoke: bool,
+}
 
 /// Runs `fusebox trust`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    person::require(world, "trust")?;
+    let folder = project_folder(world);
+    let project = world.project_of(&folder);
+    let store = Store::open(world)?;
+    let fact = pin::trust_fact(&project.to_string_lossy());
+    if args.revoke {
+        store.forget_fact(&fact)?;
+    } else {
+        store.set_fact(&fact, &world.now().wall_ms.to_string())?;
+    }
+    let loosened = loosened(world, &folder);
+    let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
+    let mut text = format!("`{}` is {verb}\n", folder.display());
+    for setting in &loosened {
+        text += &format!("  {counts}: {setting}\n");
+    }
+    text += "running sessions keep their limits until `fusebox reload`\n";
+    world.print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what the repository's files say that only counts with trust.
+fn loosened(world: &World, folder: &Path) -> Vec<String> {
+    let (_, without) = load::load(world, folder, Trust::Untrusted);
+    let (_, with) = load::load(world, folder, Trust::Trusted);
+    let gone = without.iter().filter(|problem| !with.contains(problem));
+    gone.map(|problem| format!("`{}: {}` in `{}`", problem.key, problem.value, problem.path)).collect()
 }

@@ -1,15 +1,47 @@
-//! `fusebox uninstall`.
+//! `fusebox uninstall`: takes Fusebox out of the client's settings again.
 
 use std::process::ExitCode;
 
+use crate::cmd::person;
 use crate::error::{Error, Result};
+use crate::setup::backup::Backups;
+use crate::setup::place::{Folders, Place, Scope};
+use crate::setup::{install, removal};
 use crate::world::World;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Where to take it out; everywhere but `managed` when not given
+    #[arg(long, value_enum)]
+    scope: Option<Scope>,
+}
 
 /// Runs `fusebox uninstall`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    person::require(world, "uninstall")?;
+    let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
+    let backups = Backups::in_state(&state);
+    let folders = Folders::of(world, &world.folder());
+    let places: Vec<Place> = match args.scope {
+        Some(scope) => vec![folders.place(scope)?],
+        None => folders
+            .places()
+            .into_iter()
+            .filter(|place| place.scope != Scope::Managed && install::is_in(place))
+            .collect(),
+    };
+    let mut said = String::new();
+    for place in &places {
+        for change in removal::remove(world, &backups, place)? {
+            let verb = if change.after.is_some() { "restored" } else { "removed" };
+            said += &format!("{verb} {}\n", change.path.display());
+        }
+    }
+    said += match said.is_empty() {
+        true => "nothing to take out: no hook of fusebox is registered here\n",
+        false => "sessions that are running keep their limits until they end\n",
+    };
+    world.print(&said);
+    Ok(ExitCode::SUCCESS)
 }

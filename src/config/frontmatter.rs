@@ -11,7 +11,7 @@ use crate::engine::policy::Layer;
 const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];
 
 /// The keys of AgentMD's `settings` that are limits. Others are not ours: its `max_tokens` is the size of one response.
-const AGENTMD: [&str; 5] = ["timeout", "max_tool_calls", "max_execution_tokens", "max_cost_usd", "loop_detection"];
+pub const AGENTMD: [&str; 5] = ["timeout", "max_tool_calls", "max_execution_tokens", "max_cost_usd", "loop_detection"];
 
 /// An agent's type, and what its frontmatter says.
 pub struct Agent {
@@ -34,7 +34,7 @@ pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
         Ok(_) => Some(Agent { name: stem.to_owned(), reading }),
         Err(cause) => {
             let cause = cause.to_string();
-            let cause = cause.lines().next().unwrap_or_default();
+            let cause = cause.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let what = format!("has limits that are no YAML: {cause}; its limits are ignored");
             reading.problems.push(Problem::of_doc(&reading.doc, what));
             Some(Agent { name: stem.to_owned(), reading })
@@ -63,12 +63,13 @@ fn blocks(reading: &mut Reading, place: &Place, entries: &Map<String, Value>) {
     }
 }
 
-/// Picks the lines of the keys that are read. The rest is left alone: descriptions in the wild are often no YAML.
+/// Picks the lines of the keys that are read, and empties the others so that line numbers stay. The rest is left alone:
+/// descriptions in the wild are often no YAML.
 fn picked(text: &str) -> Option<String> {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines();
     lines.next().filter(|line| line.trim_end() == "---")?;
-    let mut picked = String::new();
+    let mut picked = String::from("\n");
     let mut inside = false;
     for line in lines.take_while(|line| line.trim_end() != "---") {
         let goes_on = line.starts_with([' ', '\t', '}', ']', '#', '-']) || line.trim().is_empty();
@@ -77,8 +78,8 @@ fn picked(text: &str) -> Option<String> {
         }
         if inside {
             picked.push_str(line);
-            picked.push('\n');
         }
+        picked.push('\n');
     }
     Some(picked)
 }

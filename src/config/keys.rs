@@ -5,7 +5,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::config::setting::{Increase, Place, Term};
+use crate::config::setting::{DEFAULT_ACTION, Increase, Place, Term};
 use crate::config::shape::{Named, Shape};
 use crate::engine::policy::{FINALIZE_TOOLS, Mode, OnError, Rules};
 
@@ -160,7 +160,7 @@ pub const KEYS: &[Key] = &[
         level: Level::Block,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Action, |value| Some(Term::Action { limit: None, action: typed(value)? })),
-        default: || json!("terminate"),
+        default: || json!(DEFAULT_ACTION),
         doc: "What the limits of this block do when they trip: end the run (`terminate`), hold it until a person resumes \
               it (`pause`), ask the user for more (`request_increase`), or tell and go on (`warn`).",
         example: r#""pause""#,

@@ -1,24 +1,24 @@
 //! Reads the files of the configuration: the only part of it that touches the file system.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde_json::Value;
-
-use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SETTINGS_KEY, SOURCES, Source};
+use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SOURCES, Source};
 use crate::config::policy::Pinned;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::Doc;
 use crate::config::{frontmatter, read};
 use crate::engine::policy::Layer;
+use crate::error::{Error, Result};
 use crate::world::World;
 
-/// How deep folders of agents are looked into.
-const DEPTH: usize = 8;
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
 
 /// Reads everything that a client in this project is bound by.
 pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> (Pinned, Vec<Problem>) {
@@ -28,7 +28,9 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
     for (source, path) in sources(world, project_folder) {
         let Some(text) = text(source.layer, &path, &mut problems) else { continue };
         has_policy_file |= source.part == Part::Whole && source.layer != Layer::Managed;
-        docs.extend(document(source, &path, &text, &mut problems));
+        let Some(reading) = read::text(source, &path.to_string_lossy(), &text) else { continue };
+        docs.push(reading.doc);
+        problems.extend(reading.problems);
     }
     let agents = agents(world, project_folder, &mut problems);
     let (pinned, dropped) = Pinned::of(docs, agents, trusted.into());
@@ -37,31 +39,32 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
 }
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
-pub fn only(path: &Path) -> (Pinned, Vec<Problem>) {
-    let mut problems = Vec::new();
-    let source = Source { layer: Layer::User, folder: Folder::Claude, file: "", part: Part::Whole };
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(cause) => {
-            let doc = Doc::empty(source.layer, &path.to_string_lossy());
-            problems.push(Problem::of_doc(&doc, format!("cannot be read: {cause}")));
-            String::from("{}")
-        }
-    };
-    let docs = document(&source, path, &text, &mut problems).into_iter().collect();
+pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
+    let text = fs::read_to_string(path).map_err(|cause| Error::file("read", path, cause))?;
+    let source = Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole };
+    let reading = read::text(&source, &path.to_string_lossy(), &text);
+    let (docs, mut problems) = reading.map(|it| (vec![it.doc], it.problems)).unwrap_or_default();
     let (pinned, dropped) = Pinned::of(docs, Vec::new(), Trust::Untrusted);
     problems.extend(dropped);
-    (Pinned { has_policy_file: true, ..pinned }, problems)
+    Ok((Pinned { has_policy_file: true, ..pinned }, problems))
 }
 
-/// Returns a number that changes when one of the files does: cheap, from times and sizes alone.
+/// Returns a number that changes when one of the files does: cheap, from times and sizes where that will do. The client
+/// writes its own settings at any time, so of those only our object counts.
 pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let files = sources(world, project_folder).into_iter().map(|(_, path)| path);
-    for path in files.chain(agent_folders(world, project_folder)) {
-        if let Ok(meta) = fs::metadata(&path) {
+    let (ours, settings): (Vec<_>, Vec<_>) =
+        sources(world, project_folder).into_iter().partition(|(source, _)| source.part == Part::Whole);
+    let folders = agent_folders(world, project_folder);
+    for path in ours.iter().map(|(_, path)| path).chain(&folders) {
+        if let Ok(meta) = fs::metadata(path) {
             let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            (&path, meta.len(), modified).hash(&mut hasher);
+            (path, meta.len(), modified).hash(&mut hasher);
+        }
+    }
+    for (source, path) in &settings {
+        if let Ok(text) = file(path) {
+            read::object(source, &text).map(|object| object.to_string()).hash(&mut hasher);
         }
     }
     hasher.finish()
@@ -95,8 +98,8 @@ fn folder(world: &World, project_folder: &Path, folder: Folder) -> Option<PathBu
 
 /// Reads a file; one that is not there says nothing, one that can't be read is a problem.
 fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
-    match fs::read(path) {
-        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+    match file(path) {
+        Ok(text) => Some(text),
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(cause) => {
             let doc = Doc::empty(layer, &path.to_string_lossy());
@@ -106,29 +109,22 @@ fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String
     }
 }
 
-fn document(source: &Source, path: &Path, text: &str, problems: &mut Vec<Problem>) -> Option<Doc> {
-    let path = path.to_string_lossy();
-    let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(json) => json,
-        Err(cause) => {
-            let what = format!("is no JSON: {cause}; all of it is ignored");
-            problems.push(Problem::of_doc(&Doc::empty(source.layer, &path), what));
-            return None;
-        }
-    };
-    let ours = match source.part {
-        Part::Whole => &json,
-        Part::Object => json.get(SETTINGS_KEY)?,
-    };
-    let reading = read::file(source.layer, &path, ours);
-    problems.extend(reading.problems);
-    Some(reading.doc)
+/// Reads a regular file of a sane size: a repository may hold a link to a device, and a hook must not wait for one.
+fn file(path: &Path) -> io::Result<String> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    if meta.len() > LARGEST {
+        return Err(io::Error::other(format!("it is larger than {LARGEST} bytes")));
+    }
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 /// Reads the frontmatter of every agent: the project's stand over the user's of the same name.
 fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Doc)> {
     let mut agents: Vec<(String, Doc)> = Vec::new();
-    for path in agent_folders(world, project_folder).iter().flat_map(|folder| markdown(folder, DEPTH)) {
+    for path in agent_folders(world, project_folder).iter().flat_map(|folder| markdown(folder)) {
         let Some(text) = text(Layer::Frontmatter, &path, problems) else { continue };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text) else { continue };
@@ -141,18 +137,25 @@ fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> 
     agents
 }
 
-/// Returns the Markdown files below a folder, in a fixed order.
-fn markdown(folder: &Path, depth: usize) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
+/// Returns the Markdown files below a folder, in a fixed order. Each folder is entered once, however many links lead to it.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for path in paths {
-        if depth > 0 && path.is_dir() {
-            files.extend(markdown(&path, depth - 1));
-        } else if path.extension().is_some_and(|ending| ending == "md") {
-            files.push(path);
+    let mut entered = BTreeSet::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(real) = folder.canonicalize() else { continue };
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        if !entered.insert(real) {
+            continue;
+        }
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                files.push(path);
+            }
         }
     }
+    files.sort();
     files
 }

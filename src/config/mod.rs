@@ -4,14 +4,17 @@
 //! stand, [`resolve`] picks the strongest of what is left, and [`policy::Pinned`] holds it all for one client.
 //! Only [`load`] touches the file system.
 
+pub mod effective;
 pub mod frontmatter;
 pub mod keys;
 pub mod layers;
 pub mod load;
+pub mod manual;
 pub mod policy;
 pub mod problem;
 pub mod read;
 pub mod resolve;
+pub mod schema;
 pub mod setting;
 pub mod settle;
 pub mod shape;

@@ -8,15 +8,16 @@ use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
 use crate::config::setting::{Doc, Place, Term, Who};
+use crate::config::settle::SpawnMay;
 use crate::config::{read, settle, spawn};
 use crate::engine::policy::{Layer, Mode, OnError, Rules};
 
 /// The built-in defaults.
-const DEFAULTS: &str = include_str!("defaults.json");
+pub const DEFAULTS: &str = include_str!("defaults.json");
 /// What a declared `execution_limits` brings for what it leaves out.
-const DECLARED: &str = include_str!("declared.json");
+pub const DECLARED: &str = include_str!("declared.json");
 /// How messages call the place of the built-in defaults.
-const BUILT_IN: &str = "built in";
+pub const BUILT_IN: &str = "built in";
 
 /// Everything that was read when a client started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,7 +79,7 @@ impl Pinned {
         reading.doc.declares = true;
         reading.block(&Place::Agents(agent_type.to_owned()), "execution_limits.", &block);
         let Reading { mut doc, mut problems } = reading;
-        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may_loosen()));
+        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may()));
         let docs = self.documents(agent_type, Some(&doc));
         (Stack::of(&docs, Who::Declaring(agent_type), self.trust).rules(), problems)
     }
@@ -105,9 +106,10 @@ impl Pinned {
         self.has_policy_file
     }
 
-    fn spawn_may_loosen(&self) -> Option<bool> {
+    fn spawn_may(&self) -> SpawnMay {
         let top = self.stack(Who::Top);
-        top.strongest(|term| if let Term::SpawnMayLoosen(it) = term { Some(*it) } else { None }).map(|(may, _)| may)
+        let found = top.strongest(|term| if let Term::SpawnMayLoosen(it) = term { Some(*it) } else { None });
+        if found.is_some_and(|(may, _)| may) { SpawnMay::Loosen } else { SpawnMay::Tighten }
     }
 
     fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Doc>) -> Vec<&'a Doc> {

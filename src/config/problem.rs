@@ -35,6 +35,8 @@ pub struct Problem {
 
 /// Values longer than this are cut in messages.
 const LONGEST_VALUE: usize = 60;
+/// The beginning of a name has to be this long to be taken for it.
+const SHORTEST_BEGINNING: usize = 5;
 
 impl Problem {
     /// Makes the problem of a whole document.
@@ -105,8 +107,13 @@ impl fmt::Display for Problem {
 /// Finds the name nearest to `word` by edits, where one is near enough to be meant.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = (word.chars().count() / 3).max(2);
-    let scored = names.into_iter().map(|name| (edits(word, name), name));
+    let scored = names.into_iter().map(|name| (if is_cut_short(word, name) { 1 } else { edits(word, name) }, name));
     scored.filter(|(edits, _)| *edits <= enough).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+}
+
+/// Whether the word is the beginning of the name: `max_cost` of `max_cost_usd`.
+fn is_cut_short(word: &str, name: &str) -> bool {
+    word.len() >= SHORTEST_BEGINNING && name.starts_with(word)
 }
 
 /// Counts the insertions, deletions and replacements that turn one word into the other; case and `-` do not count.
@@ -138,6 +145,7 @@ mod tests {
             ("maxTurns", Some("max_turns")),
             ("max-tokens", Some("max_tokens")),
             ("Mode", Some("mode")),
+            ("max_cost", Some("max_cost_usd")),
             ("colour", None),
         ] {
             assert_eq!(nearest(word, names), expected, "{word}");

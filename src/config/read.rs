@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::config::keys::{self, Each, Key, Level, Setter, Takes};
-use crate::config::layers;
+use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
 use crate::config::problem::{Problem, nearest};
 use crate::config::setting::{Doc, Place, Setting, Term};
 use crate::config::shape::{self, Named};
@@ -21,6 +21,31 @@ pub struct Reading {
 struct Block<'a> {
     place: &'a Place,
     path: &'a str,
+}
+
+/// Reads the text of a file; nothing where the file holds nothing of ours.
+pub fn text(source: &Source, path: &str, text: &str) -> Option<Reading> {
+    let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(json) => json,
+        Err(cause) => {
+            let doc = Doc::empty(source.layer, path);
+            let problems = vec![Problem::of_doc(&doc, format!("is no JSON: {cause}; all of it is ignored"))];
+            return Some(Reading { doc, problems });
+        }
+    };
+    match source.part {
+        Part::Whole => Some(file(source.layer, path, &json)),
+        Part::Object => Some(file(source.layer, path, json.get(SETTINGS_KEY)?)),
+    }
+}
+
+/// Returns what of a file's text is ours, where it is JSON; cheap where a settings file has nothing of ours.
+pub fn object(source: &Source, text: &str) -> Option<Value> {
+    match source.part {
+        Part::Whole => serde_json::from_str(text).ok(),
+        Part::Object if !text.contains(SETTINGS_KEY) => None,
+        Part::Object => serde_json::from_str::<Value>(text).ok()?.get(SETTINGS_KEY).cloned(),
+    }
 }
 
 /// Reads a whole file's object.
@@ -162,14 +187,14 @@ impl Reading {
             self.problems.push(problem.says("is known but not enforced by this version").warning());
             return;
         }
-        let problem = problem.says("is ignored: no such key");
-        self.problems.push(match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
-            Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
-            None if shape::named(name).is_some() || keys::find(Level::Block, name).is_some() => {
-                problem.hint("it belongs into `session`, `main` or one of `agents`")
-            }
-            None if keys::find(Level::Top, name).is_some() => problem.hint("it belongs at the top of the file"),
-            None => problem.hint("`fusebox config schema` has all keys"),
-        });
+        let hint = match (keys::find(Level::Top, name), shape::named(name), keys::find(Level::Block, name)) {
+            (Some(_), _, _) => "it belongs at the top of the file".to_owned(),
+            (None, None, None) => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
+                Some(nearest) => format!("the nearest is `{nearest}`"),
+                None => "`fusebox config schema` has all keys".to_owned(),
+            },
+            _ => "it belongs in `session`, `main` or one of `agents`".to_owned(),
+        };
+        self.problems.push(problem.says("is ignored: no such key").hint(hint));
     }
 }

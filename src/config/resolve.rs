@@ -1,7 +1,7 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
 use crate::config::layers;
-use crate::config::setting::{Doc, Increase, Place, Term, Who};
+use crate::config::setting::{DEFAULT_ACTION, Doc, Increase, Place, Term, Who};
 use crate::engine::policy::{Action, Layer, Rule, Rules};
 use crate::limits::{Limit, ROSTER};
 
@@ -20,7 +20,8 @@ pub struct Candidate<'a> {
 #[derive(Debug)]
 pub struct Stack<'a> {
     candidates: Vec<Candidate<'a>>,
-    ceilings: Vec<Candidate<'a>>,
+    /// What may say how far limits go; only subagents' runs are bound.
+    ceilings: Option<Vec<Candidate<'a>>>,
     /// Whether the repository may do what the user may.
     pub trust: Trust,
 }
@@ -66,8 +67,8 @@ impl<'a> Stack<'a> {
     /// Collects what applies to `who` from documents that are ordered from the weakest to the strongest.
     pub fn of(docs: &[&'a Doc], who: Who<'_>, trust: Trust) -> Stack<'a> {
         let ceilings = match who {
-            Who::Agent(_) | Who::Declaring(_) => applying(docs, Who::Top),
-            Who::Top | Who::Session | Who::Main => Vec::new(),
+            Who::Agent(_) | Who::Declaring(_) => Some(applying(docs, Who::Top)),
+            Who::Top | Who::Session | Who::Main => None,
         };
         Stack { candidates: applying(docs, who), ceilings, trust }
     }
@@ -111,7 +112,7 @@ impl<'a> Stack<'a> {
             }
             _ => None,
         });
-        found.map_or((Action::Terminate, None), |(action, candidate)| (action, Some(candidate)))
+        found.map_or((DEFAULT_ACTION, None), |(action, candidate)| (action, Some(candidate)))
     }
 
     /// Returns what an increase of a limit adds.
@@ -123,9 +124,9 @@ impl<'a> Stack<'a> {
         found.map_or(Increase::DEFAULT, |(by, _)| by)
     }
 
-    /// Returns the range that binds a limit of subagents' runs.
+    /// Returns the range that binds a limit; only those of subagents' runs are bound.
     pub fn ceiling(&self, limit: &Limit) -> Option<Ceiling> {
-        ceiling(&self.ceilings, limit)
+        ceiling(self.ceilings.as_ref()?, limit)
     }
 
     /// Makes the rules.

@@ -82,6 +82,9 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[at..].iter().all(|byte| *byte == b'*')
 }
 
+/// What a limit does where nobody says.
+pub const DEFAULT_ACTION: Action = Action::Terminate;
+
 /// What one increase adds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,6 +7,15 @@ use crate::config::setting::{Doc, Place, Setting, Term, Who};
 use crate::config::shape;
 use crate::engine::policy::{Layer, Mode, OnError, Rules};
 
+/// What a spawn's block may do to the limits of its agent type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpawnMay {
+    /// Make them tighter.
+    Tighten,
+    /// Make them what it likes, within the ceilings.
+    Loosen,
+}
+
 /// Drops from ordered documents what may not stand, and says why.
 pub fn documents(docs: &mut [Doc], trust: Trust) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -18,7 +27,7 @@ pub fn documents(docs: &mut [Doc], trust: Trust) -> Vec<Problem> {
 }
 
 /// Drops what of a spawn's block may not stand against the rules without it; values outside a ceiling are cut to it.
-pub fn spawn(doc: &mut Doc, stack: &Stack<'_>, may_loosen: Option<bool>) -> Vec<Problem> {
+pub fn spawn(doc: &mut Doc, stack: &Stack<'_>, may: SpawnMay) -> Vec<Problem> {
     for setting in &mut doc.settings {
         if let Term::Cap { limit, cap: Some(cap) } = &mut setting.term
             && let Some(ceiling) = stack.ceiling(limit)
@@ -26,7 +35,7 @@ pub fn spawn(doc: &mut Doc, stack: &Stack<'_>, may_loosen: Option<bool>) -> Vec<
             *cap = (*cap).clamp(ceiling.range.0, ceiling.range.1);
         }
     }
-    if may_loosen == Some(true) {
+    if may == SpawnMay::Loosen {
         return Vec::new();
     }
     let rules = stack.rules();

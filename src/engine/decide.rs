@@ -139,7 +139,7 @@ fn look(rule: &Rule, scope: Scope, around: (&Rules, &ScopeUsage), stage: Stage) 
     let meters = &usage.meters;
     let used = rule.limit.used(meters);
     let given = |percent: u8| usage.warned.iter().any(|(limit, at)| limit == rule.limit.key && *at >= percent);
-    let finding = |percent| Finding {
+    let finding = |percent, used| Finding {
         limit: rule.limit.key.to_owned(),
         scope,
         used,
@@ -154,12 +154,13 @@ fn look(rule: &Rule, scope: Scope, around: (&Rules, &ScopeUsage), stage: Stage) 
         Meter::Step { adds, .. } => adds(stage),
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
-        return (rule.action != Action::Warn || !given(100)).then(|| finding(100));
+        return (rule.action != Action::Warn || !given(100)).then(|| finding(100, used));
     }
     let step = if rule.limit.spent_by_requests() { 0 } else { adds.unwrap_or(0) };
-    let reached = u128::from(used.saturating_add(step)) * 100 / u128::from(rule.cap.max(1));
+    let used = used.saturating_add(step);
+    let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));
     let percent = rules.warn_at.iter().copied().filter(|at| u128::from(*at) <= reached).max()?;
-    (!given(percent)).then(|| finding(percent))
+    (!given(percent)).then(|| finding(percent, used))
 }
 
 /// Returns what the next request, the report after it and the requests in flight would add.

@@ -13,7 +13,8 @@ pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &d
         (Agent::Main, Kind::Prompt { text_hash, notification }) => {
             prompt(book, event, (*text_hash, notification.as_ref()), rulebook)
         }
-        (Agent::Main, _) => main(book, event, rulebook),
+        (Agent::Main, kind) if works(kind) => main(book, event, rulebook),
+        (Agent::Main, _) => book.session.main.clone().unwrap_or_default(),
     }
 }
 
@@ -91,6 +92,11 @@ pub fn stopped_status(action: Action, limit: &str) -> Status {
         (_, crate::engine::verdict::EXPLICIT_STOP) => Status::Stopped,
         _ => Status::Failed,
     }
+}
+
+/// Whether an event shows the main agent at work, so that it has a run.
+fn works(kind: &Kind) -> bool {
+    matches!(kind, Kind::ToolRequested(_) | Kind::ToolEnded(..) | Kind::BatchEnded(_) | Kind::Stopped { .. })
 }
 
 fn main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String {

@@ -2,6 +2,7 @@
 
 pub mod overrides;
 pub mod price;
+pub mod show;
 pub mod table;
 pub mod usage;
 
@@ -16,6 +17,8 @@ use crate::world::World;
 /// The file of a person's own prices, in the client's configuration folder.
 pub const FILE: &str = "fusebox.pricing.json";
 
+const HINT: &str = "`fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile";
+
 /// Returns where a person's own prices are read from.
 pub fn path(world: &World) -> Option<PathBuf> {
     Some(world.claude_dir()?.join(FILE))
@@ -27,8 +30,9 @@ pub fn load(world: &World) -> (Table, Option<Error>) {
     let Some(path) = path(world) else { return (Table::embedded(), None) };
     match fs::read_to_string(&path) {
         Ok(json) => {
-            let (rows, error) = overrides::read(&json);
-            (Table::embedded().with_rows(rows), error)
+            let found = overrides::read(&json);
+            let error = found.error().map(|error| Error::failed(format!("`{}`: {error}", path.display())).hint(HINT));
+            (Table::embedded().with_rows(found.rows), error)
         }
         Err(cause) if cause.kind() == ErrorKind::NotFound => (Table::embedded(), None),
         Err(cause) => (Table::embedded(), Some(Error::file("read", &path, cause))),

@@ -1,9 +1,314 @@
-//! A person's own prices: the rows of `fusebox.pricing.json`.
+//! A person's own prices: the rows of `fusebox.pricing.json`, in the form in which `pricing show --json` writes them.
 
-use crate::error::Error;
-use crate::pricing::table::Price;
+use std::fmt;
 
-/// Reads the rows of a pricing file; what is wrong with the others comes back as one error.
-pub fn read(_json: &str) -> (Vec<(String, Price)>, Option<Error>) {
-    (Vec::new(), None)
+use chrono::{DateTime, NaiveDate};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::pricing::table::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
+
+/// The fields of the file.
+const FILE_FIELDS: [&str; 4] = ["$schema", "version", "unit", "rows"];
+
+/// The five prices that every row has, and every `fast` and `long_prompt`.
+pub const RATES: [&str; 5] = ["input", "output", "write_5m", "write_1h", "cache_read"];
+
+/// The other fields of a row.
+const ROW_FIELDS: [&str; 7] = ["model", "from", "fast", "long_prompt", "web_search", "us_multiplier", "source"];
+
+/// The largest price: USD per million tokens. A larger one is a slip of the unit.
+const MOST: f64 = 100_000.0;
+
+/// What is wrong with one field, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem(String);
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a pricing file says: the rows that are right, and what is wrong with the others.
+#[derive(Debug, Default)]
+pub struct Overrides {
+    /// Models and their prices.
+    pub rows: Vec<(String, Price)>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+impl Overrides {
+    /// Returns the rows, or what is wrong.
+    pub fn all(self) -> Result<Vec<(String, Price)>> {
+        match self.error() {
+            None => Ok(self.rows),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Returns what is wrong as one error: the first problem, and how many more there are.
+    pub fn error(&self) -> Option<Error> {
+        let [first, more @ ..] = &self.problems[..] else { return None };
+        let more = if more.is_empty() { String::new() } else { format!("; and {} more", more.len()) };
+        Some(Error::failed(format!("{first}{more}")).hint("`fusebox pricing check` shows every row and field"))
+    }
+}
+
+/// Reads a pricing file. A row with something wrong in it is left out as a whole.
+pub fn read(json: &str) -> Overrides {
+    let mut found = Overrides::default();
+    let file = match serde_json::from_str::<Value>(json) {
+        Ok(file) => file,
+        Err(cause) => {
+            found.problems.push(Problem(format!("the file is no JSON: {cause}")));
+            return found;
+        }
+    };
+    let Some((file, rows)) = file.as_object().and_then(|file| Some((file, file.get("rows")?.as_array()?))) else {
+        found.problems.push(Problem("the file has no list `rows`: write {\"rows\": [{\"model\": …}]}".to_owned()));
+        return found;
+    };
+    check_names(&Place::file(), file, &FILE_FIELDS, &mut found.problems);
+    for (index, row) in rows.iter().enumerate() {
+        let before = found.problems.len();
+        let row = read_row(index + 1, row, &mut found.problems);
+        if found.problems.len() == before {
+            found.rows.extend(row);
+        }
+    }
+    found
+}
+
+fn read_row(number: usize, row: &Value, problems: &mut Vec<Problem>) -> Option<(String, Price)> {
+    let mut place = Place { row: format!("row {number}"), prefix: String::new() };
+    let Some(row) = row.as_object() else {
+        problems.push(Problem(format!("{}: is no object: write {{\"model\": …}}", place.row)));
+        return None;
+    };
+    let Some(model) = row.get("model").and_then(Value::as_str).filter(|model| !model.trim().is_empty()) else {
+        problems.push(place.problem("model", "must be a model's id, such as \"claude-opus-5-5\""));
+        return None;
+    };
+    place.row = format!("row {number} (`{model}`)");
+    check_names(&place, row, &[&RATES[..], &ROW_FIELDS[..]].concat(), problems);
+    let price = Price {
+        from: read_from(&place, row, problems),
+        standard: read_rates(&place, row, problems),
+        fast: read_nested(&place, row, "fast", problems).map(|(place, fields)| {
+            check_names(&place, fields, &RATES, problems);
+            read_rates(&place, fields, problems)
+        }),
+        long_prompt: read_nested(&place, row, "long_prompt", problems).map(|(place, fields)| {
+            check_names(&place, fields, &[&RATES[..], &["over"]].concat(), problems);
+            LongPrompt { over: read_over(&place, fields, problems), rates: read_rates(&place, fields, problems) }
+        }),
+        web_search: read_scaled(&place, row, &WEB_SEARCH_FIELD, problems),
+        us_percent: read_scaled(&place, row, &US_MULTIPLIER_FIELD, problems),
+        source: OWN,
+    };
+    Some((model.trim().to_owned(), price))
+}
+
+/// Where in the file a field stands, for sentences about it.
+struct Place {
+    row: String,
+    prefix: String,
+}
+
+impl Place {
+    fn file() -> Place {
+        Place { row: "the file".to_owned(), prefix: String::new() }
+    }
+
+    fn problem(&self, field: &str, what: &str) -> Problem {
+        Problem(format!("{}: `{}{field}` {what}", self.row, self.prefix))
+    }
+}
+
+fn check_names(place: &Place, fields: &Map<String, Value>, known: &[&str], problems: &mut Vec<Problem>) {
+    for name in fields.keys().filter(|name| !known.contains(&name.as_str())) {
+        problems.push(place.problem(name, &format!("is no field: there are {}", known.join(", "))));
+    }
+}
+
+fn read_nested<'a>(
+    place: &Place,
+    row: &'a Map<String, Value>,
+    field: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<(Place, &'a Map<String, Value>)> {
+    let value = row.get(field).filter(|value| !value.is_null())?;
+    match value.as_object() {
+        Some(fields) => Some((Place { row: place.row.clone(), prefix: format!("{field}.") }, fields)),
+        None => {
+            problems.push(place.problem(field, "must be an object of prices, or left out"));
+            None
+        }
+    }
+}
+
+fn read_rates(place: &Place, fields: &Map<String, Value>, problems: &mut Vec<Problem>) -> Rates {
+    let [input, output, write_5m, write_1h, cache_read] =
+        RATES.map(|name| read_scaled(place, fields, &Field { name, ..RATE_FIELD }, problems));
+    Rates { input, output, write_5m, write_1h, cache_read }
+}
+
+fn read_over(place: &Place, fields: &Map<String, Value>, problems: &mut Vec<Problem>) -> u64 {
+    fields.get("over").and_then(Value::as_u64).unwrap_or_else(|| {
+        problems.push(place.problem("over", "must be a number of prompt tokens, such as 200000"));
+        0
+    })
+}
+
+fn read_from(place: &Place, row: &Map<String, Value>, problems: &mut Vec<Problem>) -> Option<i64> {
+    let value = row.get("from").filter(|value| !value.is_null())?;
+    let date = value.as_str().and_then(|date| date.parse::<NaiveDate>().ok());
+    if date.is_none() {
+        problems.push(place.problem("from", "must be a day, such as \"2027-01-31\", or left out"));
+    }
+    Some(date?.and_time(Default::default()).and_utc().timestamp_millis())
+}
+
+/// Writes the day that a row is in force from, as the file has it.
+pub fn day(from_ms: i64) -> String {
+    DateTime::from_timestamp_millis(from_ms).map(|at| at.format("%Y-%m-%d").to_string()).unwrap_or_default()
+}
+
+/// A field with a number.
+struct Field {
+    name: &'static str,
+    /// What the number is multiplied by to be kept.
+    scale: f64,
+    range: (f64, f64),
+    /// What is kept where the field is left out; `None` where it must not be.
+    default: Option<u64>,
+    expected: &'static str,
+}
+
+const RATE_FIELD: Field = Field {
+    name: "",
+    scale: 1e6,
+    range: (0.0, MOST),
+    default: None,
+    expected: "must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001",
+};
+
+const WEB_SEARCH_FIELD: Field = Field {
+    name: "web_search",
+    scale: 1e12,
+    range: (0.0, 1_000.0),
+    default: Some(WEB_SEARCH),
+    expected: "must be a price in USD per search, from 0 to 1000",
+};
+
+const US_MULTIPLIER_FIELD: Field = Field {
+    name: "us_multiplier",
+    scale: 100.0,
+    range: (1.0, 10.0),
+    default: Some(US_PERCENT),
+    expected: "must be a factor from 1 to 10, no finer than 0.01",
+};
+
+fn read_scaled(place: &Place, fields: &Map<String, Value>, field: &Field, problems: &mut Vec<Problem>) -> u64 {
+    let number = match (fields.get(field.name), field.default) {
+        (None | Some(Value::Null), Some(default)) => return default,
+        (None | Some(Value::Null), None) => {
+            problems.push(place.problem(field.name, &format!("is missing: it {}", field.expected)));
+            return 0;
+        }
+        (Some(value), _) => value.as_f64().unwrap_or(f64::NAN),
+    };
+    let scaled = (number * field.scale).round();
+    let fine = (number * field.scale - scaled).abs() > 1e-6 * scaled.max(1.0);
+    if !(field.range.0..=field.range.1).contains(&number) || fine {
+        problems.push(place.problem(field.name, field.expected));
+    }
+    scaled as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pricing::table::Table;
+
+    const FIVE: &str = r#""input":1,"output":2,"write_5m":3,"write_1h":4,"cache_read":0.5"#;
+
+    /// Reads one row of a model `m` with the five prices and `more`, and returns what is wrong with it.
+    fn problems(more: &str) -> String {
+        let found = read(&format!(r#"{{"rows":[{{"model":"m",{FIVE}{more}}}]}}"#));
+        assert_eq!(found.rows.len(), usize::from(found.problems.is_empty()));
+        found.problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn a_wrong_field_is_named_with_its_row_and_what_to_write() {
+        let price = "must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001";
+        for (more, problem) in [
+            // right
+            ("", String::new()),
+            (r#","from":null,"fast":null,"long_prompt":null,"source":"a bill""#, String::new()),
+            (r#","from":"2027-01-31","web_search":0,"us_multiplier":1.25"#, String::new()),
+            // the prices
+            (
+                r#","fast":{"input":1}"#,
+                ["output", "write_5m", "write_1h", "cache_read"]
+                    .map(|name| format!("row 1 (`m`): `fast.{name}` is missing: it {price}"))
+                    .join("; "),
+            ),
+            (&format!(r#","fast":{{{FIVE},"input":-1}}"#), format!("row 1 (`m`): `fast.input` {price}")),
+            (&format!(r#","fast":{{{FIVE},"input":"1"}}"#), format!("row 1 (`m`): `fast.input` {price}")),
+            (&format!(r#","fast":{{{FIVE},"input":1e-7}}"#), format!("row 1 (`m`): `fast.input` {price}")),
+            (&format!(r#","fast":{{{FIVE},"input":1e300}}"#), format!("row 1 (`m`): `fast.input` {price}")),
+            (r#","fast":2"#, "row 1 (`m`): `fast` must be an object of prices, or left out".into()),
+            // the others
+            (
+                &format!(r#","long_prompt":{{{FIVE}}}"#),
+                "row 1 (`m`): `long_prompt.over` must be a number of prompt tokens, such as 200000".into(),
+            ),
+            (r#","from":"soon""#, "row 1 (`m`): `from` must be a day, such as \"2027-01-31\", or left out".into()),
+            (
+                r#","web_search":-1"#,
+                "row 1 (`m`): `web_search` must be a price in USD per search, from 0 to 1000".into(),
+            ),
+            (
+                r#","us_multiplier":0.5"#,
+                "row 1 (`m`): `us_multiplier` must be a factor from 1 to 10, no finer than 0.01".into(),
+            ),
+            (
+                r#","cache_reed":1"#,
+                "row 1 (`m`): `cache_reed` is no field: there are input, output, write_5m, write_1h, \
+                cache_read, model, from, fast, long_prompt, web_search, us_multiplier, source"
+                    .into(),
+            ),
+        ] {
+            assert_eq!(problems(more), problem, "{more}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_shape_is_refused() {
+        for (json, problem) in [
+            ("", "the file is no JSON: EOF while parsing a value at line 1 column 0"),
+            ("[]", "the file has no list `rows`: write {\"rows\": [{\"model\": …}]}"),
+            (r#"{"rows":{}}"#, "the file has no list `rows`: write {\"rows\": [{\"model\": …}]}"),
+            (r#"{"rows":[7]}"#, "row 1: is no object: write {\"model\": …}"),
+            (r#"{"rows":[{}]}"#, "row 1: `model` must be a model's id, such as \"claude-opus-5-5\""),
+            (r#"{"rows":[],"row":[]}"#, "the file: `row` is no field: there are $schema, version, unit, rows"),
+        ] {
+            let error = Table::embedded().with_overrides(json).err().map(|error| error.to_string());
+            assert_eq!(error.as_deref(), Some(problem), "{json}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read(&deep).error().is_some());
+    }
+
+    #[test]
+    fn a_bad_row_does_not_take_the_good_ones_along() {
+        let found = read(&format!(r#"{{"rows":[{{"model":"bad"}},{{"model":"good",{FIVE}}}]}}"#));
+        assert_eq!((found.rows.len(), found.problems.len()), (1, 5));
+        let table = Table::embedded().with_rows(found.rows);
+        assert_eq!(table.find("good", 0).map(|price| price.standard.cache_read), Some(500_000));
+    }
 }

@@ -148,10 +148,7 @@ impl Table {
 
     /// Lays the rows of a pricing file over these prices; the error names each bad row and field.
     pub fn with_overrides(self, json: &str) -> Result<Table> {
-        match overrides::read(json) {
-            (rows, None) => Ok(self.with_rows(rows)),
-            (_, Some(error)) => Err(error),
-        }
+        Ok(self.with_rows(overrides::read(json).all()?))
     }
 
     /// Lays rows over these prices.
@@ -160,8 +157,18 @@ impl Table {
         self
     }
 
+    /// Returns the rows that can apply: all but those for which a later one has the same model and date.
+    pub fn in_force(&self) -> Vec<(&str, &Price)> {
+        let rows: Vec<(&str, &Price)> = self.rows().collect();
+        let replaced = |index: usize, (model, price): &(&str, &Price)| {
+            rows[index + 1..].iter().any(|(other, later)| other == model && later.from == price.from)
+        };
+        let kept = rows.iter().enumerate().filter(|(index, row)| !replaced(*index, row));
+        kept.map(|(_, row)| *row).collect()
+    }
+
     /// Returns all rows: the embedded ones, then a person's own.
-    pub fn rows(&self) -> impl Iterator<Item = (&str, &Price)> {
+    fn rows(&self) -> impl Iterator<Item = (&str, &Price)> {
         let own = self.own.iter().map(|(model, price)| (model.as_str(), price));
         EMBEDDED.iter().map(|(model, price)| (*model, price)).chain(own)
     }

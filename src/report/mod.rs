@@ -1,1 +1,20 @@
-//! Rows into reports, and reports into text, JSON and CSV.
+//! Reports: rows of the store become a [`model::Report`], and that becomes text, JSON or CSV. No I/O, no clock, no SQL.
+//!
+//! The way of a figure: [`rows`] holds what the store has, [`model`] and [`group`] sum it, and one file for each form writes
+//! it down: [`summary`] and [`status`] for people, [`json`] and [`csv`] for programs. [`story`] tells one run or session.
+
+pub mod advice;
+pub mod bars;
+pub mod csv;
+pub mod group;
+pub mod json;
+pub mod lines;
+pub mod model;
+pub mod page;
+pub mod period;
+pub mod rows;
+pub mod status;
+pub mod story;
+pub mod summary;
+pub mod table;
+pub mod value;

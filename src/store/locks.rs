@@ -1,6 +1,6 @@
 //! The two lock files: one of the session, one for all. They queue fairly where SQLite's own waiting polls.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::mpsc;
@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use fs2::FileExt;
+use rustix::fs::{Mode, OFlags, open};
 
 use crate::error::{Error, Result};
 
@@ -38,7 +39,8 @@ impl Locks {
 
 /// Locks a file; nothing where its holder does not let go in time.
 fn lock(path: &Path) -> Result<Option<File>> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+    let file = open(path, flags, Mode::RUSR | Mode::WUSR).map(File::from);
     let file = file.map_err(|cause| Error::file("open the lock", path, cause))?;
     if file.try_lock_exclusive().is_ok() {
         return Ok(Some(file));

@@ -90,3 +90,69 @@ fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
     }
     files
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Makes a session's folder with these files below `subagents/`, and returns it with the main transcript's path.
+    fn session(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join("s1/subagents").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        let transcript = folder.path().join("s1.jsonl");
+        (folder, transcript)
+    }
+
+    #[test]
+    fn agents_are_found_wherever_they_lie() {
+        let (folder, transcript) =
+            session(&["agent-a1.jsonl", "agent-a1.meta.json", "w/x/agent-b2.jsonl", "notes.txt"]);
+        symlink(folder.path(), folder.path().join("s1/subagents/loop")).unwrap();
+        let agents = folder.path().join("s1/subagents");
+        for (id, file) in [
+            ("a1", "agent-a1.jsonl"),
+            ("b2", "w/x/agent-b2.jsonl"),
+            // not there (yet): where it will be
+            ("c3", "agent-c3.jsonl"),
+            ("../../../etc/x", "agent-.._.._.._etc_x.jsonl"),
+        ] {
+            assert_eq!(agent_file(&transcript, id), agents.join(file), "{id}");
+        }
+        let ids: Vec<String> = agent_files(&transcript).into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, ["a1", "b2"]);
+        assert_eq!(agent_files(&folder.path().join("other.jsonl")), []);
+    }
+
+    #[test]
+    fn a_side_file_is_read_as_far_as_it_goes() {
+        let nested = Meta {
+            agent_type: "Explore".to_owned(),
+            tool_use_id: Some("toolu_1".to_owned()),
+            parent: Some("a0".to_owned()),
+            depth: 2,
+            ..Meta::default()
+        };
+        for (json, meta) in [
+            (
+                r#"{"agentType":"Explore","toolUseId":"toolu_1","parentAgentId":"a0","spawnDepth":2,"x":[1]}"#,
+                Some(nested),
+            ),
+            ("{}", Some(Meta::default())),
+            ("", None),
+            ("{\"agentType\":", None),
+            (r#"{"agentType":7}"#, None),
+        ] {
+            let (folder, _) = session(&["agent-a1.jsonl"]);
+            let jsonl = folder.path().join("s1/subagents/agent-a1.jsonl");
+            assert_eq!(super::meta(&jsonl), None);
+            fs::write(jsonl.with_extension("meta.json"), json).unwrap();
+            assert_eq!(super::meta(&jsonl), meta, "{json}");
+        }
+    }
+}

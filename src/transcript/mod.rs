@@ -1,21 +1,23 @@
 //! The client's transcripts: reading what is new.
 
+mod field;
+pub mod intake;
 pub mod layout;
 mod lines;
 mod row;
 pub mod tail;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 
 /// Opens a regular file to read and returns its length. Anything else under the path is an error, and never a wait: a
 /// pipe laid there would hold the hook for ever.
 fn open(path: &Path) -> io::Result<(File, u64)> {
-    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let meta = file.metadata()?;
     if meta.is_file() {
         Ok((file, meta.len()))

@@ -2,17 +2,13 @@
 //! total, and prompts that notify of a background task. Everything else in a row is skipped unread.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use chrono::DateTime;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::engine::amount::Amount;
 use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
-
-/// More tokens than any response can have; a larger count is a mistake and would stop a session for good.
-const PLAUSIBLE: u64 = 1_000_000_000_000;
+use crate::transcript::field::{Count, OpensAsNotification, Text};
 
 /// The model of rows that the client makes up itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -234,136 +230,4 @@ struct Origin<'a> {
 struct Prompt {
     #[serde(default)]
     content: OpensAsNotification,
-}
-
-/// A text, borrowed where it has no escapes; null is empty.
-#[derive(Default)]
-struct Text<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'a>, D::Error> {
-        deserializer.deserialize_any(TextVisitor).map(Text)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
-    }
-}
-
-/// A number of tokens, as the row has it.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Count {
-    /// Not there, or null.
-    #[default]
-    Absent,
-    /// A number that can be.
-    Known(u64),
-    /// Negative, broken or beyond belief.
-    Doubtful,
-}
-
-impl Count {
-    fn value(self) -> u64 {
-        match self {
-            Count::Known(count) => count,
-            Count::Absent | Count::Doubtful => 0,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
-        deserializer.deserialize_any(CountVisitor)
-    }
-}
-
-struct CountVisitor;
-
-impl<'de> Visitor<'de> for CountVisitor {
-    type Value = Count;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
-    }
-
-    fn visit_u64<E>(self, count: u64) -> Result<Count, E> {
-        Ok(if count <= PLAUSIBLE { Count::Known(count) } else { Count::Doubtful })
-    }
-
-    fn visit_i64<E>(self, _negative: i64) -> Result<Count, E> {
-        Ok(Count::Doubtful)
-    }
-
-    fn visit_f64<E>(self, count: f64) -> Result<Count, E> {
-        let whole = count >= 0.0 && count.fract() == 0.0 && count <= PLAUSIBLE as f64;
-        Ok(if whole { Count::Known(count as u64) } else { Count::Doubtful })
-    }
-
-    fn visit_bool<E>(self, _flag: bool) -> Result<Count, E> {
-        Ok(Count::Doubtful)
-    }
-
-    fn visit_str<E>(self, _text: &str) -> Result<Count, E> {
-        Ok(Count::Doubtful)
-    }
-
-    fn visit_unit<E>(self) -> Result<Count, E> {
-        Ok(Count::Absent)
-    }
-}
-
-/// Whether a prompt's content opens as a notification does; blocks of content never do.
-#[derive(Default)]
-struct OpensAsNotification(bool);
-
-impl<'de> Deserialize<'de> for OpensAsNotification {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OpensAsNotification, D::Error> {
-        deserializer.deserialize_any(ContentVisitor).map(OpensAsNotification)
-    }
-}
-
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message's content")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        Ok(text.trim_start().starts_with("<task-notification>"))
-    }
-
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<bool, A::Error> {
-        while blocks.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(false)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<bool, A::Error> {
-        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(false)
-    }
 }

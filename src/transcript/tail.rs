@@ -3,6 +3,7 @@
 //! Most bytes of a transcript are no usage: tool results, attachments, whole system prompts. So a search for the few
 //! words that matter decides which lines are looked at, and only those are parsed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::mem;
@@ -47,8 +48,11 @@ pub struct Chunk {
     pub notification: bool,
 }
 
+/// Takes what a line says into the chunk.
+type Taker = fn(&mut Chunk, &[u8]);
+
 /// The words that make a line worth a look, and who looks.
-const WORDS: [(&str, fn(&mut Chunk, &[u8])); 3] = [
+const WORDS: [(&str, Taker); 3] = [
     (r#""usage":"#, Chunk::take_response),
     (r#""cost-state""#, Chunk::take_client_cost),
     ("task-notification", Chunk::take_prompt),
@@ -71,7 +75,7 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
     let mut lines = match known {
         Some(lines) => lines,
         None => {
-            chunk.doubt("the transcript was rewritten, and is read again from its start");
+            chunk.doubt("a transcript was rewritten, and is read again from its start");
             chunk.offset = 0;
             Lines::of(&file, end)
         }
@@ -86,6 +90,10 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
         chunk.offset = lines.position();
     }
     chunk.fold_repeats();
+    if !chunk.suspicious.is_empty() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        chunk.suspicious.iter_mut().for_each(|sentence| sentence.push_str(&format!(" (in {name})")));
+    }
     Ok(chunk)
 }
 
@@ -121,7 +129,7 @@ impl Chunk {
 
     fn add(&mut self, row: ResponseRow) {
         if row.doubtful {
-            self.doubt(format!("`{}` has a token count that cannot be: it is ignored", row.id));
+            self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
         let at_ms = row.at_ms.unwrap_or(0);
         // The rows of one response nearly always stand together: this saves their copies.
@@ -132,7 +140,7 @@ impl Chunk {
             }
             None => {
                 let (id, model) = (row.id.into_owned(), row.model.into_owned());
-                let billed_by = row.billed_by.map(std::borrow::Cow::into_owned);
+                let billed_by = row.billed_by.map(Cow::into_owned);
                 self.responses.push(Response { id, model, at_ms, usage: row.usage, billed_by });
             }
         }
@@ -166,7 +174,7 @@ impl Chunk {
 
     fn doubt_shrinking(&mut self, shrinks: Shrinks, id: &str) {
         if shrinks == Shrinks::Yes {
-            self.doubt(format!("`{id}` has a token count that shrank: the larger one holds"));
+            self.doubt(format!("response `{id}` has a token count that shrank: the larger one holds"));
         }
     }
 
@@ -193,5 +201,206 @@ impl Response {
             self.at_ms = at_ms;
         }
         shrinks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// An assistant row of the response `id` with these tokens.
+    fn row(id: &str, output: i64) -> String {
+        let time = "2026-11-20T10:00:00.000Z";
+        let usage = format!(r#"{{"input_tokens":1,"output_tokens":{output}}}"#);
+        format!(r#"{{"message":{{"id":"{id}","model":"m","usage":{usage}}},"type":"assistant","timestamp":"{time}"}}"#)
+            + "\n"
+    }
+
+    /// Reads a file with `bytes`.
+    fn read(bytes: impl AsRef<[u8]>, offset: u64, upto: Option<u64>) -> Chunk {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        fs::write(&path, bytes).unwrap();
+        read_from(&path, offset, upto).unwrap()
+    }
+
+    /// Writes a chunk in one line: the responses' ids and outputs, and what is suspicious.
+    fn shown(chunk: &Chunk) -> String {
+        let responses = chunk.responses.iter().map(|response| format!("{}:{}", response.id, response.usage.output));
+        let suspicious = chunk.suspicious.iter().map(|sentence| sentence.replace(" (in t.jsonl)", ""));
+        responses.chain(suspicious).collect::<Vec<_>>().join(" ")
+    }
+
+    fn check(bytes: impl AsRef<[u8]>, expected: &str) {
+        let bytes = bytes.as_ref();
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(500)]);
+        assert_eq!(shown(&read(bytes, 0, None)), expected, "{start}");
+    }
+
+    #[test]
+    fn rows_of_one_response_are_one_response() {
+        let (a, b) = (row("a", 5), row("b", 7));
+        check("", "");
+        check(&a, "a:5");
+        check(a.repeat(3) + &b, "a:5 b:7");
+        // apart, and in the order of the first row
+        check(format!("{a}{b}{a}"), "a:5 b:7");
+        check(row("a", 1) + &b + &a, "a:5 b:7");
+        check(a.clone() + &row("a", 3), "a:5 response `a` has a token count that shrank: the larger one holds");
+        check(
+            format!("{a}{b}") + &row("a", 3),
+            "a:5 b:7 response `a` has a token count that shrank: the larger one holds",
+        );
+    }
+
+    #[test]
+    fn rows_that_cost_nothing_are_skipped() {
+        let a = row("a", 5);
+        for (from, to) in [
+            (r#""model":"m""#, r#""model":"<synthetic>""#),
+            (r#""type":"#, r#""isApiErrorMessage":true,"type":"#),
+            (r#""type":"#, r#""isUnmetered":true,"type":"#),
+            (r#""type":"#, r#""isVirtual":true,"type":"#),
+            (r#""type":"assistant""#, r#""type":"user""#),
+            (r#"{"input_tokens":1,"output_tokens":5}"#, "null"),
+        ] {
+            check(a.replace(from, to), "");
+        }
+        check(a.replace(r#""type":"#, r#""isVirtual":false,"isUnmetered":null,"type":"#), "a:5");
+        // usage that is only text, and a tool's result that has a usage of its own
+        check(r#"{"type":"assistant","message":{"content":"\"usage\":{\"output_tokens\":5}"}}"#.to_owned() + "\n", "");
+        check(r#"{"type":"user","message":7,"toolUseResult":{"usage":{"output_tokens":5}}}"#.to_owned() + "\n", "");
+    }
+
+    #[test]
+    fn a_copied_row_says_who_paid() {
+        let copy = row("a", 5).replacen('{', r#"{"requestSessionId":"s0","sessionId":"s1","#, 1);
+        let own = row("b", 7).replacen('{', r#"{"sessionId":"s1","#, 1);
+        let billed: Vec<_> = read(copy + &own, 0, None).responses.into_iter().map(|it| it.billed_by).collect();
+        assert_eq!(billed, [Some("s0".to_owned()), None]);
+    }
+
+    #[test]
+    fn usage_that_cannot_be_is_ignored_and_said() {
+        let doubtful = "response `a` has a token count that cannot be: it is ignored";
+        for (output, expected) in [
+            ("-5", format!("a:0 {doubtful}")),
+            ("1e30", format!("a:0 {doubtful}")),
+            ("18446744073709551615", format!("a:0 {doubtful}")),
+            ("0.5", format!("a:0 {doubtful}")),
+            ("\"5\"", format!("a:0 {doubtful}")),
+            ("true", format!("a:0 {doubtful}")),
+            ("5.0", "a:5".to_owned()),
+            ("null", "a:0".to_owned()),
+        ] {
+            check(row("a", 77).replace("77", output), &expected);
+        }
+        check(row("", 5), "a response's row cannot be read: usage without a `message.id`");
+        assert_eq!(read(row("a", -1).repeat(100), 0, None).suspicious.len(), MOST_SUSPICIOUS);
+    }
+
+    #[test]
+    fn cache_writes_are_split_as_the_client_bills_them() {
+        for (fields, write_5m, write_1h) in [
+            (r#""cache_creation_input_tokens":100"#, 100, 0),
+            (r#""cache_creation_input_tokens":100,"cache_creation":null"#, 100, 0),
+            (r#""cache_creation_input_tokens":100,"cache_creation":{"ephemeral_1h_input_tokens":30}"#, 70, 30),
+            (r#""cache_creation_input_tokens":100,"cache_creation":{"ephemeral_1h_input_tokens":300}"#, 0, 100),
+            (r#""cache_creation":{"ephemeral_1h_input_tokens":30,"ephemeral_5m_input_tokens":7}"#, 7, 30),
+        ] {
+            let chunk = read(row("a", 5).replace(r#""input_tokens":1"#, fields), 0, None);
+            let usage = &chunk.responses[0].usage;
+            assert_eq!((usage.write_5m, usage.write_1h), (write_5m, write_1h), "{fields}");
+        }
+    }
+
+    #[test]
+    fn broken_lines_harm_no_other() {
+        let (a, b) = (row("a", 5), row("b", 7));
+        let broken = "a:5 b:7 a response's row cannot be read: ";
+        for junk in ["\n\n", "\0\0\0\n", "{\n", "\"usage\":\n", "\r\n"] {
+            check(format!("{a}{junk}{b}"), "a:5 b:7");
+        }
+        // invalid UTF-8 in what is not read, and in what is
+        check([a.as_bytes(), b"{\"x\":\"\xff\xfe\"}\n", b.as_bytes()].concat(), "a:5 b:7");
+        let bad = [b"{\"message\":{\"id\":\"\xff\"", &row("c", 1).as_bytes()[20..]].concat();
+        let why = "invalid unicode code point at line 1 column 19";
+        check([a.as_bytes(), &bad, b.as_bytes()].concat(), &format!("{broken}{why}"));
+        // a row cut in the middle and continued by the next
+        let cut = &row("c", 1)[..60];
+        check(format!("{a}{cut}{b}{b}"), &format!("{broken}expected `:` at line 1 column 63"));
+        // nested without end, in what is not read and in what is
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        check(a.replace(r#""type""#, &format!(r#""deep":{deep},"type""#)) + &b, "a:5 b:7");
+        let deep = r#"{"iterations":["#.repeat(1_000) + &"]}".repeat(1_000);
+        let nested = row("c", 1).replace(r#"{"input_tokens":1,"output_tokens":1}"#, &deep);
+        check(format!("{a}{nested}{b}"), &format!("{broken}recursion limit exceeded at line 1 column 986"));
+    }
+
+    #[test]
+    fn a_half_written_line_is_left_for_later() {
+        let (a, b) = (row("a", 5), row("b", 7));
+        let whole = format!("{a}{b}");
+        for cut in [1, 20, b.len() - 1] {
+            let chunk = read(&whole[..a.len() + cut], 0, None);
+            assert_eq!((shown(&chunk).as_str(), chunk.offset), ("a:5", a.len() as u64));
+            let chunk = read(&whole, chunk.offset, None);
+            assert_eq!((shown(&chunk).as_str(), chunk.offset), ("b:7", whole.len() as u64));
+        }
+        let chunk = read(&whole, 0, Some(whole.len() as u64 - 1));
+        assert_eq!((shown(&chunk).as_str(), chunk.offset), ("a:5", a.len() as u64));
+        let chunk = read(&whole, 0, Some(u64::MAX));
+        assert_eq!((shown(&chunk).as_str(), chunk.offset), ("a:5 b:7", whole.len() as u64));
+    }
+
+    #[test]
+    fn a_file_that_is_not_the_one_of_the_offset_is_read_again() {
+        let again = "a transcript was rewritten, and is read again from its start";
+        let a = row("a", 5);
+        for (offset, expected) in [
+            (a.len() as u64, String::new()),
+            (a.len() as u64 + 1, format!("a:5 {again}")),
+            (10, format!("a:5 {again}")),
+            (u64::MAX, format!("a:5 {again}")),
+        ] {
+            let chunk = read(&a, offset, None);
+            assert_eq!((shown(&chunk), chunk.offset), (expected, a.len() as u64), "{offset}");
+        }
+        let chunk = read(&a, 0, Some(0));
+        assert_eq!((shown(&chunk).as_str(), chunk.offset), ("", 0));
+    }
+
+    #[test]
+    fn what_is_no_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(read_from(folder.path(), 0, None).is_err());
+        assert!(read_from(&folder.path().join("missing.jsonl"), 0, None).is_err());
+        let pipe = folder.path().join("pipe.jsonl");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read_from(&pipe, 0, None).is_err());
+    }
+
+    #[test]
+    fn the_clients_total_and_notifications_are_seen() {
+        let total = |usd: &str| format!("{{\"type\":\"cost-state\",\"totalCostUSD\":{usd}}}\n");
+        for (text, cost) in [
+            (total("0.5"), Some(0.5)),
+            (total("0.5") + &total("0.75"), Some(0.75)),
+            (total("0.5") + &total("\"x\""), Some(0.5)),
+            (r#"{"type":"user","totalCostUSD":9,"x":"cost-state"}"#.to_owned() + "\n", None),
+        ] {
+            assert_eq!(read(&text, 0, None).client_cost, cost.map(Amount::from_usd), "{text}");
+        }
+        for (row, notification) in [
+            (r#"{"type":"user","message":{"content":"<task-notification>\n<task-id>a1</task-id>"}}"#, true),
+            (r#"{"type":"user","message":{"content":"x"},"origin":{"kind":"task-notification"}}"#, true),
+            (r#"{"type":"user","message":{"content":"what is a <task-notification>?"}}"#, false),
+            (r#"{"type":"user","message":{"content":[{"text":"<task-notification>"}]}}"#, false),
+            (r#"{"type":"assistant","message":{"content":"<task-notification>"}}"#, false),
+        ] {
+            assert_eq!(read(format!("{row}\n"), 0, None).notification, notification, "{row}");
+        }
     }
 }

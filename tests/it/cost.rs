@@ -1,4 +1,4 @@
-//! What recorded sessions cost: the transcripts' sum against the client's own total.
+//! What recorded sessions cost: the transcripts' sum against the client's own total. And the price table as people see it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 
 use fusebox::engine::amount::Amount;
 use fusebox::pricing::price::price;
+use fusebox::pricing::show;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::layout::agent_files;
 use fusebox::transcript::tail::{Chunk, read_from};
+use insta::assert_snapshot;
 use serde::Deserialize;
+
+use crate::world::TestWorld;
 
 /// The model that the recordings' client had as its default: it stands in for ids without a price.
 const DEFAULT_MODEL: &str = "claude-opus-5-5";
@@ -76,4 +80,153 @@ fn every_recording_costs_what_the_client_says_by_model_too() {
         assert_eq!(micro(total.usd()), micro(client.total_cost_usd), "{}", recording.display());
         assert_eq!(client_cost.map(|cost| micro(cost.usd())), Some(micro(client.total_cost_usd)));
     }
+}
+
+#[test]
+fn every_row_of_the_table_is_shown_on_eighty_columns() {
+    let shown = TestWorld::new().run(&["pricing", "show"]).ok();
+    assert_eq!(shown.lines().filter(|line| line.chars().count() > 80).collect::<Vec<_>>(), Vec::<&str>::new());
+    for (model, price) in Table::embedded().in_force() {
+        let row = shown.lines().find(|line| line.starts_with(&format!("{model} "))).unwrap();
+        assert!(row.ends_with(price.source), "{row}");
+    }
+}
+
+#[test]
+fn one_model_is_shown_by_any_form_of_its_id() {
+    let world = TestWorld::new();
+    assert_snapshot!(world.run(&["pricing", "show", "us.anthropic.claude-haiku-5-5-v1:0"]), @r"
+    MODEL             FROM     IN  OUT     5M   1H  READ  SOURCE
+    claude-haiku-5-5  always  0.1  0.5  0.125  0.2  0.01  2.1.328, 2026-11-20
+      prompts > 100k          0.5  2.5  0.625    1  0.05
+
+    USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
+    and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
+    bound to the US costs 1.1 times. Sources: the table inside that version of the
+    client, as read on that day; `yours`: your own pricing file.
+    [exit 0]
+    ");
+    assert_snapshot!(world.run(&["pricing", "show", "--json", "claude-opus-5-5[1m]"]), @r#"
+    {
+      "version": 1,
+      "unit": "USD per million tokens",
+      "rows": [
+        {
+          "model": "claude-opus-5-5",
+          "from": null,
+          "input": 4.0,
+          "output": 20.0,
+          "write_5m": 5.0,
+          "write_1h": 8.0,
+          "cache_read": 0.2,
+          "fast": {
+            "input": 8.0,
+            "output": 40.0,
+            "write_5m": 10.0,
+            "write_1h": 16.0,
+            "cache_read": 0.4
+          },
+          "web_search": 0.01,
+          "us_multiplier": 1.1,
+          "source": "2.1.328, 2026-11-20"
+        }
+      ]
+    }
+    [exit 0]
+    "#);
+    assert_snapshot!(world.run(&["pricing", "show", "opus"]), @r"
+    [stderr]
+    error: there is no price for `opus`: it is charged as the session's main model, or else 5 in and 25 out
+      hint: add a row for it to `[ROOT]/home/.claude/fusebox.pricing.json`, then run `fusebox pricing check`
+    [exit 1]
+    ");
+}
+
+#[test]
+fn a_pricing_file_is_checked_and_in_force() {
+    let world = TestWorld::new();
+    assert_snapshot!(world.run(&["pricing", "check"]), @r"
+    `[ROOT]/home/.claude/fusebox.pricing.json` is not there: the embedded prices are in force
+    [exit 0]
+    ");
+    assert_snapshot!(world.run(&["pricing", "check", "missing.json"]), @r"
+    [stderr]
+    error: cannot read `missing.json`: No such file or directory (os error 2)
+    [exit 1]
+    ");
+
+    let five = r#""input":3,"output":15,"write_5m":3.75,"write_1h":6,"cache_read":0.15"#;
+    let good = format!(r#"{{"model":"claude-opus-5-5","from":"2027-01-01",{five}}}"#);
+    world.write("home/.claude/fusebox.pricing.json", format!(r#"{{"rows":[{good}]}}"#));
+    assert_snapshot!(world.run(&["pricing", "check"]), @r"
+    `[ROOT]/home/.claude/fusebox.pricing.json` is right: 1 row
+    [exit 0]
+    ");
+    assert_snapshot!(world.run(&["pricing", "show", "claude-opus-5-5"]), @r"
+    MODEL            FROM        IN  OUT    5M  1H  READ  SOURCE
+    claude-opus-5-5  always       4   20     5   8   0.2  2.1.328, 2026-11-20
+      fast mode                   8   40    10  16   0.4
+    claude-opus-5-5  2027-01-01   3   15  3.75   6  0.15  yours
+
+    USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
+    and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
+    bound to the US costs 1.1 times. Sources: the table inside that version of the
+    client, as read on that day; `yours`: your own pricing file.
+    [exit 0]
+    ");
+
+    let bad = r#"{"model":"claude-haiku-5-5","input":"free","output":-1,"cached":2}"#;
+    world.write("home/.claude/fusebox.pricing.json", format!(r#"{{"rows":[{bad},{good}]}}"#));
+    assert_snapshot!(world.run(&["pricing", "check"]), @r"
+    [stderr]
+    error: `[ROOT]/home/.claude/fusebox.pricing.json` has 6 problems:
+      row 1 (`claude-haiku-5-5`): `cached` is no field: there are input, output, write_5m, write_1h, cache_read, model, from, fast, long_prompt, web_search, us_multiplier, source
+      row 1 (`claude-haiku-5-5`): `input` must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001
+      row 1 (`claude-haiku-5-5`): `output` must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001
+      row 1 (`claude-haiku-5-5`): `write_5m` is missing: it must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001
+      row 1 (`claude-haiku-5-5`): `write_1h` is missing: it must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001
+      row 1 (`claude-haiku-5-5`): `cache_read` is missing: it must be a price in USD per million tokens, from 0 to 100000, no finer than 0.000001
+      hint: rows with a problem are left out (1 other row in force); `fusebox pricing show --json` prints rows in the right form
+    [exit 1]
+    ");
+    // What is wrong is said, and the row that is right holds.
+    assert_snapshot!(world.run(&["pricing", "show", "claude-opus-5-5"]), @r"
+    MODEL            FROM        IN  OUT    5M  1H  READ  SOURCE
+    claude-opus-5-5  always       4   20     5   8   0.2  2.1.328, 2026-11-20
+      fast mode                   8   40    10  16   0.4
+    claude-opus-5-5  2027-01-01   3   15  3.75   6  0.15  yours
+
+    USD per million tokens. 5M and 1H: tokens written to the cache for five minutes
+    and for an hour; READ: tokens read from it. A web search is 0.01 USD. Inference
+    bound to the US costs 1.1 times. Sources: the table inside that version of the
+    client, as read on that day; `yours`: your own pricing file.
+    [stderr]
+    error: `[ROOT]/home/.claude/fusebox.pricing.json`: row 1 (`claude-haiku-5-5`): `cached` is no field: there are input, output, write_5m, write_1h, cache_read, model, from, fast, long_prompt, web_search, us_multiplier, source; and 5 more
+      hint: `fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile
+    [exit 1]
+    ");
+}
+
+#[test]
+fn the_pricing_page_has_the_table_and_an_example_that_works() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pricing.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("pricing_page -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    let table = show::markdown(&Table::embedded().in_force());
+    let current = format!("{before}pricing_page -->\n{table}<!-- end -->{after}");
+    if std::env::var_os("FUSEBOX_REGENERATE").is_some() {
+        fs::write(&path, &current).unwrap();
+    } else {
+        assert!(
+            page == current,
+            "docs/pricing.md is stale: run FUSEBOX_REGENERATE=1 cargo test --test it pricing_page"
+        );
+    }
+
+    let (_, rest) = page.split_once("```json\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let world = TestWorld::new();
+    world.write("project/example.json", example);
+    assert_eq!(world.run(&["pricing", "check", "example.json"]).ok(), "`example.json` is right: 2 rows\n");
 }

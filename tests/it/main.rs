@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod config;
 mod cost;
+mod doctor;
+mod install;
+mod setup;
 mod tidy;
 mod world;

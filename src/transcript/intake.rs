@@ -13,7 +13,6 @@ use crate::engine::step::Unannounced;
 use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
-use crate::store::Store;
 use crate::transcript::layout;
 use crate::transcript::tail::{self, Response};
 use crate::wire::input::is_backgrounded_main;
@@ -26,18 +25,6 @@ pub trait Charges {
     fn elsewhere(&self, message: &str, session: &str) -> Result<bool>;
     /// Keeps a charge.
     fn keep(&mut self, charge: Charge) -> Result<()>;
-}
-
-impl Charges for &Store {
-    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        self.charge(message, session)
-    }
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
-        self.charged_elsewhere(message, session)
-    }
-    fn keep(&mut self, charge: Charge) -> Result<()> {
-        self.save_charge(&charge)
-    }
 }
 
 /// Charges in memory.
@@ -55,8 +42,8 @@ impl Memory {
 
 impl Charges for Memory {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        let of_message = self.by_id.get(message).into_iter().flatten();
-        Ok(of_message.filter(|charge| charge.session == session).last().cloned())
+        let mut of_message = self.by_id.get(message).into_iter().flatten();
+        Ok(of_message.find(|charge| charge.session == session).cloned())
     }
     fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
         Ok(self.by_id.get(message).into_iter().flatten().any(|charge| charge.session != session))
@@ -79,12 +66,14 @@ pub struct Intake<'a, C: Charges> {
     pub found: Vec<(String, NewCharge)>,
     /// Sentences for the person: unknown models, usage that cannot be.
     pub remarks: Vec<String>,
+    /// The sessions whose responses this one has copies of.
+    origins: Vec<String>,
 }
 
 impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
     pub fn new(charges: C, table: &'a Table) -> Intake<'a, C> {
-        Intake { charges, table, found: Vec::new(), remarks: Vec::new() }
+        Intake { charges, table, found: Vec::new(), remarks: Vec::new(), origins: Vec::new() }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
@@ -93,6 +82,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         let mut at = book.session.tail.clone();
         self.read(book, &mut at, &run, upto)?;
         book.session.tail = at;
+        self.inherit(book)?;
         for mut at in std::mem::take(&mut book.session.more_tails) {
             self.read(book, &mut at, &run, None)?;
             book.session.more_tails.push(at);
@@ -100,9 +90,32 @@ impl<'a, C: Charges> Intake<'a, C> {
         Ok(())
     }
 
+    /// Takes in what the subagents of the sessions that this one was forked from had spent until then.
+    ///
+    /// A fork copies the main transcript alone; the client's own total of the fork has the subagents too.
+    fn inherit(&mut self, book: &mut Book) -> Result<()> {
+        let transcript = PathBuf::from(&book.session.tail.path);
+        let until = book.session.started.wall_ms;
+        for origin in std::mem::take(&mut self.origins) {
+            let key = format!("origin:{origin}");
+            if book.session.said.contains(&key) {
+                continue;
+            }
+            book.session.said.push(key);
+            for (_, path) in layout::agent_files(&transcript.with_file_name(format!("{origin}.jsonl"))) {
+                let Ok(chunk) = tail::read_from(&path, 0, None) else { continue };
+                for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
+                    let copy = Response { billed_by: Some(origin.clone()), ..response };
+                    self.take(book, "", &copy)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Reads what is new in a subagent's transcript; returns whether there was anything.
     pub fn agent(&mut self, book: &mut Book, id: &str, upto: Option<u64>) -> Result<bool> {
-        let known = book.run(id).and_then(|run| run.tail.clone());
+        let known = book.run(id).and_then(|run| run.tail.clone()).filter(|at| at.offset > 0);
         let transcript = PathBuf::from(&book.session.tail.path);
         let mut at = known.unwrap_or_else(|| Tail {
             path: layout::agent_file(&transcript, id).to_string_lossy().into_owned(),
@@ -155,6 +168,12 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Makes a charge of a response: all of it where it is new, its growth where it is known.
     fn take(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
         let session = book.session.id.clone();
+        let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
+        let history = account::history_of(&session);
+        let run = if origin.is_some() { history.as_str() } else { run };
+        if let Some(origin) = origin.filter(|origin| !self.origins.contains(origin)) {
+            self.origins.push(origin.clone());
+        }
         let stand_in = main_model(book, self.table, response.at_ms);
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(self.table, &response.model, response.at_ms, &response.usage, stand_in);
@@ -167,8 +186,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         };
         let (charge, adds) = match before {
             None => {
-                let billed_elsewhere = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
-                let inherited = billed_elsewhere || self.charges.elsewhere(&response.id, &session)?;
+                let inherited = origin.is_some() || self.charges.elsewhere(&response.id, &session)?;
                 (charge_of(response, (&session, run), spend, inherited), spend)
             }
             Some(before) => match grown(&before, spend) {

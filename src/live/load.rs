@@ -9,13 +9,14 @@ use crate::engine::enforce;
 use crate::engine::event::{Agent, Call, Event, Intent, Kind};
 use crate::engine::meters::Spend;
 use crate::engine::policy::Rules;
+use crate::engine::record::Charge;
 use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
 use crate::error::Result;
-use crate::intake::{self, Intake};
-use crate::pin;
+use crate::live::pin;
 use crate::pricing;
 use crate::store::Store;
+use crate::transcript::intake::{self, Charges, Intake};
 use crate::wire::input::Input;
 use crate::world::World;
 
@@ -263,4 +264,16 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
         session.tail = crate::engine::session::Tail { path: input.transcript_path.to_string(), offset: 0 };
     }
     Ok(session)
+}
+
+impl Charges for &Store {
+    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
+        self.charge(message, session)
+    }
+    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
+        self.charged_elsewhere(message, session)
+    }
+    fn keep(&mut self, charge: Charge) -> Result<()> {
+        self.save_charge(&charge)
+    }
 }

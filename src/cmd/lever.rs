@@ -1,0 +1,114 @@
+//! The way of every lever: find what is meant, change its book under the session's lock, save it, and say what was done.
+
+use std::process::ExitCode;
+
+use crate::cmd::lift;
+use crate::cmd::target::{self, Target};
+use crate::engine::book::Book;
+use crate::engine::event::Moment;
+use crate::engine::record::{Record, RecordKind};
+use crate::engine::records;
+use crate::engine::session::Status;
+use crate::engine::verdict::Finding;
+use crate::error::{Error, Result};
+use crate::report::value::Stamp;
+use crate::store::Store;
+use crate::wire::sentences::short;
+use crate::world::World;
+
+/// The book to change, what of it is meant, and when.
+#[derive(Debug)]
+pub struct Grip<'a> {
+    /// The session's book, with all its runs.
+    pub book: &'a mut Book,
+    /// What of it is meant.
+    pub target: Target,
+    /// Now.
+    pub now: Moment,
+}
+
+/// Changes what `args` name, and prints what `change` says of it.
+pub fn pull(
+    world: &World,
+    args: &target::Args,
+    change: impl FnOnce(&mut Grip) -> Result<Vec<String>>,
+) -> Result<ExitCode> {
+    let looking = Store::open(world)?;
+    let target = target::find(&looking, args)?;
+    let folder = looking.folder().to_path_buf();
+    // The locks are taken in one order, the session's first: so this one goes before the next is opened.
+    drop(looking);
+    let store = Store::open_for(&folder, Some(target.session()))?;
+    store.begin()?;
+    let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
+    let mut book = Book::new(store.session(target.session())?.ok_or_else(gone)?);
+    for run in store.runs_of(target.session())? {
+        book.lay_run(run);
+    }
+    let now = world.now();
+    let said = change(&mut Grip { book: &mut book, target: target.clone(), now })?;
+    save(&store, &mut book, now)?;
+    store.commit()?;
+    store.leave();
+    world.print(&(said.join("\n") + "\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Saves a book with its records as of now: its own `last` is the last event, and this is none.
+fn save(store: &Store, book: &mut Book, now: Moment) -> Result<()> {
+    for record in std::mem::take(&mut book.records) {
+        store.save_record(&Record { at: Stamp(now.wall_ms).text(), ..record }, now)?;
+    }
+    store.save(book)
+}
+
+impl Grip<'_> {
+    /// Names a session or run: `developer a1b2c3d4`, `session 5f0c1d2e`.
+    pub fn name(&self, target: &Target) -> String {
+        match target {
+            Target::Session(id) => format!("session {}", short(id)),
+            Target::Run { run, .. } => {
+                let kind = self.book.run(run).map_or("run", |run| &run.agent_type);
+                format!("{kind} {}", short(run))
+            }
+        }
+    }
+
+    /// Returns where a session or run stands.
+    pub fn status(&self, target: &Target) -> Status {
+        match target {
+            Target::Session(_) => self.book.session.status,
+            Target::Run { run, .. } => self.book.run(run).map(|run| run.status).unwrap_or_default(),
+        }
+    }
+
+    /// Shows the user a sentence at the session's next event.
+    pub fn notice(&mut self, sentence: impl Into<String>) {
+        self.book.session.notices.push(format!("Fusebox: {}", sentence.into()));
+    }
+
+    /// Writes a record that begins with its own sentence.
+    pub fn record(&mut self, kind: RecordKind, finding: &Finding, words: (&str, Option<&str>)) {
+        let id = lift::run_of(self.book, &self.target);
+        records::write(self.book, &id, kind, finding);
+        let (error, reason) = words;
+        if let Some(record) = self.book.records.last_mut() {
+            error.clone_into(&mut record.error);
+            record.reason = reason.map(str::to_owned);
+        }
+    }
+
+    /// Says how the work goes on from here.
+    pub fn goes_on(&self, target: &Target) -> String {
+        let name = self.name(target);
+        match target {
+            Target::Session(_) => format!("{name} goes on with its next prompt"),
+            Target::Run { run, .. } => match self.book.run(run) {
+                Some(run) if run.working => format!("{name} is still at work and goes on"),
+                Some(run) if run.resumed => format!("{name} goes on with the next prompt"),
+                Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
+                _ => format!("{name} goes on when a message is sent to it"),
+            },
+        }
+    }
+}

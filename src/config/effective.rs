@@ -1,0 +1,115 @@
+//! What is in force and where it comes from, for people: every value with its source, and what it replaced.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::config::keys::{self, Level};
+use crate::config::policy::{BUILT_IN, Pinned};
+use crate::config::resolve::{Candidate, Stack};
+use crate::config::setting::{self, Place, Term, Who};
+use crate::engine::policy::{Action, Layer};
+use crate::limits::{Limit, ROSTER};
+
+/// One value in force.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effective {
+    /// Its key.
+    pub key: String,
+    /// The value as configuration writes it.
+    pub value: Value,
+    /// For a limit: what it does when it trips.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+    /// Whose it is.
+    pub layer: Layer,
+    /// The file it was read from.
+    pub path: String,
+    /// What it replaced, the strongest first.
+    pub overridden: Vec<Overridden>,
+}
+
+/// A value that is not in force because a stronger one is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overridden {
+    /// The value as configuration writes it.
+    pub value: Value,
+    /// Whose it is.
+    pub layer: Layer,
+    /// The file it was read from.
+    pub path: String,
+}
+
+/// Returns the values that hold for `who`: those that some layer sets, limits first.
+pub fn set(pinned: &Pinned, who: Who<'_>) -> Vec<Effective> {
+    let stack = pinned.stack(who);
+    let limits = ROSTER.into_iter().filter_map(|limit| of_limit(&stack, limit));
+    let mut keys: Vec<String> = Vec::new();
+    for candidate in stack.candidates() {
+        let key = candidate.term.key();
+        if !matches!(candidate.term, Term::Cap { .. }) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    limits.chain(keys.into_iter().filter_map(|key| of_key(&stack, &key))).collect()
+}
+
+/// Returns what holds at a level for the keys that nobody sets.
+pub fn unset(level: Level, set: &[Effective]) -> Vec<Effective> {
+    let missing = keys::at(level).filter(|key| set.iter().all(|it| it.key != key.name));
+    let valued = missing.map(|key| (key.name, (key.default)())).filter(|(_, value)| !value.is_null());
+    valued.map(|(key, value)| built_in(key, value)).collect()
+}
+
+/// Returns the ceilings that are built in and not moved.
+pub fn ceilings(set: &[Effective]) -> Vec<Effective> {
+    let bound = ROSTER.into_iter().filter(|limit| limit.ceiling.is_some());
+    let terms = bound.map(|limit| Term::Ceiling { limit, range: limit.ceiling });
+    let missing = terms.filter(|term| set.iter().all(|it| it.key != term.key()));
+    missing.map(|term| built_in(&term.key(), term.value())).collect()
+}
+
+/// Returns the agent types and patterns that something is said of, `*` last.
+pub fn agent_types(pinned: &Pinned) -> Vec<&str> {
+    let mut types: Vec<&str> = Vec::new();
+    let settings = pinned.docs.iter().flat_map(|doc| &doc.settings);
+    let said =
+        settings.filter_map(|it| if let Place::Agents(pattern) = &it.place { Some(pattern.as_str()) } else { None });
+    for name in said.chain(pinned.frontmatter.keys().map(String::as_str)) {
+        if !types.contains(&name) {
+            types.push(name);
+        }
+    }
+    types.sort_by_key(|name| *name == "*");
+    types
+}
+
+fn built_in(key: &str, value: Value) -> Effective {
+    let (key, path) = (key.to_owned(), BUILT_IN.to_owned());
+    Effective { key, value, action: None, layer: Layer::BuiltIn, path, overridden: Vec::new() }
+}
+
+fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
+    let effective = of_key(stack, limit.key)?;
+    let Some(cap) = stack.cap(limit) else { return Some(effective) };
+    let (action, _) = stack.action(limit, cap.layer);
+    let (value, action) = (setting::number(limit, cap.value), Some(action));
+    if cap.layer == effective.layer && value == effective.value {
+        return Some(Effective { action, ..effective });
+    }
+    let cut = Overridden { value: effective.value, layer: effective.layer, path: effective.path };
+    let overridden = std::iter::once(cut).chain(effective.overridden).collect();
+    let path = format!("ceilings.{limit}");
+    Some(Effective { value, action, layer: cap.layer, path, overridden, key: effective.key })
+}
+
+fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
+    let mut said = stack.candidates().iter().rev().filter(|candidate| candidate.term.key() == key).map(overridden);
+    let Overridden { value, layer, path } = said.next()?;
+    // That the built-in table of one agent type replaces the built-in one for all says nothing to anybody.
+    let overridden = said.filter(|old| layer != Layer::BuiltIn || old.layer != Layer::BuiltIn).collect();
+    Some(Effective { key: key.to_owned(), value, action: None, layer, path, overridden })
+}
+
+fn overridden(candidate: &Candidate<'_>) -> Overridden {
+    Overridden { value: candidate.term.value(), layer: candidate.doc.layer, path: candidate.doc.path.clone() }
+}

@@ -1,0 +1,82 @@
+//! Reports as CSV: a heading, then one line for each session or group.
+
+use crate::report::group::{Group, Grouped};
+use crate::report::model::{Report, SessionReport};
+
+/// The columns of a session.
+const SESSION: [&str; 12] = [
+    "session_id",
+    "project",
+    "status",
+    "started_at",
+    "cost_usd",
+    "new_cost_usd",
+    "client_cost_usd",
+    "turns",
+    "requests",
+    "tokens",
+    "runs",
+    "trips",
+];
+
+/// Writes one line for each session.
+pub fn sessions(report: &Report) -> String {
+    let rows = report.sessions.iter().map(session);
+    lines(SESSION.map(str::to_owned).to_vec(), rows)
+}
+
+/// Writes one line for each group.
+pub fn groups(grouped: &Grouped) -> String {
+    let head = [grouped.by.one(), "cost_usd", "requests", "tokens", "cache_reads", "sessions"];
+    lines(head.map(str::to_owned).to_vec(), grouped.groups.iter().map(group))
+}
+
+fn session(session: &SessionReport) -> Vec<String> {
+    vec![
+        session.session_id.clone(),
+        session.project.clone(),
+        session.status.as_str().to_owned(),
+        session.started_at.text(),
+        session.cost_usd.0.exact(),
+        session.new_cost_usd.0.exact(),
+        session.client_cost_usd.map(|cost| cost.0.exact()).unwrap_or_default(),
+        session.turns.to_string(),
+        session.requests.to_string(),
+        session.tokens.to_string(),
+        session.runs.len().to_string(),
+        session.trips().len().to_string(),
+    ]
+}
+
+fn group(group: &Group) -> Vec<String> {
+    vec![
+        group.name.clone(),
+        group.cost_usd.0.exact(),
+        group.requests.to_string(),
+        group.tokens.to_string(),
+        group.cache_reads.to_string(),
+        group.sessions.to_string(),
+    ]
+}
+
+fn lines(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: Vec<String>| cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n";
+    std::iter::once(head).chain(rows).map(line).collect()
+}
+
+/// Quotes a cell where it has to be.
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_cell_is_quoted_where_it_has_to_be() {
+        for (cell, written) in [("plain", "plain"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\"")] {
+            assert_eq!(quoted(cell), written);
+        }
+    }
+}

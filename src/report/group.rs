@@ -1,0 +1,175 @@
+//! Sums over sessions: by agent type, model, project or day. Each response counts once, in the session that billed it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::NaiveDateTime;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::engine::meters::Spend;
+use crate::engine::record::Charge;
+use crate::report::model::{SessionReport, VERSION};
+use crate::report::rows::SessionRows;
+use crate::report::value::Usd;
+
+/// What sums are made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// Each session alone
+    Session,
+    /// Agent types
+    Agent,
+    /// Models
+    Model,
+    /// Projects
+    Project,
+    /// Days in the local time zone
+    Day,
+}
+
+/// Each grouping with the name of one group and of the list in JSON.
+pub const NAMES: [(By, &str, &str); 5] = [
+    (By::Session, "session", "sessions"),
+    (By::Agent, "agent", "agents"),
+    (By::Model, "model", "models"),
+    (By::Project, "project", "projects"),
+    (By::Day, "day", "days"),
+];
+
+impl By {
+    /// Returns the name of one group.
+    pub fn one(self) -> &'static str {
+        NAMES.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+    }
+
+    /// Returns the name of the list in JSON.
+    pub fn many(self) -> &'static str {
+        NAMES.iter().find(|row| row.0 == self).map_or("", |row| row.2)
+    }
+}
+
+/// What sums are made of: responses and runs from a moment on, in a time zone.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// What sums are made by.
+    pub by: By,
+    /// From when on, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// Returns the local time of a moment.
+    pub local: fn(i64) -> NaiveDateTime,
+}
+
+/// One group's sums.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// The group's name.
+    pub name: String,
+    /// Sessions with a response in it.
+    pub sessions: u64,
+    /// Responses.
+    pub requests: u64,
+    /// Input, cache-write and output tokens.
+    pub tokens: u64,
+    /// Cache-read tokens.
+    pub cache_reads: u64,
+    /// List price.
+    pub cost_usd: Usd,
+}
+
+/// The groups of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grouped {
+    /// What they are made by.
+    pub by: By,
+    /// The groups: days with the newest first, others with the dearest first.
+    pub groups: Vec<Group>,
+    /// The sums over all groups.
+    pub total: Group,
+}
+
+/// Sums what sessions were billed for.
+pub fn group(rows: &[SessionRows], span: &Span) -> Grouped {
+    let mut sums: BTreeMap<String, (BTreeSet<&str>, Spend)> = BTreeMap::new();
+    for session in rows {
+        let billed = session.charges.iter().filter(|charge| !charge.inherited && charge.at_ms >= span.since_ms);
+        for charge in billed {
+            let (sessions, spent) = sums.entry(name(session, charge, span)).or_default();
+            sessions.insert(&session.session.id);
+            *spent += charge.spend;
+        }
+    }
+    let sessions: BTreeSet<&str> = sums.values().flat_map(|(sessions, _)| sessions.iter().copied()).collect();
+    let spent = sums.values().map(|(_, spent)| *spent).fold(Spend::default(), std::ops::Add::add);
+    let total = sum("total".to_owned(), sessions.len(), spent);
+    let mut groups: Vec<Group> =
+        sums.into_iter().map(|(name, (sessions, spent))| sum(name, sessions.len(), spent)).collect();
+    match span.by {
+        By::Day => groups.reverse(),
+        _ => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
+    }
+    Grouped { by: span.by, groups, total }
+}
+
+fn sum(name: String, sessions: usize, spent: Spend) -> Group {
+    Group {
+        name,
+        sessions: sessions as u64,
+        requests: spent.requests,
+        tokens: spent.tokens,
+        cache_reads: spent.cache_reads,
+        cost_usd: Usd(spent.cost),
+    }
+}
+
+fn name(rows: &SessionRows, charge: &Charge, span: &Span) -> String {
+    match span.by {
+        By::Session => charge.session.clone(),
+        By::Agent => {
+            let run = rows.runs.iter().find(|run| run.id == charge.run);
+            run.map_or_else(|| "unknown".to_owned(), |run| run.agent_type.clone())
+        }
+        By::Model => charge.model.clone(),
+        By::Project => crate::report::model::project(&rows.session),
+        By::Day => (span.local)(charge.at_ms).format("%Y-%m-%d").to_string(),
+    }
+}
+
+/// Sums sessions of a report for its row of totals: cost is what each session billed itself.
+pub fn total_of(sessions: &[SessionReport]) -> Group {
+    let new = sessions.iter().map(|session| session.new_cost_usd.0).sum();
+    Group {
+        name: "total".to_owned(),
+        sessions: sessions.len() as u64,
+        requests: sessions.iter().map(|session| session.requests).sum(),
+        tokens: sessions.iter().map(|session| session.tokens).sum(),
+        cache_reads: 0,
+        cost_usd: Usd(new),
+    }
+}
+
+/// One group as JSON, its name under the grouping's own key.
+struct Keyed<'a>(By, &'a Group);
+
+impl Serialize for Keyed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Keyed(by, group) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(by.one(), &group.name)?;
+        map.serialize_entry("cost_usd", &group.cost_usd)?;
+        map.serialize_entry("requests", &group.requests)?;
+        map.serialize_entry("tokens", &group.tokens)?;
+        map.serialize_entry("cache_reads", &group.cache_reads)?;
+        map.serialize_entry("sessions", &group.sessions)?;
+        map.end()
+    }
+}
+
+impl Serialize for Grouped {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", &VERSION)?;
+        let groups: Vec<Keyed> = self.groups.iter().map(|group| Keyed(self.by, group)).collect();
+        map.serialize_entry(self.by.many(), &groups)?;
+        map.end()
+    }
+}

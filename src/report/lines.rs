@@ -1,0 +1,73 @@
+//! The log as lines: one for each record.
+
+use serde::Serialize;
+
+use crate::engine::record::{Record, RecordKind};
+use crate::limits;
+use crate::report::page::{Ink, Page, cut, plain};
+use crate::report::rows::Logged;
+use crate::report::value::{Quantity, Stamp};
+use crate::wire::sentences::short;
+
+/// Every kind of record with its name and its ink.
+const KINDS: [(RecordKind, &str, Ink); 8] = [
+    (RecordKind::AgentFailed, "AGENT_FAILED", Ink::Red),
+    (RecordKind::AgentPaused, "AGENT_PAUSED", Ink::Yellow),
+    (RecordKind::AgentWarning, "AGENT_WARNING", Ink::Yellow),
+    (RecordKind::AgentResumed, "AGENT_RESUMED", Ink::Green),
+    (RecordKind::LimitGranted, "LIMIT_GRANTED", Ink::Green),
+    (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Ink::Dim),
+    (RecordKind::AgentStopped, "AGENT_STOPPED", Ink::Red),
+    (RecordKind::Notice, "NOTICE", Ink::Plain),
+];
+
+/// Returns a record's name.
+pub fn name(record: &Record) -> &'static str {
+    KINDS.iter().find(|row| Some(row.0) == record.event).map_or("NOTICE", |row| row.1)
+}
+
+/// Returns a record's ink.
+pub fn ink(record: &Record) -> Ink {
+    KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Ink::Plain, |row| row.2)
+}
+
+/// Writes `#12 2026-11-20 10:03:12  AGENT_FAILED  developer a1b2c3d4  max_turns 25/25  terminate  project`.
+pub fn line(logged: &Logged, page: &Page) -> String {
+    let record = &logged.record;
+    let head = format!("#{} {}  ", logged.number, page.second(logged.at_ms));
+    let rest = cut(&tail(record), page.width.saturating_sub(head.chars().count() + name(record).len()));
+    format!("{head}{}{rest}\n", page.paint(ink(record), name(record)))
+}
+
+fn tail(record: &Record) -> String {
+    let who = format!("{} {}", record.agent_type, short(&record.run));
+    let what = match figures(record) {
+        Some(figures) => format!("{figures}  {}  {}", record.action, record.layer),
+        None => record.reason.clone().unwrap_or_else(|| record.error.clone()),
+    };
+    let parts = [who.trim().to_owned(), what.trim().to_owned()];
+    parts.iter().filter(|part| !part.is_empty()).map(|part| format!("  {}", plain(part))).collect()
+}
+
+/// Returns `max_turns 20/25 (80 %)`; nothing for a record that is about no limit.
+pub fn figures(record: &Record) -> Option<String> {
+    let limit = limits::find(&record.limit)?;
+    let show = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? }.show());
+    let (used, cap) = (show(record.used)?, show(record.cap)?);
+    let percent = record.percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
+    Some(format!("{} {used}/{cap}{percent}", limit.key))
+}
+
+/// A record as one line of JSON, with its number and its moment.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: i64,
+    #[serde(flatten)]
+    record: &'a Record,
+}
+
+/// Writes a record as one line of JSON: the record as the log has it, its number before it.
+pub fn json(logged: &Logged) -> String {
+    let record = Record { at: Stamp(logged.at_ms).text(), ..logged.record.clone() };
+    serde_json::to_string(&Line { id: logged.number, record: &record }).unwrap_or_default() + "\n"
+}

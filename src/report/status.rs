@@ -1,0 +1,104 @@
+//! `fusebox status` as text: each session with its limits and the tree of its runs.
+
+use crate::engine::session::Status;
+use crate::report::advice;
+use crate::report::bars::bars;
+use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::page::{Ink, Page, cut, length, plain};
+use crate::wire::sentences::short;
+
+/// How deep a tree is drawn.
+const DEEPEST: usize = 16;
+
+/// Which runs are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Those at work, held or stopped; others are counted.
+    Open,
+    /// All.
+    All,
+}
+
+/// Writes every session of the report.
+pub fn text(report: &Report, show: Show, page: &Page) -> String {
+    let sessions: Vec<String> = report.sessions.iter().map(|it| session(it, show, page)).collect();
+    sessions.join("\n")
+}
+
+/// Whether a run is folded away unless all are asked for.
+fn folded(run: &RunReport) -> bool {
+    matches!(run.status, Status::Completed | Status::Orphaned)
+}
+
+fn session(session: &SessionReport, show: Show, page: &Page) -> String {
+    let head = format!("session {}  ", short(&session.session_id));
+    let since = format!("  since {}  {}", page.minute(session.started_at.0), session.cost_usd.0);
+    let room = page.width.saturating_sub(length(&head) + length(session.status.as_str()));
+    let mut text = format!("{}{}{}\n", page.paint(Ink::Bold, &head), standing(session.status, page), cut(&since, room));
+    text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &plain(&session.project))));
+    text.push_str(&bars(&session.limits, "  ", page));
+    let roots: Vec<&RunReport> = session.runs.iter().filter(|run| parent(session, run).is_none()).collect();
+    for run in roots {
+        text.push_str(&branch(session, run, (show, 1), page));
+    }
+    let hidden = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
+    if hidden > 0 {
+        let line = format!("  + {hidden} finished; --all shows {}", if hidden == 1 { "it" } else { "them" });
+        text.push_str(&(page.paint(Ink::Dim, &line) + "\n"));
+    }
+    for sentence in advice::next(session) {
+        text.push_str(&page.wrap("  ", &sentence));
+    }
+    text
+}
+
+fn parent<'a>(session: &'a SessionReport, run: &RunReport) -> Option<&'a RunReport> {
+    let id = run.parent_run_id.as_deref()?;
+    session.runs.iter().find(|other| other.run_id == id && other.run_id != run.run_id)
+}
+
+fn children<'a>(session: &'a SessionReport, run: &'a RunReport) -> impl Iterator<Item = &'a RunReport> {
+    session.runs.iter().filter(move |child| child.parent_run_id.as_deref() == Some(&run.run_id))
+}
+
+/// Whether a run is shown where finished ones are folded: it is open, or one below it is.
+fn stays(session: &SessionReport, run: &RunReport, deep: usize) -> bool {
+    !folded(run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
+}
+
+fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), page: &Page) -> String {
+    let (show, deep) = at;
+    if deep > DEEPEST || (show == Show::Open && !stays(session, run, 0)) {
+        return String::new();
+    }
+    let indent = "  ".repeat(deep);
+    let mut text = title(run, &indent, page);
+    if run.status == Status::Running || show == Show::All {
+        text.push_str(&bars(&run.limits, &format!("{indent}  "), page));
+    }
+    for child in children(session, run) {
+        text.push_str(&branch(session, child, (show, deep + 1), page));
+    }
+    text
+}
+
+fn title(run: &RunReport, indent: &str, page: &Page) -> String {
+    let head = format!("{indent}{} {}  ", plain(&run.agent_type), short(&run.run_id));
+    let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
+    let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
+    let reason = run.stop_reason.as_deref().map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
+    let after = format!("{reason}{depth}{task}  {} tool calls, {}", run.turns, run.cost_usd.0);
+    let room = page.width.saturating_sub(length(&head) + length(run.status.as_str()));
+    format!("{head}{}{}\n", standing(run.status, page), cut(&after, room))
+}
+
+/// Returns a status in its ink.
+pub fn standing(status: Status, page: &Page) -> String {
+    let ink = match status {
+        Status::Running => Ink::Green,
+        Status::Paused => Ink::Yellow,
+        Status::Failed | Status::Stopped => Ink::Red,
+        Status::Completed | Status::Orphaned => Ink::Dim,
+    };
+    page.paint(ink, status.as_str())
+}

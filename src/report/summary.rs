@@ -1,0 +1,178 @@
+//! `fusebox report` as text: a table with its totals, what tripped, and what to do next.
+
+use crate::report::advice;
+use crate::report::group::{By, Group, Grouped, total_of};
+use crate::report::model::{Report, RunReport, SessionReport, Trip};
+use crate::report::page::{Ink, Page, tokens};
+use crate::report::table::{Column, Set, table};
+use crate::wire::sentences::short;
+
+/// The columns of a session.
+const SESSIONS: [Column; 11] = [
+    Column::new("STARTED", Set::Left, 3),
+    Column::new("SESSION", Set::Left, 0),
+    Column::new("PROJECT", Set::Path, 5),
+    Column::new("STATUS", Set::Left, 1),
+    Column::new("RUNS", Set::Right, 7),
+    Column::new("TOOL CALLS", Set::Right, 6),
+    Column::new("REQUESTS", Set::Right, 8),
+    Column::new("TOKENS", Set::Right, 4),
+    Column::new("COST", Set::Right, 0),
+    Column::new("NEW", Set::Right, 0),
+    Column::new("CLIENT", Set::Right, 9),
+];
+
+/// The columns of a trip.
+const TRIPS: [Column; 8] = [
+    Column::new("TRIP", Set::Left, 0),
+    Column::new("AT", Set::Left, 4),
+    Column::new("SESSION", Set::Left, 5),
+    Column::new("RUN", Set::Left, 1),
+    Column::new("LIMIT", Set::Left, 0),
+    Column::new("USED", Set::Right, 0),
+    Column::new("ACTION", Set::Left, 2),
+    Column::new("LAYER", Set::Left, 3),
+];
+
+/// Writes sessions with their totals, their trips, and what is held.
+pub fn sessions(report: &Report, page: &Page) -> String {
+    if report.sessions.is_empty() {
+        return "No session in this period. `fusebox report --since all` shows everything.\n".to_owned();
+    }
+    let differ = report.sessions.iter().any(|session| session.cost_usd != session.new_cost_usd);
+    let costs = if differ { Costs::Differ } else { Costs::Same };
+    let row = |it| (Ink::Plain, session(it, costs, page));
+    let mut rows: Vec<(Ink, Vec<String>)> = report.sessions.iter().map(row).collect();
+    rows.push((Ink::Bold, totals(&report.sessions, costs)));
+    let (columns, rows) = without_empty(&SESSIONS, rows);
+    let mut text = table(&columns, &rows, page);
+    text.push_str(&trips(report, page));
+    text.push_str(&held(report, page));
+    text
+}
+
+/// Whether a fork or resume copied responses, so that a session's cost is more than it billed itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Costs {
+    /// Each session billed all that it cost.
+    Same,
+    /// The costs of sessions can't be summed; what is new in each can.
+    Differ,
+}
+
+/// Leaves out the columns that have nothing to show.
+fn without_empty(columns: &[Column], rows: Vec<(Ink, Vec<String>)>) -> (Vec<Column>, Vec<(Ink, Vec<String>)>) {
+    let full: Vec<bool> = (0..columns.len()).map(|at| rows.iter().any(|(_, cells)| !cells[at].is_empty())).collect();
+    let columns = columns.iter().zip(&full).filter(|(_, full)| **full).map(|(column, _)| *column).collect();
+    let kept = |cells: Vec<String>| cells.into_iter().zip(&full).filter(|(_, full)| **full).map(|(cell, _)| cell);
+    (columns, rows.into_iter().map(|(ink, cells)| (ink, kept(cells).collect())).collect())
+}
+
+fn session(session: &SessionReport, costs: Costs, page: &Page) -> Vec<String> {
+    vec![
+        page.minute(session.started_at.0),
+        short(&session.session_id).to_owned(),
+        session.project.clone(),
+        session.status.as_str().to_owned(),
+        session.runs.len().to_string(),
+        session.turns.to_string(),
+        session.requests.to_string(),
+        tokens(session.tokens),
+        session.cost_usd.0.to_string(),
+        if costs == Costs::Same { String::new() } else { session.new_cost_usd.0.to_string() },
+        session.client_cost_usd.map(|cost| cost.0.to_string()).unwrap_or_default(),
+    ]
+}
+
+/// Sums the sessions; where costs differ the sum is below `NEW`, since that below `COST` would count copies too.
+fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
+    let total = total_of(sessions);
+    let runs: usize = sessions.iter().map(|session| session.runs.len()).sum();
+    let turns: u64 = sessions.iter().map(|session| session.turns).sum();
+    let cost = total.cost_usd.0.to_string();
+    vec![
+        String::new(),
+        total.name,
+        String::new(),
+        format!("{} session{}", total.sessions, if total.sessions == 1 { "" } else { "s" }),
+        runs.to_string(),
+        turns.to_string(),
+        total.requests.to_string(),
+        tokens(total.tokens),
+        if costs == Costs::Same { cost.clone() } else { String::new() },
+        if costs == Costs::Differ { cost } else { String::new() },
+        String::new(),
+    ]
+}
+
+fn trips(report: &Report, page: &Page) -> String {
+    let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
+        let show = |quantity: Option<crate::report::value::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
+        let cells = vec![
+            format!("#{}", trip.number),
+            page.minute(trip.at.0),
+            short(&session.session_id).to_owned(),
+            format!("{} {}", run.agent_type, short(&run.run_id)),
+            trip.limit.to_owned(),
+            format!("{}/{}", show(trip.used), show(trip.cap)),
+            trip.action.clone(),
+            trip.layer.clone(),
+        ];
+        (trip.number, (Ink::Plain, cells))
+    };
+    let mut rows: Vec<(i64, (Ink, Vec<String>))> = Vec::new();
+    for session in &report.sessions {
+        rows.extend(session.trips().into_iter().map(|(run, trip)| row(session, run, trip)));
+    }
+    rows.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<(Ink, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
+    format!("\n{}\n`fusebox explain NUMBER` tells more of a trip.\n", table(&TRIPS, &rows, page).trim_end())
+}
+
+fn held(report: &Report, page: &Page) -> String {
+    let next: Vec<String> = report.sessions.iter().flat_map(advice::next).collect();
+    if next.is_empty() {
+        return String::new();
+    }
+    let lines: String = next.iter().map(|sentence| page.wrap("", sentence)).collect();
+    format!("\n{lines}")
+}
+
+/// Writes groups with their totals.
+pub fn groups(grouped: &Grouped, page: &Page) -> String {
+    if grouped.groups.is_empty() {
+        return "Nothing was spent in this period. `fusebox report --since all` looks at everything.\n".to_owned();
+    }
+    let head = match grouped.by {
+        By::Session => "SESSION",
+        By::Agent => "AGENT",
+        By::Model => "MODEL",
+        By::Project => "PROJECT",
+        By::Day => "DAY",
+    };
+    let columns = [
+        Column::new(head, if grouped.by == By::Project { Set::Path } else { Set::Left }, 0),
+        Column::new("SESSIONS", Set::Right, 3),
+        Column::new("REQUESTS", Set::Right, 2),
+        Column::new("TOKENS", Set::Right, 1),
+        Column::new("CACHE READS", Set::Right, 4),
+        Column::new("COST", Set::Right, 0),
+    ];
+    let mut rows: Vec<(Ink, Vec<String>)> = grouped.groups.iter().map(|it| (Ink::Plain, group(it))).collect();
+    rows.push((Ink::Bold, group(&grouped.total)));
+    table(&columns, &rows, page)
+}
+
+fn group(group: &Group) -> Vec<String> {
+    vec![
+        group.name.clone(),
+        group.sessions.to_string(),
+        group.requests.to_string(),
+        tokens(group.tokens),
+        tokens(group.cache_reads),
+        group.cost_usd.0.to_string(),
+    ]
+}

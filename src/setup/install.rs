@@ -1,0 +1,111 @@
+//! Registration: what `init` changes, worked out before anything is changed.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::schema;
+use crate::error::{Error, Result};
+use crate::setup::backup::Backups;
+use crate::setup::files::{self, Change};
+use crate::setup::handler::Wanted;
+use crate::setup::hooks::{self, WrongType};
+use crate::setup::json;
+use crate::setup::place::{Folders, Place, Scope};
+use crate::setup::starter::{self, Mode};
+use crate::world::World;
+
+/// Everything that `init` changes for one place, in the order in which it is done: the hooks last.
+pub struct Plan {
+    /// The place.
+    pub place: Place,
+    /// The changes; some may change nothing.
+    pub steps: Vec<Step>,
+}
+
+/// One change, and how to take it back where the backup is of no use.
+pub struct Step {
+    /// The change.
+    pub change: Change,
+    undo: fn(&str) -> String,
+}
+
+impl Plan {
+    /// Whether the settings file changes.
+    pub fn registers(&self) -> bool {
+        self.steps.iter().any(|step| step.change.path == self.place.settings && step.change.is_change())
+    }
+}
+
+/// Works out the changes.
+pub fn plan(world: &World, place: Place, wanted: &Wanted, mode: Mode) -> Result<Plan> {
+    let mut steps = vec![step(place.folder.join(starter::POLICY), str::to_owned, |present| match (present, mode) {
+        (Some(text), Mode::Unsaid) => Ok(text.to_owned()),
+        (present, mode) => Ok(starter::policy(present, mode)),
+    })?];
+    steps.push(step(place.folder.join(starter::SCHEMA), str::to_owned, |_| Ok(schema::text()))?);
+    if let Some(path) = exclude_file(world, place.scope) {
+        let scopes = installed(world, Some(place.scope));
+        let undo = |text: &str| starter::exclude(text, &[]);
+        steps.push(step(path, undo, |present| Ok(starter::exclude(present.unwrap_or_default(), &scopes)))?);
+    }
+    let undo = |text: &str| hooks::strip(text, None);
+    let register = |present: Option<&str>| register(&place.settings, present.unwrap_or_default(), wanted);
+    steps.push(step(place.settings.clone(), undo, register)?);
+    Ok(Plan { place, steps })
+}
+
+fn step(path: PathBuf, undo: fn(&str) -> String, edit: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Step> {
+    let before = files::read(&path)?;
+    let after = Some(edit(before.as_deref())?);
+    Ok(Step { change: Change { path, before, after }, undo })
+}
+
+/// Returns the text of a settings file with our handlers in it.
+fn register(path: &Path, text: &str, wanted: &Wanted) -> Result<String> {
+    check(path, text)?;
+    hooks::merge(text, wanted).map_err(|WrongType { key, must_be, position: (line, column) }| {
+        Error::failed(format!("`{key}` in `{}` must be {must_be} (line {line} column {column})", path.display()))
+            .hint("the file was left as it is; correct it and run `fusebox init` again")
+    })
+}
+
+/// Refuses a settings file that is no JSON.
+pub fn check(path: &Path, text: &str) -> Result<()> {
+    json::check(text).map_err(|fault| {
+        Error::failed(format!("`{}` is no JSON: {fault}", path.display()))
+            .hint("the file was left as it is; the client ignores it too until it is corrected")
+    })
+}
+
+/// Carries a plan out.
+pub fn apply(backups: &Backups, plan: &Plan) -> Result<()> {
+    plan.steps.iter().try_for_each(|step| backups.apply(&step.change, former(backups, step).as_deref()))
+}
+
+/// Returns what to go back to: the file as it is without us, or what it was before an earlier `init`.
+fn former(backups: &Backups, step: &Step) -> Option<String> {
+    let present = step.change.before.as_ref()?;
+    match backups.get(&step.change.path) {
+        Some(backup) if backup.after == *present => backup.before,
+        _ => Some((step.undo)(present)),
+    }
+}
+
+/// Returns git's `info/exclude` for a place in a repository.
+pub fn exclude_file(world: &World, scope: Scope) -> Option<PathBuf> {
+    let folder = world.folder();
+    let git = world.project_of(&folder);
+    (matches!(scope, Scope::Local | Scope::Project) && git != folder).then(|| git.join("info").join("exclude"))
+}
+
+/// Returns the scopes inside the project where our handlers are, `and` one more.
+pub fn installed(world: &World, and: Option<Scope>) -> Vec<Scope> {
+    let folders = Folders::of(world, &world.folder());
+    let inside = [Scope::Local, Scope::Project].into_iter();
+    inside.filter(|scope| Some(*scope) == and || folders.place(*scope).is_ok_and(|place| is_in(&place))).collect()
+}
+
+/// Whether our handlers are in a place's settings.
+pub fn is_in(place: &Place) -> bool {
+    let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
+    json::check(&text).is_ok() && !hooks::find(&text).is_empty()
+}

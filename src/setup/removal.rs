@@ -1,0 +1,90 @@
+//! Deregistration: every file goes back to what it was, or loses exactly what is ours.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::error::Result;
+use crate::setup::backup::{Backup, Backups};
+use crate::setup::files::{self, Change};
+use crate::setup::place::{Place, Scope};
+use crate::setup::{hooks, install, json, starter};
+use crate::world::World;
+
+/// Takes Fusebox out of a place; returns what was changed.
+pub fn remove(world: &World, backups: &Backups, place: &Place) -> Result<Vec<Change>> {
+    let mut changes = vec![settings(backups, place)?];
+    leave(backups, &changes[0])?;
+    let shared = matches!(place.scope, Scope::Local | Scope::Project) && !install::installed(world, None).is_empty();
+    for name in [starter::POLICY, starter::SCHEMA].into_iter().filter(|_| !shared) {
+        let change = untouched(backups, place, name)?;
+        let stays = name == starter::POLICY && change.before.is_some() && !change.is_change();
+        leave(backups, &change)?;
+        changes.push(change);
+        if stays {
+            // A policy that somebody wrote keeps the schema it names.
+            break;
+        }
+    }
+    if let Some(path) = install::exclude_file(world, place.scope) {
+        let change = exclude(world, backups, path)?;
+        leave(backups, &change)?;
+        changes.push(change);
+    }
+    if matches!(place.scope, Scope::Local | Scope::Project) {
+        // Fails where something is in it, as it should.
+        let _kept = fs::remove_dir(&place.folder);
+    }
+    changes.retain(Change::is_change);
+    Ok(changes)
+}
+
+fn leave(backups: &Backups, change: &Change) -> Result<()> {
+    change.apply()?;
+    backups.forget(&change.path)
+}
+
+/// Works out the settings without us: as they were where nobody has edited them since, else without our handlers.
+fn settings(backups: &Backups, place: &Place) -> Result<Change> {
+    let path = place.settings.clone();
+    let before = files::read(&path)?;
+    let Some(text) = &before else { return Ok(Change { path, before: None, after: None }) };
+    let backup = backups.get(&path);
+    let after = match &backup {
+        Some(Backup { before, after }) if after == text => before.clone(),
+        _ => {
+            install::check(&path, text)?;
+            let former = backup.as_ref().map(|backup| backup.before.as_deref().unwrap_or_default());
+            let stripped = hooks::strip(text, former);
+            let ours = backup.is_some_and(|backup| backup.before.is_none());
+            (!ours || !is_blank(&stripped)).then_some(stripped)
+        }
+    };
+    Ok(Change { path, before, after })
+}
+
+/// Works out git's list: as it was, or without what no registration in this project needs any more.
+fn exclude(world: &World, backups: &Backups, path: PathBuf) -> Result<Change> {
+    let before = files::read(&path)?;
+    let scopes = install::installed(world, None);
+    let after = match backups.get(&path) {
+        Some(backup) if scopes.is_empty() && before.as_deref() == Some(&backup.after) => backup.before,
+        _ => before.as_deref().map(|text| starter::exclude(text, &scopes)),
+    };
+    Ok(Change { path, before, after })
+}
+
+/// Whether nothing is left in a settings file.
+fn is_blank(text: &str) -> bool {
+    json::root(text).is_none_or(|root| text[root.clone()].starts_with('{') && json::children(text, &root).is_empty())
+}
+
+/// Puts back a file beside the settings where it is still as `init` wrote it; what somebody has edited stays.
+fn untouched(backups: &Backups, place: &Place, name: &str) -> Result<Change> {
+    let path = place.folder.join(name);
+    let before = files::read(&path)?;
+    let after = match backups.get(&path) {
+        Some(backup) if before.as_deref() == Some(&backup.after) => backup.before,
+        _ => before.clone(),
+    };
+    Ok(Change { path, before, after })
+}

@@ -1,0 +1,108 @@
+//! What `init` says at its end: what happens from now on, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::load;
+use crate::config::policy::Pinned;
+use crate::config::setting::Place;
+use crate::engine::policy::{Action, Mode, Rule, Rules};
+use crate::setup::install::Plan;
+use crate::setup::patient::short;
+use crate::setup::wrap::wrap;
+use crate::setup::{soundness, starter};
+use crate::store::logbook;
+use crate::wire::events::EVENTS;
+use crate::world::World;
+
+/// How wide the words before each line are.
+const INDENT: usize = 10;
+
+/// How a sentence calls an action.
+const VERBS: [(Action, &str); 4] = [
+    (Action::Terminate, "stop at"),
+    (Action::Pause, "pause at"),
+    (Action::RequestIncrease, "ask you at"),
+    (Action::Warn, "warn at"),
+];
+
+/// Returns the summary after a plan was carried out.
+pub fn summary(world: &World, plan: &Plan, state: &Path) -> String {
+    let settings = short(world, &plan.place.settings);
+    let done = match plan.registers() {
+        true => format!("registered at {} hooks in {settings}", EVENTS.len()),
+        false => format!("already registered in {settings}"),
+    };
+    let (policy, _) = load::load(world, &world.folder(), soundness::is_trusted(world, &world.folder()));
+    let file = short(world, &plan.place.folder.join(starter::POLICY));
+    let log = match policy.has_policy_file() {
+        true => PathBuf::from(".claude/logs").join(logbook::FILE).display().to_string(),
+        false => short(world, &state.join(logbook::FILE)),
+    };
+    let lines = [
+        ("limits", limits(&policy)),
+        ("state", format!("{}; log: {log}", short(world, &state.join("state.db")))),
+        ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
+        ("watch", "`fusebox status`".to_owned()),
+        ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
+    ];
+    let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&words, world.width(), INDENT));
+    let mut text = format!("{done}\n\n{}", lines.map(line).concat());
+    if let Some((stopped, all)) = past_stops(world, &policy) {
+        text += &format!("\nof your last {all} sessions these limits would have stopped {stopped}\n");
+    }
+    text
+}
+
+/// Says the limits in force in words.
+fn limits(policy: &Pinned) -> String {
+    let mode = match policy.mode() {
+        Mode::Observe => "only watched, nothing is blocked: ",
+        Mode::Enforce => "",
+    };
+    let agents = policy.agent("general-purpose", None).0;
+    let own = own_types(policy);
+    let own = if own == 0 { String::new() } else { format!("; {own} agent types have their own") };
+    let (session, main) = (sentence(&policy.session()), sentence(&policy.main()));
+    format!(
+        "{mode}session: {session}; main agent: {main}; subagents: {}{own} (`fusebox config show`)",
+        sentence(&agents)
+    )
+}
+
+fn sentence(rules: &Rules) -> String {
+    let show = |rule: &Rule| format!("{} {}", rule.limit.label, rule.limit.show(rule.cap));
+    let part = |(action, verb): (Action, &str)| {
+        let same: Vec<String> = rules.rules.iter().filter(|rule| rule.action == action).map(show).collect();
+        (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")))
+    };
+    let parts: Vec<String> = VERBS.into_iter().filter_map(part).collect();
+    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+}
+
+/// Counts the agent types that have limits of their own.
+fn own_types(policy: &Pinned) -> usize {
+    let settings = policy.docs.iter().flat_map(|doc| &doc.settings);
+    let named = settings.filter_map(|it| if let Place::Agents(name) = &it.place { Some(name.as_str()) } else { None });
+    let declared = policy.frontmatter.keys().map(String::as_str);
+    let mut names: Vec<&str> = named.chain(declared).filter(|name| *name != "*").collect();
+    names.sort_unstable();
+    names.dedup();
+    names.len()
+}
+
+/// Returns how many of the client's recorded sessions a policy would have stopped, and of how many; none without recordings.
+fn past_stops(_world: &World, _policy: &Pinned) -> Option<(usize, usize)> {
+    None
+}
+
+/// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.
+pub fn unheard(world: &World, plan: &Plan) -> Option<String> {
+    let (policy, _) = load::load(world, &world.folder(), soundness::is_trusted(world, &world.folder()));
+    let file = short(world, &plan.place.folder.join(starter::POLICY));
+    (policy.mode() == Mode::Enforce).then(|| {
+        format!(
+            "limits still block: `mode: \"observe\"` in {file} counts once you have said `fusebox trust`, or stands in your own \
+             fusebox.json (`fusebox init --scope user --observe`)"
+        )
+    })
+}

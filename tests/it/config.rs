@@ -1,0 +1,93 @@
+//! Where limits come from: files in, rules or problems out.
+
+mod commands;
+mod generated;
+mod layers;
+mod mistakes;
+mod rights;
+
+use fusebox::config::frontmatter;
+use fusebox::config::layers::{Folder, SOURCES, Source};
+use fusebox::config::policy::Pinned;
+use fusebox::config::problem::Problem;
+use fusebox::config::read;
+use fusebox::config::resolve::Trust;
+use fusebox::engine::policy::Rules;
+use fusebox::limits::{self, Limit};
+
+const USER: &str = "~/fusebox.json";
+const USER_SETTINGS: &str = "~/settings.json";
+const PROJECT: &str = "fusebox.json";
+const PROJECT_SETTINGS: &str = "settings.json";
+const LOCAL: &str = "fusebox.local.json";
+const MANAGED: &str = "/fusebox.json";
+/// An agent's file; its type is `reviewer`.
+const AGENT: &str = "reviewer.md";
+/// The prompt of an Agent call.
+const SPAWN: &str = "spawn";
+/// The user has said `fusebox trust`.
+const TRUST: (&str, &str) = ("trust", "");
+
+/// Asks for what holds under these files. `who` is `session`, `main` or an agent type; after it comes a limit, or another
+/// part of the rules. `problems` asks for everything that is wrong.
+#[track_caller]
+fn check(files: &[(&str, &str)], question: &str, expected: &str) {
+    let (pinned, mut problems) = policy(files);
+    let prompt = files.iter().find(|file| file.0 == SPAWN).map(|file| file.1);
+    let (who, part) = question.split_once(' ').unwrap_or((question, ""));
+    let rules = match who {
+        "session" => pinned.session(),
+        "main" => pinned.main(),
+        "problems" => pinned.agent("reviewer", prompt).0,
+        agent_type => pinned.agent(agent_type, prompt).0,
+    };
+    problems.extend(pinned.agent("reviewer", prompt).1);
+    let answer = match (who, part) {
+        ("problems", _) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"),
+        ("mode", _) => format!("{:?}", pinned.mode()),
+        ("on_error", _) => format!("{:?}", pinned.on_error()),
+        (_, "all") => limits::ROSTER.iter().map(|limit| one(&rules, limit)).collect::<Vec<_>>().join(", "),
+        (_, "grace") => format!("{}, finalizes Bash: {}", rules.grace_turns, rules.finalizes("Bash")),
+        (_, "telling") => format!("{:?} {} {}", rules.warn_at, rules.remaining_each_turn, rules.count_cache_reads),
+        (_, key) => one(&rules, limits::find(key).unwrap()),
+    };
+    assert_eq!(answer, expected, "{question} under {files:#?}; problems: {problems:#?}");
+}
+
+fn policy(files: &[(&str, &str)]) -> (Pinned, Vec<Problem>) {
+    let (mut docs, mut agents, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, text) in files {
+        if let Some(source) = source(name)
+            && let Some(reading) = read::text(source, name, text)
+        {
+            docs.push(reading.doc);
+            problems.extend(reading.problems);
+        }
+        if *name == AGENT {
+            let agent = frontmatter::agent(name, "reviewer", text).unwrap();
+            agents.push((agent.name, agent.reading.doc));
+            problems.extend(agent.reading.problems);
+        }
+    }
+    let (pinned, dropped) = Pinned::of(docs, agents, Trust::from(files.contains(&TRUST)));
+    problems.extend(dropped);
+    let text = serde_json::to_string(&pinned).unwrap();
+    assert_eq!(serde_json::from_str::<Pinned>(&text).unwrap(), pinned, "what is pinned comes back from the database");
+    (pinned, problems)
+}
+
+fn source(name: &str) -> Option<&'static Source> {
+    let (folder, file) = match name.strip_prefix("~/") {
+        Some(file) => (Folder::Claude, file),
+        None => name.strip_prefix('/').map_or((Folder::Project, name), |file| (Folder::Managed, file)),
+    };
+    SOURCES.iter().find(|source| source.folder == folder && source.file == file)
+}
+
+/// Writes one rule: cap, action, layer.
+fn one(rules: &Rules, limit: &Limit) -> String {
+    match rules.get(limit) {
+        Some(rule) => format!("{} {} {}", limit.configured(rule.cap), rule.action.as_str(), rule.layer),
+        None => "none".to_owned(),
+    }
+}

@@ -1,0 +1,228 @@
+//! `fusebox config` as a person runs it.
+
+use crate::world::TestWorld;
+
+fn world() -> TestWorld {
+    let world = TestWorld::with_git();
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{ "session": { "max_cost_usd": 10 }, "agents": { "x": { "max_turns": 30 } } }"#,
+    );
+    world
+}
+
+/// A world where every layer says something of `x`.
+fn layered() -> TestWorld {
+    let world = world();
+    world.write("project/.claude/settings.local.json", r#"{ "fusebox": { "agents": { "x": { "max_turns": 20 } } } }"#);
+    world.write("project/.claude/agents/team/x.md", "---\nname: x\nmaxTurns: 40\n---\nYou are x.\n");
+    world
+}
+
+#[test]
+fn show_names_the_source_of_every_value() {
+    insta::assert_snapshot!(layered().run(&["config", "show", "--agent", "x"]), @r#"
+    agents.x
+      max_turns          20 terminate                                             project-local  [ROOT]/project/.claude/settings.local.json
+                         30 overridden                                            user  [ROOT]/home/.claude/fusebox.json
+                         100 overridden                                           built-in
+      max_requests       40 terminate                                             frontmatter  [ROOT]/project/.claude/agents/team/x.md
+      max_duration_ms    3600000 warn                                             built-in
+      max_cost_usd       5 warn                                                   built-in
+      timeout_action     "warn"                                                   built-in
+      grace_turns        1                                                        built-in
+      finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
+      warn_at            [80,95]                                                  built-in
+      increase           0.5                                                      built-in
+      count_cache_reads  false                                                    built-in
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn show_as_json_has_what_was_overridden() {
+    let text = layered().run(&["config", "show", "--agent", "x", "--json"]).ok();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["version"], 1);
+    insta::assert_snapshot!(format!("{:#}", json["values"]["agents.x"][0]), @r#"
+    {
+      "key": "max_turns",
+      "value": 20,
+      "action": "terminate",
+      "layer": "project-local",
+      "path": "[ROOT]/project/.claude/settings.local.json",
+      "overridden": [
+        {
+          "value": 30,
+          "layer": "user",
+          "path": "[ROOT]/home/.claude/fusebox.json"
+        },
+        {
+          "value": 100,
+          "layer": "built-in",
+          "path": "built in"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn show_covers_every_scope() {
+    let world = layered();
+    let text = world.run(&["config", "show"]).ok();
+    let named =
+        |section: &&str| ["all", "session", "main", "agents.x", "agents.*"].iter().any(|it| section.starts_with(it));
+    insta::assert_snapshot!(text.split("\n\n").filter(named).collect::<Vec<_>>().join("\n\n"), @r#"
+    all
+      mode                      "enforce"       built-in
+      on_error                  "allow"         built-in
+      spawn_may_loosen          false           built-in
+      ceilings.max_turns        [1,100]         built-in
+      ceilings.max_duration_ms  [1000,3600000]  built-in
+      ceilings.max_cost_usd     [0.01,100]      built-in
+
+    session
+      max_cost_usd          10 request_increase  user  [ROOT]/home/.claude/fusebox.json
+                            25 overridden        built-in
+      actions.max_cost_usd  "request_increase"   built-in
+
+    main
+      nothing
+
+    agents.x
+      max_turns        20 terminate    project-local  [ROOT]/project/.claude/settings.local.json
+                       30 overridden   user  [ROOT]/home/.claude/fusebox.json
+                       100 overridden  built-in
+      max_requests     40 terminate    frontmatter  [ROOT]/project/.claude/agents/team/x.md
+      max_duration_ms  3600000 warn    built-in
+      max_cost_usd     5 warn          built-in
+      timeout_action   "warn"          built-in
+
+    agents.*
+      max_turns        100 warn      built-in
+      max_duration_ms  3600000 warn  built-in
+      max_cost_usd     5 warn        built-in
+      timeout_action   "warn"        built-in
+    "#);
+    let headings = text.split("\n\n").filter_map(|section| section.lines().next());
+    insta::assert_snapshot!(headings.collect::<Vec<_>>().join(", "), @"all, session, main, agents.developer, agents.qa, agents.planner, agents.architect, agents.researcher, agents.security-architect, agents.code-reviewer, agents.devops, agents.x, agents.*, where a block says nothing");
+    // From a folder below, the same project.
+    world.write("project/src/deep/file", "");
+    assert_eq!(world.command(&["config", "show"]).folder("project/src/deep").run().ok(), text);
+}
+
+#[test]
+fn check_tells_all_that_is_wrong() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    the configuration is valid
+    [exit 0]
+    ");
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{ "session": { "max_cost_usd": null, "max_turn": 9 }, "rate_limits": [] }"#,
+    );
+    world.write("project/.claude/fusebox.json", "{ \"mode\": \"observe\", }");
+    world.write("project/.claude/agents/x.md", "---\nexecution_limits: [max_turns\n---\n");
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    error: `session.max_turn: 9` in `[ROOT]/home/.claude/fusebox.json` (user) is ignored: no such key; the nearest is `max_turns`
+    warning: `rate_limits: []` in `[ROOT]/home/.claude/fusebox.json` (user) is known but not enforced by this version
+    error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: trailing comma at line 1 column 22; all of it is ignored
+    error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
+    warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`
+    3 errors in the configuration; everything else is in force
+    [exit 1]
+    ");
+    insta::assert_snapshot!(world.run(&["config", "show", "--agent", "x"]), @r#"
+    agents.x
+      max_turns          100 warn                                                 built-in
+      max_duration_ms    3600000 warn                                             built-in
+      max_cost_usd       5 warn                                                   built-in
+      timeout_action     "warn"                                                   built-in
+      grace_turns        1                                                        built-in
+      finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
+      warn_at            [80,95]                                                  built-in
+      increase           0.5                                                      built-in
+      count_cache_reads  false                                                    built-in
+    [stderr]
+    3 values ignored: `fusebox config check` says which
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn observing_is_no_secret() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{ "mode": "observe" }"#);
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    warning: nothing is blocked: `mode` is `observe`
+    the configuration is valid
+    [exit 0]
+    ");
+}
+
+#[test]
+fn at_home_the_projects_files_are_the_users() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": 100 }, "spawn_may_loosen": true }"#);
+    insta::assert_snapshot!(world.command(&["config", "check"]).folder("home").run(), @"
+    the configuration is valid
+    [exit 0]
+    ");
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let printed = TestWorld::new().run(&["config", "schema"]).ok();
+    assert_eq!(printed, fusebox::config::schema::text());
+}
+
+#[test]
+fn trust_is_a_persons_to_give_and_to_take() {
+    let world = world();
+    world.write("project/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": 50 }, "mode": "observe" }"#);
+    insta::assert_snapshot!(world.command(&["trust"]).env("CLAUDECODE", "1").run(), @"
+    [stderr]
+    error: `fusebox trust` is a person's to run: this shell was started by Claude Code
+      hint: run it in a terminal of your own, outside Claude Code
+    [exit 1]
+    ");
+    assert_eq!(world.run(&["config", "check"]).code, 1);
+    insta::assert_snapshot!(world.run(&["trust"]), @r#"
+    `[ROOT]/project` is trusted
+      counts now: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
+      counts now: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
+    running sessions keep their limits until `fusebox reload`
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    warning: nothing is blocked: `mode` is `observe`
+    the configuration is valid
+    [exit 0]
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--revoke"]), @r#"
+    `[ROOT]/project` is not trusted
+      no longer counts: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
+      no longer counts: `mode: "observe"` in `[ROOT]/project/.claude/fusebox.json`
+    running sessions keep their limits until `fusebox reload`
+    [exit 0]
+    "#);
+    assert_eq!(world.run(&["config", "check"]).code, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repository_cannot_make_a_hook_wait() {
+    let world = TestWorld::new();
+    world.write("project/.claude/agents/a/x.md", "---\nmaxTurns: 7\n---\n");
+    for (target, link) in [("/dev/zero", "endless.md"), ("..", "a/up"), ("..", "a/again"), (".", "a/here")] {
+        std::os::unix::fs::symlink(target, world.path("project/.claude/agents").join(link)).unwrap();
+    }
+    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    error: `[ROOT]/project/.claude/agents/endless.md` (frontmatter) cannot be read: it is no regular file; all of it is ignored
+    1 error in the configuration; everything else is in force
+    [exit 1]
+    ");
+    assert!(world.run(&["config", "show", "--agent", "x"]).stdout.contains("7 terminate"));
+}

@@ -1,0 +1,155 @@
+//! What is made from the tables is current: the manual's page, the schema, and the samples that both have to agree with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use fusebox::config::keys::{FUTURE, KEYS, Level};
+use fusebox::config::layers::{Folder, Part, Source};
+use fusebox::config::policy::{DECLARED, DEFAULTS};
+use fusebox::config::problem::Problem;
+use fusebox::config::{manual, read, schema};
+use fusebox::engine::policy::Layer;
+use fusebox::limits;
+use fusebox::world::World;
+
+use crate::config::{USER, policy};
+
+/// Compares a file with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
+#[track_caller]
+fn check_current(place: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+    if World::real().var("FUSEBOX_REGENERATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, expected).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{place} is not current: run the tests with FUSEBOX_REGENERATE=1");
+}
+
+#[test]
+fn the_page_and_the_schema_are_current() {
+    check_current("docs/config.md", &manual::page());
+    check_current("docs/fusebox.schema.json", &schema::text());
+}
+
+#[test]
+fn samples_are_judged_alike_by_schema_and_reader() {
+    for path in samples("valid") {
+        let text = fs::read_to_string(&path).unwrap();
+        let json = serde_json::from_str(&text).unwrap();
+        assert_eq!(objection(&schema::schema(), &json), None, "{}", path.display());
+        assert_eq!(read::text(&user_file(), "f", &text).unwrap().problems, [], "{}", path.display());
+    }
+    for path in samples("invalid") {
+        let text = fs::read_to_string(&path).unwrap();
+        let json = serde_json::from_str(&text).unwrap();
+        assert!(objection(&schema::schema(), &json).is_some(), "the schema accepts {}", path.display());
+        let problems = read::text(&user_file(), "f", &text).unwrap().problems;
+        assert!(problems.iter().any(Problem::is_error), "the reader accepts {}", path.display());
+    }
+}
+
+#[test]
+fn defaults_and_examples_are_valid() {
+    let declared = format!(r#"{{"agents": {{"*": {DECLARED}}}}}"#);
+    let mut texts = vec![DEFAULTS.to_owned(), declared, manual::EXAMPLE.to_owned()];
+    for key in KEYS {
+        texts.push(match key.level {
+            Level::Top => format!(r#"{{"{}": {}}}"#, key.name, key.example),
+            Level::Block => format!(r#"{{"main": {{"{}": {}}}}}"#, key.name, key.example),
+        });
+    }
+    for limit in limits::ROSTER {
+        texts.push(format!(r#"{{"agents": {{"x": {{"{limit}": {}}}}}}}"#, limit.example));
+    }
+    for text in texts {
+        let (_, problems) = policy(&[(USER, &text)]);
+        assert_eq!(problems, [], "{text}");
+        assert_eq!(objection(&schema::schema(), &serde_json::from_str(&text).unwrap()), None, "{text}");
+    }
+}
+
+#[test]
+fn every_key_has_one_meaning() {
+    let limits = limits::ROSTER.iter().flat_map(|it| it.aliases.iter().map(|alias| alias.key).chain([it.key]));
+    let mut names: Vec<&str> = limits.chain(KEYS.iter().map(|key| key.name)).chain(FUTURE.iter().copied()).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "a name stands in two rows");
+    assert!(KEYS.iter().all(|key| key.doc.ends_with('.')), "docs are sentences");
+}
+
+fn user_file() -> Source {
+    Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole }
+}
+
+fn samples(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/config").join(kind);
+    let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!files.is_empty());
+    files
+}
+
+/// Says what a schema has against a value, as far as our own schema goes: the keywords that it uses.
+fn objection(root: &Value, value: &Value) -> Option<String> {
+    against(root, root, value)
+}
+
+fn against(root: &Value, schema: &Value, value: &Value) -> Option<String> {
+    if let Some(path) = schema["$ref"].as_str() {
+        return against(root, root.pointer(path.trim_start_matches('#')).unwrap(), value);
+    }
+    if let Some(options) = schema["anyOf"].as_array() {
+        return options.iter().map(|option| against(root, option, value)).min_by_key(Option::is_some).unwrap();
+    }
+    let parts = schema["allOf"].as_array().into_iter().flatten();
+    if let Some(objection) = parts.into_iter().find_map(|part| against(root, part, value)) {
+        return Some(objection);
+    }
+    if !is_kind(schema, value) || !is_in_range(schema, value) {
+        return Some(format!("{value} against {schema}"));
+    }
+    let items = value.as_array().into_iter().flatten();
+    if let Some(objection) = items.into_iter().find_map(|item| against(root, &schema["items"], item)) {
+        return Some(objection);
+    }
+    let entries = value.as_object().into_iter().flatten();
+    entries.into_iter().find_map(|(name, entry)| {
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
+            (Some(known), _) => against(root, known, entry),
+            (None, Value::Bool(false)) => Some(format!("no key `{name}` in {schema}")),
+            (None, other) => against(root, other, entry),
+        }
+    })
+}
+
+fn is_kind(schema: &Value, value: &Value) -> bool {
+    if schema["enum"].as_array().is_some_and(|words| !words.contains(value)) {
+        return false;
+    }
+    let kinds = if schema["type"].is_string() { json!([schema["type"]]) } else { schema["type"].clone() };
+    let fits = |kind: &Value| match kind.as_str() {
+        Some("null") => value.is_null(),
+        Some("boolean") => value.is_boolean(),
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Some("number") => value.is_number(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => false,
+    };
+    kinds.as_array().is_none_or(|kinds| kinds.iter().any(fits))
+}
+
+fn is_in_range(schema: &Value, value: &Value) -> bool {
+    let number = value.as_f64();
+    let count = value.as_array().map(|items| items.len() as u64);
+    let below = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|low| number < low));
+    let above = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|high| number > high));
+    let fewer = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|least| count < least));
+    let more = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|most| count > most));
+    !below("minimum") && !above("maximum") && !fewer("minItems") && !more("maxItems")
+}

@@ -1,0 +1,166 @@
+//! `doctor` and `run`: what a person is told about an installation, and about a client's work.
+
+use crate::world::TestWorld;
+
+/// Runs `doctor`; what is measured is replaced.
+fn doctor(world: &TestWorld) -> String {
+    let outcome = world.run(&["doctor"]).to_string();
+    let time =
+        outcome.split_once("takes ").and_then(|(_, rest)| rest.split_once(" ms")).map(|(time, _)| time.to_owned());
+    match time {
+        Some(time) => outcome.replace(&format!("takes {time} ms"), "takes [TIME]"),
+        None => outcome,
+    }
+}
+
+fn with_client(version: &str) -> TestWorld {
+    let world = TestWorld::new();
+    world.script("bin/claude", &format!("echo '{version} (Claude Code)'"));
+    world
+}
+
+#[test]
+fn a_sound_installation() {
+    let world = with_client("2.1.328");
+    let _said = world.run(&["init"]).ok();
+    insta::assert_snapshot!(doctor(&world), @r"
+    ok    settings  every settings file can be read
+    ok    hooks     registered at 12 of 12 events in .claude/settings.local.json
+    ok    switches  no setting switches hooks off
+    ok    binary    fusebox 0.1.0
+    ok    blocking  the call past the cap of a trial session was refused
+    ok    config    every key is understood
+    ok    state     [ROOT]/state/state.db is sound
+    ok    disk      local, with locks and a write-ahead log
+    ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
+    ok    client    2.1.328 (Claude Code)
+    ok    latency   a hook takes [TIME] (median of 20)
+    [exit 0]
+    ");
+    assert!(world.run(&["doctor"]).stdout.lines().all(|line| line.chars().count() <= 80));
+    assert_eq!(world.files("state").lines().find(|file| file.contains("trial")), None, "the trial leaves nothing");
+}
+
+#[test]
+fn nothing_installed() {
+    insta::assert_snapshot!(doctor(&with_client("2.1.199")), @r"
+    ok    settings  every settings file can be read
+    FAIL  hooks     not registered here
+                    -> run `fusebox init`
+    ok    switches  no setting switches hooks off
+    ok    binary    fusebox 0.1.0
+    FAIL  blocking  nothing is registered that could block
+                    -> run `fusebox init`
+    ok    config    every key is understood
+    ok    state     [ROOT]/state/state.db is sound
+    ok    disk      local, with locks and a write-ahead log
+    ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
+    warn  client    `2.1.199 (Claude Code)` is older than 2.1.200, the oldest tried
+                    -> update the client
+    warn  latency   not measured: nothing is registered
+                    -> run `fusebox init`
+    [exit 1]
+    ");
+}
+
+#[test]
+fn everything_wrong() {
+    let mut world = with_client("2.1.328");
+    world.set("COLUMNS", "200");
+    let _said = world.run(&["init"]).ok();
+    let settings = world.read("project/.claude/settings.local.json").unwrap();
+    let binary = env!("CARGO_BIN_EXE_fusebox");
+    let settings = settings.replace("\"PreToolUse\"", "\"Other\"").replace(binary, "/gone/fusebox");
+    world.write("project/.claude/settings.local.json", settings);
+    world.write("project/.claude/settings.json", "{ \"env\": { \"FUSEBOX_HOME\": \"/tmp/x\" } }");
+    world.write("home/.claude/settings.json", "{ // no JSON\n}");
+    world.write("home/.claude/fusebox.json", "{ \"max_turn\": 3 }");
+    insta::assert_snapshot!(doctor(&world), @r"
+    warn  settings  ~/.claude/settings.json is no JSON: key must be a string at line 1 column 3
+                    -> correct them; until then the client ignores all that is in them
+    FAIL  hooks     not registered at PreToolUse in .claude/settings.local.json
+                    -> run `fusebox init` again
+    warn  switches  .claude/settings.json sets FUSEBOX_HOME for the client: hooks then use other files than you see here
+                    -> take it out of `env`, unless it is meant
+    FAIL  binary    /gone/fusebox does not run: No such file or directory (os error 2)
+                    -> run `fusebox init` again
+    FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)
+                    -> limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again
+    FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
+                    -> `fusebox config check` shows all of them
+    ok    state     [ROOT]/state/state.db is sound
+    ok    disk      local, with locks and a write-ahead log
+    ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
+    ok    client    2.1.328 (Claude Code)
+    warn  latency   not measured: the registered command does not run
+                    -> see `blocking`
+    [exit 1]
+    ");
+    world.write("project/.claude/settings.json", "{ \"disableAllHooks\": true }");
+    let line = world.run(&["doctor"]).stdout.lines().find(|line| line.contains("switches")).unwrap().to_owned();
+    insta::assert_snapshot!(line, @"FAIL  switches  .claude/settings.json switches hooks off (disableAllHooks or allowManagedHooksOnly)");
+}
+
+#[test]
+fn a_binary_that_never_blocks_is_found_out() {
+    let world = with_client("2.1.328");
+    world.script("bin/fusebox", "[ \"$1\" = --version ] && echo fusebox 0.0.1; exit 0");
+    let _said = world.run(&["init", "--scope", "project"]).ok();
+    let said = doctor(&world);
+    let lines: Vec<&str> = said.lines().skip_while(|line| !line.contains("binary")).take(5).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    warn  binary    fusebox is `fusebox 0.0.1`, this is `fusebox 0.1.0`
+                    -> run `fusebox init` with the one you want
+    FAIL  blocking  command -v fusebox >/dev/null 2>&1 || exit 0; exec fusebox hook
+                    let a call past the cap of a trial session
+                    -> limits do not hold; `fusebox config show` has the mode in
+    ");
+}
+
+#[test]
+fn run_hands_on_what_the_command_says() {
+    let world = TestWorld::new();
+    world.script("bin/client", "cat; echo \"$@\"; exit 7");
+    let outcome = world.command(&["run", "--", "client", "-p", "--", "x"]).stdin("in ").run();
+    insta::assert_snapshot!(outcome, @r"
+    in -p -- x
+    [stderr]
+    fusebox: no session of this command ran any of its hooks: no limit was in force
+      hint: `fusebox doctor` shows what is registered here
+    [exit 7]
+    ");
+    world.script("bin/client", "kill -TERM $$");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 15);
+    world.script("bin/client", "kill -TERM $PPID; sleep 5");
+    assert_eq!(world.run(&["run", "client"]).code, 128 + 15, "what ends only us is handed on");
+    insta::assert_snapshot!(world.run(&["run", "no-such-client"]), @r"
+    [stderr]
+    error: cannot run `no-such-client`: No such file or directory (os error 2)
+      hint: is it installed and on the PATH?
+    [exit 1]
+    ");
+    assert_eq!(world.run(&["run"]).code, 2);
+}
+
+/// A client in six lines: it starts a session and makes two calls, as a client runs hooks.
+#[test]
+fn run_says_that_a_limit_stopped_the_client() {
+    let world = TestWorld::new();
+    let policy = r#"{ "main": { "max_turns": 1, "timeout_action": "terminate", "grace_turns": 0 } }"#;
+    world.write("home/.claude/fusebox.json", policy);
+    let call = |session: &str, number: u32| {
+        format!(
+            "echo '{{\"session_id\":\"{session}\",\"transcript_path\":\"\",\"cwd\":\"/\",\"prompt_id\":\"p\",\"hook_event_name\":\
+             \"PreToolUse\",\"tool_name\":\"Read\",\"tool_input\":{{}},\"tool_use_id\":\"{session}-{number}\"}}' | {} hook >/dev/null",
+            env!("CARGO_BIN_EXE_fusebox")
+        )
+    };
+    world.script("bin/client", &call("one", 1));
+    insta::assert_snapshot!(world.run(&["run", "client"]), @"[exit 0]");
+    world.script("bin/client", &format!("{}\n{}", call("two", 1), call("two", 2)));
+    insta::assert_snapshot!(world.run(&["run", "client"]), @r"
+    [stderr]
+    fusebox: the main agent of session two was stopped: tool calls 1 of 1 (max_turns, set by the user's fusebox.json); its work is partial (`fusebox explain two`)
+    [exit 3]
+    ");
+}

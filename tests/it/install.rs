@@ -1,0 +1,251 @@
+//! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
+
+use crate::world::TestWorld;
+
+const LOCAL: &str = "project/.claude/settings.local.json";
+const EXCLUDE: &str = "project/.git/info/exclude";
+
+#[test]
+fn init_says_what_happens_from_now_on() {
+    insta::assert_snapshot!(TestWorld::with_git().run(&["init"]), @r"
+    registered at 12 hooks in .claude/settings.local.json
+
+      limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
+              at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
+              have their own (`fusebox config show`)
+      state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
+      change  edit .claude/fusebox.json, then `fusebox config check`; a session
+              keeps the limits it started with
+      watch   `fusebox status`
+      undo    `fusebox uninstall --scope local`
+    [exit 0]
+    ");
+}
+
+#[test]
+fn observe_in_a_project_waits_for_trust() {
+    let world = TestWorld::new();
+    insta::assert_snapshot!(world.run(&["init", "--observe"]), @r#"
+    registered at 12 hooks in .claude/settings.local.json
+
+      limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
+              at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
+              have their own (`fusebox config show`)
+      state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
+      change  edit .claude/fusebox.json, then `fusebox config check`; a session
+              keeps the limits it started with
+      watch   `fusebox status`
+      undo    `fusebox uninstall --scope local`
+
+    note: limits still block: `mode: "observe"` in .claude/fusebox.json counts once
+          you have said `fusebox trust`, or stands in your own fusebox.json
+          (`fusebox init --scope user --observe`)
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(world.read("project/.claude/fusebox.json").unwrap(), @r#"
+    {
+      "$schema": "fusebox.schema.json",
+      "mode": "observe",
+      "session": {},
+      "main": {},
+      "agents": {}
+    }
+    "#);
+}
+
+#[test]
+fn observe_keeps_what_is_in_the_policy() {
+    let world = TestWorld::new();
+    let policy = "home/.claude/fusebox.json";
+    world.write(policy, "{ \"session\": {\"max_cost_usd\":3}, \"mode\" : \"enforce\" }\n");
+    let said = world.run(&["init", "--scope", "user", "--observe"]).ok();
+    assert!(said.contains("only watched, nothing is blocked"), "{said}");
+    let text = world.read(policy).unwrap();
+    assert_eq!(text, "{ \"session\": {\"max_cost_usd\":3}, \"mode\" : \"observe\" }\n");
+}
+
+#[test]
+fn a_dry_run_shows_every_line_and_changes_nothing() {
+    let world = TestWorld::with_git();
+    let settings =
+        "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [] }\n    ]\n  },\n  \"model\": \"opus\"\n}\n";
+    world.write(LOCAL, settings);
+    let said = world.run(&["init", "--dry-run", "--fail-closed"]).ok();
+    let (before, _) = said.split_once("+     \"UserPromptSubmit\"").unwrap();
+    insta::assert_snapshot!(before, @r#"
+    would create .claude/fusebox.json
+    + {
+    +   "$schema": "fusebox.schema.json",
+    +   "session": {},
+    +   "main": {},
+    +   "agents": {}
+    + }
+    would write .claude/fusebox.schema.json
+    would create .git/info/exclude
+    + # fusebox: what must not be committed by accident
+    + **/.claude/settings.local.json
+    + **/.claude/fusebox.local.json
+    + **/.claude/logs/execution-limits.log*
+    + **/.claude/fusebox.json
+    + **/.claude/fusebox.schema.json
+    would change .claude/settings.local.json
+    -       { "hooks": [] }
+    +       { "hooks": [] },
+    +       {
+    +         "hooks": [
+    +           {
+    +             "type": "command",
+    +             "command": "[FUSEBOX]",
+    +             "args": [
+    +               "hook"
+    +             ],
+    +             "timeout": 10
+    +           }
+    +         ]
+    +       }
+    +     ],
+    +     "SessionStart": [
+    +       {
+    +         "matcher": "*",
+    +         "hooks": [
+    +           {
+    +             "type": "command",
+    +             "command": "[FUSEBOX]",
+    +             "args": [
+    +               "hook"
+    +             ],
+    +             "timeout": 10
+    +           }
+    +         ]
+    +       }
+    +     ],
+    "#);
+    assert_eq!(world.files(""), LOCAL);
+    let _said = world.run(&["init"]).ok();
+    assert_eq!(world.run(&["init", "--dry-run"]).ok(), "nothing would change\n");
+}
+
+#[test]
+fn fail_closed_is_set_where_the_client_honours_it_and_stays() {
+    let world = TestWorld::new();
+    let _said = world.run(&["init", "--fail-closed"]).ok();
+    let strict = world.read(LOCAL).unwrap();
+    let blocked = fusebox::wire::events::EVENTS.iter().filter(|row| row.can_fail_closed).count();
+    assert_eq!(strict.matches("\"onFailure\": \"block\"").count(), blocked);
+    let _said = world.run(&["init"]).ok();
+    assert_eq!(world.read(LOCAL).unwrap(), strict, "doing it again without the flag makes nothing weaker");
+    insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--fail-closed"]), @r"
+    [stderr]
+    error: --fail-closed is not for --scope project
+      hint: it would stop everybody who has no fusebox; use it with --scope local, user or managed
+    [exit 2]
+    ");
+}
+
+/// The line for everybody: silent where there is no fusebox, and fusebox's own answer and exit code where there is one.
+#[test]
+fn the_shared_line_does_nothing_without_fusebox() {
+    let world = TestWorld::new();
+    let line = fusebox::setup::handler::GUARDED_LINE;
+    let empty = world.path("bin").display().to_string();
+    let run = |path: &str| world.program("/bin/sh", &["-c", line]).env("PATH", path).stdin("in").run();
+    insta::assert_snapshot!(run(&empty), @"[exit 0]");
+    world.script("bin/fusebox", "echo \"$1:\"; cat; exit 7");
+    insta::assert_snapshot!(run(&format!("{empty}:/bin:/usr/bin")), @r"
+    hook:
+    in[exit 7]
+    ");
+}
+
+#[test]
+fn the_example_is_what_init_writes_for_a_project() {
+    let world = TestWorld::new();
+    let _said = world.run(&["init", "--scope", "project"]).ok();
+    let settings = world.read("project/.claude/settings.json").unwrap();
+    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks.example.json");
+    if std::fs::read_to_string(&example).unwrap_or_default() != settings {
+        std::fs::write(&example, settings).unwrap();
+        panic!("hooks.example.json was not current; it has been written anew, commit it");
+    }
+}
+
+#[test]
+fn git_leaves_out_what_is_one_persons() {
+    let world = TestWorld::with_git();
+    world.write(EXCLUDE, "*.tmp");
+    let _said = world.run(&["init"]).ok();
+    insta::assert_snapshot!(world.read(EXCLUDE).unwrap(), @r"
+    *.tmp
+    # fusebox: what must not be committed by accident
+    **/.claude/settings.local.json
+    **/.claude/fusebox.local.json
+    **/.claude/logs/execution-limits.log*
+    **/.claude/fusebox.json
+    **/.claude/fusebox.schema.json
+    ");
+    let _said = world.run(&["init", "--scope", "project"]).ok();
+    insta::assert_snapshot!(world.read(EXCLUDE).unwrap(), @r"
+    *.tmp
+    # fusebox: what must not be committed by accident
+    **/.claude/settings.local.json
+    **/.claude/fusebox.local.json
+    **/.claude/logs/execution-limits.log*
+    ");
+    let _said = world.run(&["uninstall", "--scope", "local"]).ok();
+    insta::assert_snapshot!(world.files("project/.claude"), @r"
+    project/.claude/fusebox.json
+    project/.claude/fusebox.schema.json
+    project/.claude/settings.json
+    ");
+    assert!(world.read(EXCLUDE).unwrap().contains("# fusebox"));
+    let _said = world.run(&["uninstall"]).ok();
+    assert_eq!(world.read(EXCLUDE).unwrap(), "*.tmp\n");
+    assert_eq!(world.files("project/.claude"), "");
+}
+
+#[test]
+fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
+    let world = TestWorld::new();
+    insta::assert_snapshot!(world.run(&["uninstall"]), @r"
+    nothing to take out: no hook of fusebox is registered here
+    [exit 0]
+    ");
+    let _said = world.run(&["init"]).ok();
+    let _said = world.run(&["init", "--scope", "user"]).ok();
+    insta::assert_snapshot!(world.command(&["uninstall"]).env("CLAUDECODE", "1").run(), @r"
+    [stderr]
+    error: `fusebox uninstall` is a person's to run: this shell was started by Claude Code
+      hint: run it in a terminal of your own, outside Claude Code
+    [exit 1]
+    ");
+    insta::assert_snapshot!(world.command(&["init", "--observe"]).env("CLAUDECODE", "1").run(), @r"
+    [stderr]
+    error: `fusebox init --observe` is a person's to run: this shell was started by Claude Code
+      hint: run it in a terminal of your own, outside Claude Code
+    [exit 1]
+    ");
+    world.write("project/.claude/fusebox.json", "{ \"session\": { \"max_turns\": 9 } }\n");
+    insta::assert_snapshot!(world.run(&["uninstall"]), @r"
+    removed [ROOT]/home/.claude/settings.json
+    removed [ROOT]/home/.claude/fusebox.json
+    removed [ROOT]/home/.claude/fusebox.schema.json
+    removed [ROOT]/project/.claude/settings.local.json
+    sessions that are running keep their limits until they end
+    [exit 0]
+    ");
+    let left = "project/.claude/fusebox.json\nproject/.claude/fusebox.schema.json";
+    assert_eq!(world.files("project") + &world.files("home"), left);
+}
+
+#[test]
+fn a_linked_settings_file_stays_a_link() {
+    let world = TestWorld::new();
+    world.write("home/dotfiles/settings.json", "{}\n");
+    let link = world.path("home/.claude/settings.json");
+    std::os::unix::fs::symlink(world.path("home/dotfiles/settings.json"), &link).unwrap();
+    let _said = world.run(&["init", "--scope", "user"]).ok();
+    assert!(link.is_symlink());
+    assert!(world.read("home/dotfiles/settings.json").unwrap().contains("PreToolUse"));
+    let _said = world.run(&["uninstall"]).ok();
+    assert_eq!(world.read("home/dotfiles/settings.json").unwrap(), "{}\n");
+}
