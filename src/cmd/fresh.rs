@@ -1,11 +1,10 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Local, NaiveDateTime, NaiveTime, TimeZone};
 
 use crate::engine::session::Session;
 use crate::error::Result;
+use crate::live::catch_up::catch_up;
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
@@ -16,6 +15,9 @@ use crate::world::World;
 /// Returns the sessions with an event since a moment, with all their rows, the transcripts read up to now.
 pub fn fresh_sessions(world: &World, since_ms: i64) -> Result<Vec<SessionRows>> {
     let store = Store::open(world)?;
+    for session in store.sessions_since(since_ms)? {
+        catch_up(world, &store, &session.id)?;
+    }
     let sessions = store.sessions_since(since_ms)?;
     sessions.into_iter().map(|session| rows_of(&store, session)).collect()
 }
@@ -62,6 +64,3 @@ pub fn begin_ms(world: &World, since: Since) -> i64 {
         }
     }
 }
-
-/// How long `--follow` waits before it looks again.
-pub const PAUSE: Duration = Duration::from_millis(500);

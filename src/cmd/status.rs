@@ -15,7 +15,7 @@ use crate::world::World;
 /// How far back sessions are looked for that are not at work.
 const LATELY_MS: i64 = 7 * 86_400_000;
 /// Names the run of the agent that asks; the hook sets it on the agent's own call.
-const OWN_RUN: &str = "FUSEBOX_RUN";
+const OWN_RUN: &str = "FUSEBOX_ME";
 
 /// Arguments of `fusebox status`.
 #[derive(Debug, clap::Args)]
@@ -61,8 +61,8 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 fn own_run(world: &World) -> Result<String> {
     world.var(OWN_RUN).ok_or_else(|| {
-        Error::failed("`--me` is for agents: `FUSEBOX_RUN` names no run")
-            .hint("`fusebox status` shows every run; Fusebox's hook sets FUSEBOX_RUN where an agent runs this command")
+        Error::failed("`--me` is for agents: `FUSEBOX_ME` names no run")
+            .hint("`fusebox status` shows every run; Fusebox's hook sets FUSEBOX_ME where an agent runs this command")
     })
 }
 

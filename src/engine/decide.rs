@@ -225,7 +225,8 @@ fn grace(policy: &Policy, usage: &Usage, event: &Event, finding: &Finding) -> u3
         }
         _ => true,
     };
-    if timed_out || blind || !fits { 0 } else { policy.run.grace_turns }
+    let rules = if finding.scope == Scope::Run { policy.run } else { policy.session };
+    if timed_out || blind || !fits { 0 } else { rules.grace_turns }
 }
 
 /// Returns the working or wall time left before a limit that stops this run.

@@ -16,6 +16,7 @@ use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
 pub fn adopt(book: &mut Book, id: &str, event: &Event) {
     let Some(order) = book.session.order.clone() else { return };
     let (of_run, of_session) = account::meters(book, id, event);
+    let grace = book.session.rules.grace_turns;
     let Some(run) = book.run_mut(id) else { return };
     if run.order.is_some() || matches!(event.kind, Kind::Prompt { .. } | Kind::SessionStart { .. }) {
         return;
@@ -28,7 +29,7 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) {
         _ => true,
     };
     let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
-    let grace_left = if reports { run.rules.grace_turns } else { 0 };
+    let grace_left = if reports { grace } else { 0 };
     let phase = match (grace_left, &event.kind) {
         (0, _) => Phase::Halted,
         (_, Kind::BatchEnded(_)) => Phase::Reporting,

@@ -255,7 +255,7 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
         None => pin::open(world, input, event),
     };
     if pin::is_due(world, &session, event) {
-        pin::pin(world, store, &mut session, Path::new(&*input.cwd))?;
+        pin::pin(world, store, &mut session)?;
     }
     if input.model.is_some() {
         session.model.clone_from(&input.model);

@@ -133,12 +133,8 @@ fn trips(report: &Report, page: &Page) -> String {
 }
 
 fn held(report: &Report, page: &Page) -> String {
-    let next: Vec<String> = report.sessions.iter().flat_map(advice::next).collect();
-    if next.is_empty() {
-        return String::new();
-    }
-    let lines: String = next.iter().map(|sentence| page.wrap("", sentence)).collect();
-    format!("\n{lines}")
+    let lines: String = report.sessions.iter().map(|session| advice::text(session, "", page)).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Writes groups with their totals.
