@@ -169,9 +169,9 @@ impl Book {
         }
     }
 
-    /// Returns the runs that were opened in this event.
-    pub fn opened_runs(&self) -> impl Iterator<Item = &String> {
-        self.opened.iter()
+    /// Whether a run was opened in this event.
+    pub fn was_opened(&self, id: &str) -> bool {
+        self.opened.iter().any(|opened| opened == id)
     }
 
     /// Returns the runs that changed.
