@@ -125,6 +125,15 @@ impl World {
         let _closed = writeln!(io::stderr().lock(), "{text}");
     }
 
+    /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
+    /// takes the line away.
+    pub fn progress(&self, text: &str) {
+        let mut terminal = io::stderr().lock();
+        if terminal.is_terminal() {
+            let _closed = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        }
+    }
+
     /// Whether output may be coloured: a terminal, and no NO_COLOR.
     pub fn colours(&self) -> bool {
         io::stdout().is_terminal() && self.var("NO_COLOR").is_none() && self.var("TERM").as_deref() != Some("dumb")
