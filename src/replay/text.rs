@@ -21,7 +21,7 @@ const WORDS: [(What, &str, Ink); 9] = [
 ];
 
 /// Who is told something, as people read it.
-const WHOM: [(Whom, &str); 3] = [(Whom::Agent, "agent"), (Whom::Parent, "parent"), (Whom::User, "user")];
+const WHOM: [(Whom, &str); 3] = [(Whom::Agent, "agent:"), (Whom::Parent, "parent:"), (Whom::User, "user:")];
 
 /// Writes a session with its timeline.
 pub fn session(outcome: &Outcome, page: &Page) -> String {
@@ -60,20 +60,24 @@ fn title(outcome: &Outcome, page: &Page) -> String {
 fn moment(outcome: &Outcome, entry: &Entry, page: &Page) -> String {
     let (words, ink) = WORDS.iter().find(|row| row.0 == entry.what).map_or(("", Ink::Plain), |row| (row.1, row.2));
     let run = outcome.runs.iter().find(|run| run.id == entry.run);
-    let line = format!("{}  {} {words}: {}", clock(entry.at_ms), who(run), reading(&entry.finding));
-    let mut text = page.paint(ink, page.wrap("  ", &line).trim_end()) + "\n";
+    let head = format!("  {}  ", clock(entry.at_ms));
+    let who = format!("{} ", who(run));
+    let mut text = format!("{head}{who}{}\n", page.paint(ink, words));
+    let room = page.width.saturating_sub(INDENT.len());
+    text.push_str(&format!("{INDENT}{}\n", cut(&reading(&entry.finding), room)));
     if entry.what == What::EarlyWarning {
         return text;
     }
     for (whom, sentence) in &entry.told {
         let whom = WHOM.iter().find(|row| row.0 == *whom).map_or("", |row| row.1);
-        text.push_str(
-            &page.paint(Ink::Dim, page.wrap("      ", &format!("to the {whom}: {}", plain(sentence))).trim_end()),
-        );
-        text.push('\n');
+        let line = format!("{whom:<8}{}", plain(sentence.trim_start_matches("Fusebox: ")));
+        text.push_str(&format!("{INDENT}{}\n", page.paint(Ink::Dim, &cut(&line, room))));
     }
     text
 }
+
+/// What stands before the lines that belong to a moment.
+const INDENT: &str = "            ";
 
 fn who(run: Option<&Run>) -> String {
     match run {
@@ -142,7 +146,7 @@ fn count(number: u64, noun: &str) -> String {
 fn clock(ms: u64) -> String {
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms as f64 / 1000.0 % 60.0);
     match hours {
-        0 => format!("{minutes:>2}:{seconds:04.1}"),
+        0 => format!("{minutes:>3}:{seconds:04.1}"),
         _ => format!("{hours}:{minutes:02}:{seconds:04.1}"),
     }
 }

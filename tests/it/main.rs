@@ -6,6 +6,7 @@ mod config;
 mod cost;
 mod doctor;
 mod install;
+mod replay;
 mod setup;
 mod tidy;
 mod world;
