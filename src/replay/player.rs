@@ -54,6 +54,15 @@ pub struct Player<'a> {
     entries: Vec<Entry>,
 }
 
+/// What was decided about an event.
+struct Answered {
+    /// The run it belongs to.
+    run: String,
+    verdict: Verdict,
+    /// What the hook would have printed.
+    text: String,
+}
+
 /// Plays a whole recording; `charges` holds what was charged in the recordings before it.
 pub fn play(setting: Setting<'_>, recording: &Recording, charges: Memory) -> Result<(Outcome, Memory)> {
     let mut player = Player::new(setting, recording, charges);
@@ -93,35 +102,53 @@ impl<'a> Player<'a> {
         &mut self.book
     }
 
-    /// Takes one hook call; returns what the hook would have answered, and nothing for what would not have happened.
-    pub fn take(&mut self, call: &HookCall) -> Result<Option<String>> {
-        let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(None) };
-        let event = input::event(&input, self.recording.moment(call), self.recording.attended, &Guard::default());
+    /// Takes one hook call, unless it would not have happened.
+    fn take(&mut self, call: &HookCall) -> Result<()> {
+        let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(()) };
+        let event = self.event(&input, call);
         self.count(&event);
         if self.is_undone(&event) {
-            self.read(&event)?;
-            return Ok(None);
+            return self.read(&event).map(|_| ());
         }
-        if let Some(answer) = self.given(&event, &input) {
-            return Ok(Some(Answer::decision_only(&answer)));
+        if self.given(&input, &event).is_some() {
+            return Ok(());
         }
-        let findings = self.findings(&input, &event)?;
-        let before = self.book.session.prompt_id.clone();
-        let (run, verdict) = step(&mut self.book, &event, &findings, self.setting.policy);
+        let prompt_before = self.book.session.prompt_id.clone();
+        let Answered { run, verdict, .. } = self.decide(&input, &event)?;
+        self.cut(&event, &run, (&verdict, prompt_before.as_deref()))
+    }
+
+    /// Takes one hook call, whatever was stopped before; returns what the hook would have answered.
+    pub fn answer(&mut self, call: &HookCall) -> Result<String> {
+        let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(String::new()) };
+        let event = self.event(&input, call);
+        match self.given(&input, &event) {
+            Some(answer) => Ok(Answer::decision_only(&answer)),
+            None => Ok(self.decide(&input, &event)?.text),
+        }
+    }
+
+    fn event(&self, input: &Input, call: &HookCall) -> Event {
+        input::event(input, self.recording.moment(call), self.recording.attended, &Guard::default())
+    }
+
+    /// Has the engine decide.
+    fn decide(&mut self, input: &Input, event: &Event) -> Result<Answered> {
+        let findings = self.findings(input, event)?;
+        let (run, verdict) = step(&mut self.book, event, &findings, self.setting.policy);
         if let Some(halted) = self.book.halted.clone() {
             enforce::cascade(&mut self.book, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
-        let case = Case { name, event: &event, book: &self.book, run: &run, tool_input: input.tool_input };
-        let answer = output::answer(&case, &verdict).text();
+        let case = Case { name, event, book: &self.book, run: &run, tool_input: input.tool_input };
+        let text = output::answer(&case, &verdict).text();
         let at_ms = event.at.since(self.book.session.started);
-        self.entries.extend(timeline::entries(&self.book, &event, (&run, at_ms), (&verdict, &answer)));
-        self.cut(&event, &run, (&verdict, before.as_deref()))?;
+        self.entries.extend(timeline::entries(&self.book, event, (&run, at_ms), (&verdict, &text)));
         if let (Some(id), Some(name)) = (event.call_id(), name) {
-            self.book.call_mut(id).answers.insert(name.as_str(), answer.clone());
+            self.book.call_mut(id).answers.insert(name.as_str(), text.clone());
         }
         self.book.saved();
-        Ok(Some(answer))
+        Ok(Answered { run, verdict, text })
     }
 
     /// Charges what is left, and says what came of it.
@@ -286,7 +313,7 @@ impl<'a> Player<'a> {
     }
 
     /// Finds the answer given to the same event before: the hook is registered twice, or the client called it again.
-    fn given(&self, event: &Event, input: &Input) -> Option<String> {
+    fn given(&self, input: &Input, event: &Event) -> Option<String> {
         let name = EventName::parse(&input.hook_event_name)?.as_str();
         self.book.call(event.call_id()?)?.answers.get(name).cloned()
     }

@@ -8,5 +8,6 @@ mod doctor;
 mod install;
 mod replay;
 mod setup;
+mod stories;
 mod tidy;
 mod world;
