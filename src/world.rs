@@ -8,12 +8,18 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::termios::tcgetwinsize;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::engine::event::Moment;
+
+/// The narrowest and the widest line that reports are made for.
+const NARROWEST: usize = 40;
+const WIDEST: usize = 200;
 
 /// The process's surroundings.
 pub struct World {
@@ -104,7 +110,7 @@ impl World {
         let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
         let mut hasher = DefaultHasher::new();
         id[..length].hash(&mut hasher);
-        hasher.finish()
+        hasher.finish() & 0xffff_ffff
     }
 
     /// Reads all of standard input.
@@ -134,14 +140,28 @@ impl World {
         }
     }
 
+    /// Waits so long, or until nobody reads standard output any more; returns whether somebody still does.
+    pub fn wait_while_read(&self, patience: Duration) -> bool {
+        let out = io::stdout();
+        let mut watched = [PollFd::new(&out, PollFlags::empty())];
+        let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+        match poll(&mut watched, Some(&patience)) {
+            Ok(0) | Err(_) => true,
+            Ok(_) => false,
+        }
+    }
+
     /// Whether output may be coloured: a terminal, and no NO_COLOR.
     pub fn colours(&self) -> bool {
         io::stdout().is_terminal() && self.var("NO_COLOR").is_none() && self.var("TERM").as_deref() != Some("dumb")
     }
 
-    /// Returns the terminal's width, 80 where there is none.
+    /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does. A pipe or file takes the most.
     pub fn width(&self) -> usize {
-        self.var("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(80).clamp(40, 200)
+        let said = self.var("COLUMNS").and_then(|columns| columns.parse().ok());
+        let terminal =
+            || tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+        said.or_else(terminal).unwrap_or(WIDEST).clamp(NARROWEST, WIDEST)
     }
 
     /// Returns the git common directory of a folder, else the folder: worktrees are one project.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::fresh;
 use crate::cmd::target::{self, Target};
 use crate::error::{Error, Result};
+use crate::live::catch_up::catch_up;
 use crate::report::story::{self, Source};
 use crate::store::Store;
 use crate::world::World;
@@ -26,6 +27,7 @@ pub struct Args {
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let store = Store::open(world)?;
     let (target, trip) = find(&store, &args.id)?;
+    catch_up(world, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let session = store.session(target.session())?.ok_or_else(gone)?;
     let rows = fresh::rows_of(&store, session)?;

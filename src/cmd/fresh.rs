@@ -1,7 +1,5 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Local, NaiveDateTime, NaiveTime, TimeZone};
 
 use crate::engine::session::Session;
@@ -10,18 +8,23 @@ use crate::live::catch_up::catch_up;
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
-use crate::store::Store;
 use crate::store::history::Numbered;
+use crate::store::{self, Store};
 use crate::world::World;
 
-/// Returns the sessions with an event since a moment, with all their rows, the transcripts read up to now.
-pub fn fresh_sessions(world: &World, since_ms: i64) -> Result<Vec<SessionRows>> {
-    let store = Store::open(world)?;
-    for session in store.sessions_since(since_ms)? {
+/// Returns the sessions that are wanted, the oldest first, with all their rows, their transcripts read up to now.
+///
+/// The locks are let go after each session: hooks wait for them.
+pub fn fresh_sessions(world: &World, wanted: impl Fn(&Session) -> bool) -> Result<Vec<SessionRows>> {
+    let sessions = Store::open(world)?.sessions_since(i64::MIN)?;
+    let mut fresh = Vec::new();
+    for session in sessions.into_iter().filter(wanted) {
+        let store = Store::open_for(&store::folder(world)?, Some(&session.id))?;
         catch_up(world, &store, &session.id)?;
+        let Some(session) = store.session(&session.id)? else { continue };
+        fresh.push(rows_of(&store, session)?);
     }
-    let sessions = store.sessions_since(since_ms)?;
-    sessions.into_iter().map(|session| rows_of(&store, session)).collect()
+    Ok(fresh)
 }
 
 /// Reads all rows of a session.
@@ -66,6 +69,3 @@ pub fn begin_ms(world: &World, since: Since) -> i64 {
         }
     }
 }
-
-/// How long `--follow` waits before it looks again.
-pub const PAUSE: Duration = Duration::from_millis(500);

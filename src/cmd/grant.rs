@@ -22,14 +22,14 @@ N is in configuration's unit: US dollars, milliseconds or a count; times may end
 A cap can only be raised. What this limit had paused or stopped may go on.
 
 Examples:
-  fusebox grant a1b2c3d4 max_turns=+10                        ten more tool calls for a run
-  fusebox grant 5f0c1d2e max_cost_usd=+5                      five more dollars for a session
-  fusebox grant a1b2c3d4 max_duration_ms=+10m max_turns=60    ten more minutes, and 60 tool calls in all
-  fusebox grant --task 7 max_turns=+10                        the run that works on task 7"
+  fusebox grant a1b2c3d4 max_turns=+10     ten more tool calls for a run
+  fusebox grant 5f0c1d2e max_cost_usd=+5   five more dollars for a session
+  fusebox grant a1b2c3d4 max_turns=60 max_duration_ms=+10m
+  fusebox grant --task 7 max_turns=+10     the run that works on task 7"
 )]
 pub struct Args {
     /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what
-    #[arg(value_name = "ID> <LIMIT=+N")]
+    #[arg(value_name = "ID|LIMIT=+N")]
     words: Vec<String>,
     /// The run that works on this task
     #[arg(long, value_name = "N")]
@@ -63,7 +63,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     if let Some(second) = ids.get(usize::from(args.task.is_none())) {
         return Err(Error::usage(format!("`{second}` is one id too many")).hint("more of a limit is `max_turns=+10`"));
     }
-    let named = target::Args { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
+    let named = target::Whom { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
     lever::pull(world, &named, |grip| {
         if more.is_empty() {
             return Err(nothing_to_grant(grip));
@@ -122,9 +122,9 @@ fn held_by(grip: &Grip) -> String {
 
 /// Raises caps, and lifts what they had ordered; says what was done.
 pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
+    let targets: Vec<Target> = more.iter().map(|more| holder(grip, more.limit)).collect::<Result<_>>()?;
     let mut said = Vec::new();
-    for more in more {
-        let target = holder(grip, more.limit)?;
+    for (more, target) in more.iter().zip(targets) {
         said.push(raise(grip, &target, more)?);
         let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.limit.key);
         if ordered {

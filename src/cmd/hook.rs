@@ -51,7 +51,7 @@ fn respond(world: &World, input: &Input) -> Result<()> {
     }
     let answer = take(world, &store, &mut book, (input, &event))?;
     stamp(&mut book);
-    store.save(&book)?;
+    store.save(&mut book)?;
     store.commit()?;
     world.print(&answer);
     store.leave();
@@ -74,7 +74,7 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event)) -
     settings::look(world, book, (input, event), &mut answer);
     tell_notices(&mut book.session, event, &mut answer);
     let text = answer.text();
-    remember(book, event, input, &text);
+    remember(book, &run, (event, input), &text);
     Ok(text)
 }
 
@@ -94,9 +94,10 @@ fn given(book: &Book, event: &Event, input: &Input) -> Option<String> {
     book.call(event.call_id()?)?.answers.get(name).cloned()
 }
 
-fn remember(book: &mut Book, event: &Event, input: &Input, answer: &str) {
+fn remember(book: &mut Book, run: &str, what: (&Event, &Input), answer: &str) {
+    let (event, input) = what;
     if let (Some(id), Some(name)) = (event.call_id(), EventName::parse(&input.hook_event_name)) {
-        book.call_mut(id).answers.insert(name.as_str(), answer.to_owned());
+        book.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
     }
 }
 

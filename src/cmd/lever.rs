@@ -11,8 +11,9 @@ use crate::engine::records;
 use crate::engine::session::Status;
 use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
-use crate::report::value::Stamp;
+use crate::live::catch_up::catch_up;
 use crate::store::Store;
+use crate::store::logbook;
 use crate::wire::sentences::short;
 use crate::world::World;
 
@@ -30,7 +31,7 @@ pub struct Grip<'a> {
 /// Changes what `args` name, and prints what `change` says of it.
 pub fn pull(
     world: &World,
-    args: &target::Args,
+    args: &target::Whom,
     change: impl FnOnce(&mut Grip) -> Result<Vec<String>>,
 ) -> Result<ExitCode> {
     let looking = Store::open(world)?;
@@ -39,6 +40,7 @@ pub fn pull(
     // The locks are taken in one order, the session's first: so this one goes before the next is opened.
     drop(looking);
     let store = Store::open_for(&folder, Some(target.session()))?;
+    catch_up(world, &store, target.session())?;
     store.begin()?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let mut book = Book::new(store.session(target.session())?.ok_or_else(gone)?);
@@ -47,19 +49,23 @@ pub fn pull(
     }
     let now = world.now();
     let said = change(&mut Grip { book: &mut book, target: target.clone(), now })?;
-    save(&store, &mut book, now)?;
+    let records = save(&store, &mut book, now)?;
     store.commit()?;
+    logbook::append(&logbook::folder(&book.session.log, &folder), &records);
     store.leave();
     world.print(&(said.join("\n") + "\n"));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Saves a book with its records as of now: its own `last` is the last event, and this is none.
-fn save(store: &Store, book: &mut Book, now: Moment) -> Result<()> {
-    for record in std::mem::take(&mut book.records) {
-        store.save_record(&Record { at: Stamp(now.wall_ms).text(), ..record }, now)?;
+fn save(store: &Store, book: &mut Book, now: Moment) -> Result<Vec<Record>> {
+    let mut records = std::mem::take(&mut book.records);
+    for record in &mut records {
+        record.at = logbook::time(now.wall_ms);
+        store.save_record(record, now)?;
     }
-    store.save(book)
+    store.save(book)?;
+    Ok(records)
 }
 
 impl Grip<'_> {
@@ -71,6 +77,14 @@ impl Grip<'_> {
                 let kind = self.book.run(run).map_or("run", |run| &run.agent_type);
                 format!("{kind} {}", short(run))
             }
+        }
+    }
+
+    /// Returns what records call the target, which name the session and run beside it.
+    pub fn it(&self) -> &'static str {
+        match self.target {
+            Target::Session(_) => "the session",
+            Target::Run { .. } => "the agent",
         }
     }
 
@@ -98,10 +112,15 @@ impl Grip<'_> {
         }
     }
 
+    fn is_at_work(&self) -> bool {
+        self.book.runs().any(|run| run.working && run.order.is_none())
+    }
+
     /// Says how the work goes on from here.
     pub fn goes_on(&self, target: &Target) -> String {
         let name = self.name(target);
         match target {
+            Target::Session(_) if self.is_at_work() => format!("{name} is still at work and goes on"),
             Target::Session(_) => format!("{name} goes on with its next prompt"),
             Target::Run { run, .. } => match self.book.run(run) {
                 Some(run) if run.working => format!("{name} is still at work and goes on"),

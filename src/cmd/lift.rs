@@ -6,7 +6,7 @@ use crate::engine::book::Book;
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Event, Kind, Moment};
 use crate::engine::meters::Meters;
-use crate::engine::policy::{Action, Rule, Rules, Scope};
+use crate::engine::policy::{Action, Layer, Rule, Rules, Scope};
 use crate::engine::session::{Order, Run, Status};
 use crate::engine::verdict::Finding;
 use crate::limits::{Limit, Meter, Stage};
@@ -36,13 +36,14 @@ pub fn lift(book: &mut Book, target: &Target) -> Option<Order> {
 }
 
 fn lift_session(book: &mut Book) -> Option<Order> {
-    let order = book.session.order.take();
     if matches!(book.session.status, Status::Paused | Status::Failed | Status::Stopped) {
         book.session.status = Status::Running;
     }
     let taken = |run: &&Run| run.order.as_ref().is_some_and(|order| order.finding.scope == Scope::Session);
-    let runs: Vec<String> = book.runs().filter(taken).map(|run| run.id.clone()).collect();
-    for id in runs {
+    let runs: Vec<(String, Option<Order>)> =
+        book.runs().filter(taken).map(|run| (run.id.clone(), run.order.clone())).collect();
+    let order = book.session.order.take().or_else(|| runs.first().and_then(|(_, order)| order.clone()));
+    for (id, _) in runs {
         go_on(book, &id);
     }
     order
@@ -128,7 +129,15 @@ pub fn rules<'a>(book: &'a Book, target: &Target) -> Option<&'a Rules> {
 /// Raises a cap, and writes that down.
 pub fn raise(book: &mut Book, target: &Target, finding: &Finding, more: u64) {
     let id = run_of(book, target);
-    enforce::raise(book, &id, finding, more);
+    enforce::raise(book, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
+    // Whoever said No to the old cap is asked again at the new one.
+    let declined = |run: &&Run| run.declined.contains(&finding.limit);
+    let declined: Vec<String> = book.runs().filter(declined).map(|run| run.id.clone()).collect();
+    for id in declined.iter().filter(|other| finding.scope == Scope::Session || **other == id) {
+        if let Some(run) = book.run_mut(id) {
+            run.declined.retain(|limit| *limit != finding.limit);
+        }
+    }
 }
 
 /// Returns the run that records about a target name: the run itself, or the session's main run.

@@ -1,7 +1,7 @@
 //! `fusebox log`.
 
 use std::process::ExitCode;
-use std::thread;
+use std::time::Duration;
 
 use crate::cmd::fresh;
 use crate::error::Result;
@@ -10,6 +10,9 @@ use crate::report::period::{self, Since};
 use crate::report::rows::Logged;
 use crate::store::Store;
 use crate::world::World;
+
+/// How long `--follow` waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Arguments of `fusebox log`.
 #[derive(Debug, clap::Args)]
@@ -34,8 +37,7 @@ pub struct Args {
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let begin_ms = fresh::begin_ms(world, args.since);
     let mut last = show(world, args, Store::open(world)?.records_since(begin_ms)?).unwrap_or(0);
-    while args.follow {
-        thread::sleep(fresh::PAUSE);
+    while args.follow && world.wait_while_read(PAUSE) {
         // Open only for the moment: hooks wait for the same lock.
         let added = Store::open(world)?.records_after(last)?;
         last = show(world, args, added).unwrap_or(last);

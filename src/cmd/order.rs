@@ -21,11 +21,11 @@ It takes effect at the next event of the run or session; subagents below a run f
 `fusebox resume` lifts it.
 
 Examples:
-  fusebox pause a1b2c3d4                         hold a run and keep its work
-  fusebox stop 5f0c1d2e --reason 'wrong branch'  end a session's work")]
+  fusebox pause a1b2c3d4    hold a run and keep its work
+  fusebox stop 5f0c1d2e --reason 'wrong branch'")]
 pub struct Args {
     #[command(flatten)]
-    target: target::Args,
+    target: target::Whom,
     /// Why, for the log
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -78,7 +78,8 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
         }
         Target::Run { run, .. } => halt(grip, &run, &order),
     };
-    let words = format!("{name} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
+    let who = if scope == Scope::Session { "Session" } else { "Agent" };
+    let words = format!("{who} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
     grip.record(kind.record, &finding, (&words, Some(reason.unwrap_or(&words))));
     Ok(said(grip, kind, followers))
 }

@@ -42,7 +42,7 @@ pub struct Args {
 /// Shows what was spent and what tripped.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let since_ms = fresh::begin_ms(world, args.since);
-    let rows = fresh::fresh_sessions(world, since_ms)?;
+    let rows = fresh::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
     let text = match args.by {
         By::Session => sessions(world, args, &rows),
         _ => groups(world, args, &rows, since_ms),

@@ -18,15 +18,16 @@ use crate::world::World;
 /// Arguments of `fusebox reset`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Tool calls, requests, tokens, cost and working time count from zero again, against the same caps, and the run or
-session may go on. What was spent stays in `fusebox report`. Wall time counts from the beginning and cannot be reset.
+Tool calls, requests, tokens, cost and working time count from zero again, against the same caps,
+and the run or session may go on. What was spent stays in `fusebox report`.
+Wall time counts from the beginning and cannot be reset.
 
 Examples:
   fusebox reset a1b2c3d4    one run; its session's counters stay
   fusebox reset 5f0c1d2e    a session; its runs' counters stay")]
 pub struct Args {
     #[command(flatten)]
-    target: target::Args,
+    target: target::Whom,
 }
 
 /// Sets the counters of a run or session to zero.
@@ -45,8 +46,8 @@ fn reset(grip: &mut Grip) -> Vec<String> {
         was.turns, spent.requests, spent.tokens, spent.cost
     )];
     let finding = lift::order(grip.book, &target).map(|order| order.finding.clone());
-    let words = format!("A person set the counters of {name} to zero");
-    grip.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, Some(&words)));
+    let words = format!("A person set the counters of {} to zero", grip.it());
+    grip.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
     grip.notice(format!("a person set the counters of {name} to zero."));
     if lift::holder(grip.book, &target) != target {
         let session = short(&grip.book.session.id);
@@ -59,7 +60,7 @@ fn reset(grip: &mut Grip) -> Vec<String> {
     }
     for used_up in lift::used_up(grip.book, &target, grip.now) {
         let id = short(target.id());
-        said.push(format!("{0} is still used up; `fusebox grant {id} {0}=+N` gives more", used_up.finding.limit));
+        said.push(format!("{0} would still stop it; `fusebox grant {id} {0}=+N` gives more", used_up.finding.limit));
     }
     said
 }

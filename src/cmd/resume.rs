@@ -5,8 +5,11 @@ use std::process::ExitCode;
 use crate::cmd::grant::{self, More};
 use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift::{self, UsedUp};
+use crate::cmd::target::Target;
 use crate::cmd::{person, target};
 use crate::engine::record::RecordKind;
+use crate::engine::session::Status;
+use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::report::advice;
 use crate::world::World;
@@ -18,12 +21,12 @@ A limit that is still used up is raised by its `increase`, so that the work can 
 A main run goes on with the next prompt, a subagent with the next message to it.
 
 Examples:
-  fusebox resume a1b2c3d4                          a run that was paused or stopped
-  fusebox resume 5f0c1d2e --grant max_cost_usd=+5  a session, with five dollars more
-  fusebox resume --task 7                          the run that works on task 7")]
+  fusebox resume a1b2c3d4    a run that was paused or stopped
+  fusebox resume --task 7    the run that works on task 7
+  fusebox resume 5f0c1d2e --grant max_cost_usd=+5")]
 pub struct Args {
     #[command(flatten)]
-    target: target::Args,
+    target: target::Whom,
     /// Raise a limit with it; may be given more than once
     #[arg(long, value_name = "LIMIT=+N", value_parser = grant::parse)]
     grant: Vec<More>,
@@ -42,19 +45,32 @@ fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
     grip.target = lift::holder(grip.book, &grip.target);
     let name = grip.name(&grip.target);
     let status = grip.status(&grip.target);
-    let Some(order) = lift::lift(grip.book, &grip.target) else {
-        return Err(Error::failed(format!("{name} is {}: nothing holds it", status.as_str()))
-            .hint("`fusebox status` shows what is held"));
+    let finding = match lift::lift(grip.book, &grip.target) {
+        Some(order) => order.finding,
+        None => holds_prompts_back(grip).ok_or_else(|| nothing_holds(&name, status))?,
     };
-    grip.record(RecordKind::AgentResumed, &order.finding, (&format!("A person resumed {name}"), None));
+    let words = format!("A person resumed {}", grip.it());
+    grip.record(RecordKind::AgentResumed, &finding, (&words, None));
     grip.notice(format!("a person resumed {name}."));
-    let mut said = vec![format!("{name} is resumed; it was {}", status.as_str())];
+    let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
     said.extend(grant::apply(grip, &args.grant)?);
     for used_up in lift::used_up(grip.book, &grip.target, grip.now) {
         said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });
     }
     said.push(grip.goes_on(&grip.target));
     Ok(said)
+}
+
+/// Finds the session's limit that keeps prompts back: that leaves no order behind.
+fn holds_prompts_back(grip: &Grip) -> Option<Finding> {
+    let of_session = matches!(grip.target, Target::Session(_));
+    let first = lift::used_up(grip.book, &grip.target, grip.now).into_iter().next();
+    first.filter(|_| of_session).map(|used_up| used_up.finding)
+}
+
+fn nothing_holds(name: &str, status: Status) -> Error {
+    Error::failed(format!("{name} is {}: nothing holds it", status.as_str()))
+        .hint("`fusebox status` shows what is held")
 }
 
 /// Says that a limit will stop the work again.
@@ -64,7 +80,7 @@ fn warned(grip: &Grip, used_up: &UsedUp) -> String {
     let more = advice::more(limit, used_up.more);
     let id = crate::wire::sentences::short(grip.target.id());
     let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
-    format!("{limit} is used up ({used} of {cap}) and will stop it again; `fusebox grant {id} {more}` gives more")
+    format!("{limit} would stop it again at once ({used} of {cap} used): `fusebox grant {id} {more}` gives more")
 }
 
 /// Raises a limit that is used up, and says so.
@@ -76,5 +92,5 @@ fn raised(grip: &mut Grip, used_up: &UsedUp) -> String {
     let cap = limit.show(finding.cap.saturating_add(used_up.more));
     let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
     grip.notice(format!("with that, {limit} was raised from {before} to {cap}."));
-    format!("{limit} was used up ({used} of {before}) and is raised by its increase: {before} -> {cap}")
+    format!("{limit} would stop it again at once ({used} of {before} used): raised by its increase, {before} -> {cap}")
 }

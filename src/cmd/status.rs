@@ -15,7 +15,7 @@ use crate::world::World;
 /// How far back sessions are looked for that are not at work.
 const LATELY_MS: i64 = 7 * 86_400_000;
 /// Names the run of the agent that asks; the hook sets it on the agent's own call.
-const OWN_RUN: &str = "FUSEBOX_RUN";
+const OWN_RUN: &str = "FUSEBOX_ME";
 
 /// Arguments of `fusebox status`.
 #[derive(Debug, clap::Args)]
@@ -44,11 +44,15 @@ pub struct Args {
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let named = if args.me { Some(own_run(world)?) } else { args.id.clone() };
     let target = named.map(|id| target::of_id(&Store::open(world)?, &id)).transpose()?;
-    let mut report = Report::of(&fresh::fresh_sessions(world, i64::MIN)?, world.now());
     let since = world.now().wall_ms.saturating_sub(LATELY_MS);
+    let rows = fresh::fresh_sessions(world, |session| match &target {
+        Some(target) => session.id == target.session(),
+        None => at_work(session.status) || session.last.wall_ms >= since,
+    })?;
+    let mut report = Report::of(&rows, world.now());
     match &target {
         Some(target) => narrow(&mut report, target),
-        None => report.sessions.retain(|session| is_open(session) || (args.all && session.started_at.0 >= since)),
+        None => report.sessions.retain(|session| args.all || is_open(session)),
     }
     let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };
     match (args.json, report.sessions.is_empty()) {
@@ -61,14 +65,13 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 fn own_run(world: &World) -> Result<String> {
     world.var(OWN_RUN).ok_or_else(|| {
-        Error::failed("`--me` is for agents: `FUSEBOX_RUN` names no run")
-            .hint("`fusebox status` shows every run; Fusebox's hook sets FUSEBOX_RUN where an agent runs this command")
+        Error::failed("`--me` is for agents: `FUSEBOX_ME` names no run")
+            .hint("`fusebox status` shows every run; Fusebox's hook sets FUSEBOX_ME where an agent runs this command")
     })
 }
 
-/// Leaves one session, or one run, in the report.
+/// Leaves of a run's session that run alone in the report.
 fn narrow(report: &mut Report, target: &Target) {
-    report.sessions.retain(|session| session.session_id == target.session());
     if let Target::Run { run: id, .. } = target {
         for session in &mut report.sessions {
             session.runs.retain(|run| run.run_id == *id);
@@ -78,6 +81,9 @@ fn narrow(report: &mut Report, target: &Target) {
 
 /// Whether a session or one of its runs is at work, held or stopped.
 fn is_open(session: &SessionReport) -> bool {
-    let open = |status: Status| !matches!(status, Status::Completed | Status::Orphaned);
-    open(session.status) || session.runs.iter().any(|run| run.order.is_some() && open(run.status))
+    at_work(session.status) || session.runs.iter().any(|run| run.order.is_some() && at_work(run.status))
+}
+
+fn at_work(status: Status) -> bool {
+    !matches!(status, Status::Completed | Status::Orphaned)
 }

@@ -7,8 +7,7 @@ use crate::wire::sentences::short;
 
 /// What names a session or run on the command line.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
-pub struct Args {
+pub struct Whom {
     /// A run or session: its id, or as much of its beginning as is unique
     #[arg(value_name = "ID", conflicts_with = "task")]
     pub id: Option<String>,
@@ -48,7 +47,7 @@ impl Target {
 }
 
 /// Finds what is named; names the candidates where nothing is, or too little.
-pub fn find(store: &Store, args: &Args) -> Result<Target> {
+pub fn find(store: &Store, args: &Whom) -> Result<Target> {
     match (&args.id, &args.task) {
         (_, Some(task)) => of_task(store, task),
         (Some(id), None) => of_id(store, id),

@@ -25,11 +25,10 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let folders = Folders::of(world, &world.folder());
     let places: Vec<Place> = match args.scope {
         Some(scope) => vec![folders.place(scope)?],
-        None => folders
-            .places()
-            .into_iter()
-            .filter(|place| place.scope != Scope::Managed && install::is_in(place))
-            .collect(),
+        None => {
+            let unmanaged = folders.places().into_iter().filter(|place| place.scope != Scope::Managed);
+            unmanaged.filter(install::may_be_in).collect()
+        }
     };
     let mut said = String::new();
     for place in &places {

@@ -12,6 +12,8 @@ use crate::engine::session::{MAIN, Request, Run, Session, Status};
 const SHORTEST_WAIT_MS: u64 = 500;
 /// A reservation whose response never came stops counting after this.
 const RESERVE_LIVES_MS: u64 = 600_000;
+/// Calls kept with their run where no end of a batch is seen.
+const MOST_IN_FLIGHT: usize = 32;
 /// How many requests an estimate is made from.
 const RECENT: usize = 5;
 
@@ -97,9 +99,7 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
 }
 
 fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
-    let record = book.call_mut(&call.id);
-    record.run = run.to_owned();
-    record.requested.get_or_insert(at);
+    book.call_mut(run, &call.id).requested.get_or_insert(at);
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
         run.task = Some(id.clone());
     }
@@ -111,6 +111,9 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         take_off_wait(book, run, (at_request, at), outcome.duration_ms);
     }
     count_call(book, run, call);
+    if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
+        book.file_calls(run);
+    }
     if let Some(agent) = &outcome.agent {
         book.session.reserves.retain(|reserve| reserve.holder != call.id);
         if agent.ended {
@@ -144,12 +147,11 @@ fn take_off_wait(book: &mut Book, id: &str, span: (Moment, Moment), duration_ms:
 
 /// Counts a call once, unless Fusebox refused it.
 pub fn count_call(book: &mut Book, run: &str, call: &Call) {
-    let record = book.call_mut(&call.id);
+    let record = book.call_mut(run, &call.id);
     if matches!(record.state, CallState::Counted | CallState::Refused) {
         return;
     }
     record.state = CallState::Counted;
-    record.run = run.to_owned();
     book.session.tally.turns += 1;
     if let Some(run) = book.run_mut(run) {
         run.tally.turns += 1;
@@ -162,13 +164,14 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id) {
             // The dialog ended without the call running: that was a No.
             let ask = book.session.asks.remove(at);
-            book.call_mut(&call.id).state = CallState::Refused;
+            book.call_mut(run, &call.id).state = CallState::Refused;
             if let Some(run) = book.run_mut(run) {
                 run.declined.push(ask.finding.limit);
             }
         }
         count_call(book, run, call);
     }
+    book.file_calls(run);
 }
 
 fn restart(book: &mut Book, id: &str) {

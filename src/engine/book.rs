@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::event::{Background, Moment};
 use crate::engine::meters::Spend;
 use crate::engine::policy::Rules;
@@ -10,7 +12,8 @@ use crate::engine::session::{Run, Session};
 use crate::engine::verdict::Finding;
 
 /// How a tool call was met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallState {
     /// Not decided: it was first seen after it ran, or not at all.
     #[default]
@@ -24,16 +27,18 @@ pub enum CallState {
 }
 
 /// What is remembered of a tool call.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The run that made it.
     pub run: String,
     /// How it was met.
     pub state: CallState,
     /// When it asked to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<Moment>,
     /// Answers already given, by event, so that a second process gives the same.
-    pub answers: BTreeMap<&'static str, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, String>,
 }
 
 /// News for a parent: a subagent was ended from outside.
@@ -89,6 +94,7 @@ pub struct Book {
     pub first_request: Option<Spend>,
     runs: BTreeMap<String, Run>,
     calls: BTreeMap<String, CallRecord>,
+    opened: Vec<String>,
     changed_runs: BTreeSet<String>,
     changed_calls: BTreeSet<String>,
 }
@@ -124,6 +130,7 @@ impl Book {
     /// Opens a run.
     pub fn open_run(&mut self, run: Run) {
         self.changed_runs.insert(run.id.clone());
+        self.opened.push(run.id.clone());
         self.lay_run(run);
     }
 
@@ -132,17 +139,38 @@ impl Book {
         self.runs.values()
     }
 
-    /// Finds a call.
+    /// Finds a call: of a batch in flight, or one whose batch is over.
     pub fn call(&self, id: &str) -> Option<&CallRecord> {
-        self.calls.get(id)
+        self.calls.get(id).or_else(|| self.runs.values().find_map(|run| run.calls.get(id)))
     }
 
-    /// Finds or makes a call's record, to change it.
-    pub fn call_mut(&mut self, id: &str) -> &mut CallRecord {
-        if !self.changed_calls.contains(id) {
+    /// Finds or makes the record of a run's call, to change it.
+    pub fn call_mut(&mut self, run: &str, id: &str) -> &mut CallRecord {
+        let of_run = self.runs.get(run).filter(|_| !self.calls.contains_key(id));
+        if of_run.is_some() {
+            self.changed_runs.insert(run.to_owned());
+        } else {
             self.changed_calls.insert(id.to_owned());
         }
-        self.calls.entry(id.to_owned()).or_default()
+        let calls = match self.runs.get_mut(run) {
+            Some(run) if !self.calls.contains_key(id) => &mut run.calls,
+            _ => &mut self.calls,
+        };
+        calls.entry(id.to_owned()).or_insert_with(|| CallRecord { run: run.to_owned(), ..CallRecord::default() })
+    }
+
+    /// Files the calls of a run's batch: it is over.
+    pub fn file_calls(&mut self, run: &str) {
+        let Some(run) = self.run_mut(run) else { return };
+        for (id, call) in std::mem::take(&mut run.calls) {
+            self.changed_calls.insert(id.clone());
+            self.calls.insert(id, call);
+        }
+    }
+
+    /// Returns the runs that were opened in this event.
+    pub fn opened_runs(&self) -> impl Iterator<Item = &String> {
+        self.opened.iter()
     }
 
     /// Returns the runs that changed.
@@ -157,6 +185,7 @@ impl Book {
 
     /// Forgets what has been saved, for the next event.
     pub fn saved(&mut self) {
+        self.opened.clear();
         self.changed_runs.clear();
         self.changed_calls.clear();
         self.records.clear();

@@ -78,8 +78,8 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 fn meet(book: &mut Book, id: &str, call: &Call, verdict: &Verdict) {
     match verdict.step {
         Step::Allow | Step::Warn => account::count_call(book, id, call),
-        Step::Ask => book.call_mut(&call.id).state = CallState::Asked,
-        Step::Deny | Step::Stop => book.call_mut(&call.id).state = CallState::Refused,
+        Step::Ask => book.call_mut(id, &call.id).state = CallState::Asked,
+        Step::Deny | Step::Stop => book.call_mut(id, &call.id).state = CallState::Refused,
     }
     if let (Intent::Spawn { name, prompt, .. }, Step::Allow | Step::Warn) = (&call.intent, verdict.step) {
         let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A point in time on both clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(i64, u64, u64)", from = "(i64, u64, u64)")]
 pub struct Moment {
     /// Milliseconds since 1970, by the wall clock.
     pub wall_ms: i64,
@@ -11,6 +12,18 @@ pub struct Moment {
     pub mono_ms: u64,
     /// Which boot, as a hash of its id.
     pub boot: u64,
+}
+
+impl From<Moment> for (i64, u64, u64) {
+    fn from(at: Moment) -> Self {
+        (at.wall_ms, at.mono_ms, at.boot)
+    }
+}
+
+impl From<(i64, u64, u64)> for Moment {
+    fn from((wall_ms, mono_ms, boot): (i64, u64, u64)) -> Self {
+        Moment { wall_ms, mono_ms, boot }
+    }
 }
 
 impl Moment {

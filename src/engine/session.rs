@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::book::CallRecord;
 use crate::engine::event::{Background, Moment};
 use crate::engine::meters::Spend;
 use crate::engine::policy::{Mode, OnError, Rules};
@@ -190,6 +191,9 @@ pub struct Session {
     /// How far the main transcript has been read.
     #[serde(default)]
     pub tail: Tail,
+    /// Runs that events of other runs may touch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
     /// Estimates of requests in flight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reserves: Vec<Reserve>,
@@ -229,6 +233,9 @@ pub struct Session {
     /// The events that had our handler when the client started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<String>,
+    /// Whether settings already sent hooks to another state when the client started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub diverted: bool,
     /// A fingerprint of the configuration files, to notice edits.
     #[serde(default)]
     pub config_print: u64,
@@ -328,6 +335,9 @@ pub struct Run {
     /// Background shell commands it started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
+    /// The calls of its batch in flight.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, CallRecord>,
     /// Requests, tokens and cost by model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, Spend>,

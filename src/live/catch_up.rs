@@ -19,7 +19,7 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
         book.lay_run(run);
     }
     charge(world, store, &mut book)?;
-    store.save(&book)?;
+    store.save(&mut book)?;
     store.commit()
 }
 

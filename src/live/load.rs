@@ -66,7 +66,7 @@ fn reads_siblings(kind: &Kind) -> bool {
 pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
     let mut book = Book::new(session);
     if is_wide(&event.kind) {
-        for run in store.open_runs(&book.session.id)? {
+        for run in store.open_runs(&book.session)? {
             book.lay_run(run);
         }
     }
@@ -117,7 +117,9 @@ fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
 }
 
 fn need_call(store: &Store, book: &mut Book, id: &str) -> Result<()> {
-    if let Some(call) = store.call(id)? {
+    if book.call(id).is_none()
+        && let Some(call) = store.call(&book.session.id, id)?
+    {
         book.lay_call(id, call);
     }
     Ok(())
@@ -138,7 +140,9 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let (table, trouble) = pricing::load(world);
     let mut intake = Intake::new(store, &table);
-    intake.remarks.extend(trouble.map(|trouble| format!("Fusebox: {trouble}")));
+    if let Some(trouble) = trouble {
+        say_once(&mut book.session, "pricing", &trouble.to_string());
+    }
     let mut findings = Findings::default();
     match &event.agent {
         Agent::Main => intake.main(book, None)?,
@@ -160,6 +164,14 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
     Ok(findings)
+}
+
+/// Tells the person something once a session.
+pub fn say_once(session: &mut Session, key: &str, what: &str) {
+    if !session.said.iter().any(|said| said == key) {
+        session.said.push(key.to_owned());
+        session.notices.push(format!("Fusebox: {what}"));
+    }
 }
 
 /// Finds out how the acting subagent was spawned, until that is known.
@@ -208,7 +220,7 @@ const SETTLES_AFTER_MS: u64 = 5_000;
 /// Hands the order of a run that was just halted to everything below it.
 pub fn follow(store: &Store, book: &mut Book) -> Result<()> {
     let Some(halted) = book.halted.clone() else { return Ok(()) };
-    for run in store.open_runs(&book.session.id)? {
+    for run in store.open_runs(&book.session)? {
         if book.run(&run.id).is_none() {
             book.lay_run(run);
         }
@@ -252,10 +264,14 @@ fn first_request_fact(agent_type: &str) -> String {
 pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Session> {
     let mut session = match store.session(&event.session)? {
         Some(session) => session,
-        None => pin::open(world, input, event),
+        None => {
+            let new = pin::open(world, input, event);
+            store.list_session(&new)?;
+            new
+        }
     };
     if pin::is_due(world, &session, event) {
-        pin::pin(world, store, &mut session, Path::new(&*input.cwd))?;
+        pin::pin(world, store, &mut session)?;
     }
     if input.model.is_some() {
         session.model.clone_from(&input.model);

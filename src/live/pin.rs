@@ -1,6 +1,6 @@
 //! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::config::load;
 use crate::config::policy::Pinned;
@@ -45,7 +45,8 @@ fn process(pid: u32) -> Option<Process> {
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
-pub fn pin(world: &World, store: &Store, session: &mut Session, _folder: &Path) -> Result<()> {
+pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
+    session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
         Some(client) => of_client_or_above(store, client)?,
@@ -55,13 +56,23 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, _folder: &Path) 
         Some((policy, name)) => apply(session, &policy, &name),
         None => take_files(world, store, session)?,
     }
-    if let Some(client) = session.client {
-        store.set_fact(&client_fact(client), &session.policy)?;
+    if session.launcher.is_some() {
+        store.list_session(session)?;
     }
+    remember_client(store, session)?;
     let folder = PathBuf::from(&session.folder);
     let registered = handlers::registered(world, &folder);
     session.handlers = registered.events.iter().map(|event| event.as_str().to_owned()).collect();
+    session.diverted = registered.diverted.is_some();
     Ok(())
+}
+
+/// Remembers which policy a session's client is pinned to, for its next session and for clients below it.
+pub fn remember_client(store: &Store, session: &Session) -> Result<()> {
+    match session.client {
+        Some(client) => store.set_fact(&client_fact(client), &session.policy),
+        None => Ok(()),
+    }
 }
 
 /// Reads the configuration as it is now and pins a session to it.

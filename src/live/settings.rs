@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::config::load;
 use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
+use crate::engine::session::Session;
 use crate::setup::handlers::{self, Registered};
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
@@ -17,7 +18,7 @@ pub fn look(world: &World, book: &mut Book, what: (&Input, &Event), answer: &mut
     match event.kind {
         Kind::ConfigChanged { .. } => {
             let now = handlers::registered(world, Path::new(&folder));
-            if let Some(loss) = loss(&book.session.handlers, &now) {
+            if let Some(loss) = loss(&book.session.handlers, &now).or_else(|| diversion(&book.session, &now)) {
                 answer.decision = Some("block");
                 answer.reason = Some(format!(
                     "Fusebox: this change of settings {loss}, so it takes no effect in this session; the limits stay in force. \
@@ -38,6 +39,12 @@ pub fn look(world: &World, book: &mut Book, what: (&Input, &Event), answer: &mut
         }
         _ => {}
     }
+}
+
+/// Says how settings would send the hooks to another state than the session's; nothing where they do not, or did before.
+fn diversion(session: &Session, now: &Registered) -> Option<String> {
+    let (file, variable) = now.diverted.as_ref().filter(|_| !session.diverted)?;
+    Some(format!("would send Fusebox's hooks to another state (`{variable}` in `env` of `{}`)", file.display()))
 }
 
 /// Says what the settings on disk would take away; nothing where all handlers are still there.

@@ -13,6 +13,7 @@ use crate::engine::enforce;
 use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::meters::Spend;
 use crate::engine::policy::Mode;
+use crate::engine::record::Record;
 use crate::engine::session::{Run, Session, Tail};
 use crate::engine::step::{Findings, step};
 use crate::engine::verdict::{Step, Verdict};
@@ -52,6 +53,7 @@ pub struct Player<'a> {
     /// Every tool call that was really made.
     calls: BTreeSet<String>,
     entries: Vec<Entry>,
+    log: Vec<Record>,
 }
 
 /// What was decided about an event.
@@ -94,12 +96,18 @@ impl<'a> Player<'a> {
             cut: BTreeSet::new(),
             calls: BTreeSet::new(),
             entries: Vec::new(),
+            log: Vec::new(),
         }
     }
 
     /// Returns the session as it stands.
     pub fn book(&mut self) -> &mut Book {
         &mut self.book
+    }
+
+    /// Hands out what would have been written to the log since the last time.
+    pub fn log(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.log)
     }
 
     /// Takes one hook call, unless it would not have happened.
@@ -145,8 +153,9 @@ impl<'a> Player<'a> {
         let at_ms = event.at.since(self.book.session.started);
         self.entries.extend(timeline::entries(&self.book, event, (&run, at_ms), (&verdict, &text)));
         if let (Some(id), Some(name)) = (event.call_id(), name) {
-            self.book.call_mut(id).answers.insert(name.as_str(), text.clone());
+            self.book.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
         }
+        self.log.append(&mut self.book.records);
         self.book.saved();
         Ok(Answered { run, verdict, text })
     }

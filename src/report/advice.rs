@@ -4,6 +4,7 @@ use crate::engine::policy::{Action, Scope};
 use crate::engine::session::Order;
 use crate::limits::{Limit, Unit};
 use crate::report::model::{RunReport, SessionReport};
+use crate::report::page::{Ink, Page, plain};
 use crate::wire::sentences::{reading, short};
 
 /// Returns the command that lifts an order: a pause is resumed, a used-up limit is raised.
@@ -34,20 +35,30 @@ pub fn typed(limit: &Limit, value: u64) -> String {
     }
 }
 
-/// Says of everything that is held or stopped in a session why, and which command lets it go on.
-pub fn next(session: &SessionReport) -> Vec<String> {
+/// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
+pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     let id = &session.session_id;
     let of_session = session.order.as_ref().map(|order| {
-        let (status, why) = (session.status.as_str(), reading(&order.finding));
-        format!("session {} is {status}: {why}. Next: {}", short(id), lifts(order, id))
+        let who = format!("session {}, {}", short(id), session.status.as_str());
+        held(&who, order, (id, indent), page)
     });
-    let own = |run: &&RunReport| run.order.as_ref().is_some_and(|order| order.finding.scope == Scope::Run);
-    let of_runs = session.runs.iter().filter(own).filter_map(of_run);
+    let own = |run: &&RunReport| run.order.as_ref().is_some_and(|order| is_own(session, run, order));
+    let of_runs = session.runs.iter().filter(own).filter_map(|run| {
+        let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
+        Some(held(&who, run.order.as_ref()?, (&run.run_id, indent), page))
+    });
     of_session.into_iter().chain(of_runs).collect()
 }
 
-fn of_run(run: &RunReport) -> Option<String> {
-    let order = run.order.as_ref()?;
-    let (kind, status, why) = (&run.agent_type, run.status.as_str(), reading(&order.finding));
-    Some(format!("{kind} {} is {status}: {why}. Next: {}", short(&run.run_id), lifts(order, &run.run_id)))
+/// Whether an order was given to the run itself, and not to its session or to the run above it.
+fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
+    let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
+    let theirs = above.and_then(|above| above.order.as_ref());
+    order.finding.scope == Scope::Run && theirs.is_none_or(|theirs| theirs.finding != order.finding)
+}
+
+fn held(who: &str, order: &Order, at: (&str, &str), page: &Page) -> String {
+    let (id, indent) = at;
+    let why = page.wrap(indent, &format!("{who}: {}", reading(&order.finding)));
+    format!("{why}{indent}  {}\n", page.paint(Ink::Bold, &lifts(order, id)))
 }

@@ -37,3 +37,40 @@ fn line(reading: &Reading, margin: (&str, usize), page: &Page) -> String {
 pub fn percent(reading: &Reading) -> u128 {
     u128::from(reading.used.value) * 100 / u128::from(reading.cap.value.max(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::policy::{Action, Layer};
+    use crate::limits;
+    use crate::report::page::Colour;
+    use crate::report::value::Quantity;
+
+    fn bar(used: u64, width: usize, colour: Colour) -> String {
+        let limit = limits::find("max_turns").unwrap();
+        let quantity = |value| Quantity { limit, value };
+        let (action, layer) = (Action::Terminate, Layer::Project);
+        let reading = Reading { limit: limit.key, used: quantity(used), cap: quantity(25), action, layer };
+        bars(&[reading], "", &Page { width, colour, local: |_| chrono::NaiveDateTime::default() })
+    }
+
+    #[test]
+    fn a_bar_shows_how_much_is_used() {
+        for (used, width, expected) in [
+            (0, 80, "tool calls  [----------] 0/25 max_turns  project\n"),
+            (17, 80, "tool calls  [######----] 17/25 max_turns  project\n"),
+            (26, 80, "tool calls  [##########] 26/25 max_turns  project\n"),
+            (17, 44, "tool calls  [######----] 17/25 max_turns\n"),
+            (17, 36, "tool calls  [######----] 17/25 max_…\n"),
+        ] {
+            assert_eq!(bar(used, width, Colour::Off), expected);
+        }
+    }
+
+    #[test]
+    fn a_bar_warns_by_its_colour() {
+        for (used, code) in [(19, 32), (20, 33), (25, 31)] {
+            assert!(bar(used, 80, Colour::On).starts_with(&format!("tool calls  \x1b[{code}m[")), "{used}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::engine::record::{Record, RecordKind};
 use crate::limits;
-use crate::report::page::{Ink, Page, cut, plain};
+use crate::report::page::{Ink, Page, plain};
 use crate::report::rows::Logged;
 use crate::report::value::{Quantity, Stamp};
 use crate::wire::sentences::short;
@@ -31,22 +31,23 @@ pub fn ink(record: &Record) -> Ink {
     KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Ink::Plain, |row| row.2)
 }
 
-/// Writes `#12 2026-11-20 10:03:12  AGENT_FAILED  developer a1b2c3d4  max_turns 25/25  terminate  project`.
+/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`.
 pub fn line(logged: &Logged, page: &Page) -> String {
     let record = &logged.record;
-    let head = format!("#{} {}  ", logged.number, page.second(logged.at_ms));
-    let rest = cut(&tail(record), page.width.saturating_sub(head.chars().count() + name(record).len()));
-    format!("{head}{}{rest}\n", page.paint(ink(record), name(record)))
+    let name = name(record);
+    let words = format!("#{} {} {name}{}", logged.number, page.second(logged.at_ms), tail(record));
+    page.wrap("", &words).replacen(name, &page.paint(ink(record), name), 1)
 }
 
 fn tail(record: &Record) -> String {
     let who = format!("{} {}", record.agent_type, short(&record.run));
     let what = match figures(record) {
-        Some(figures) => format!("{figures}  {}  {}", record.action, record.layer),
+        Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
+        Some(figures) => format!("{figures} {} {}", record.action, record.layer),
         None => record.reason.clone().unwrap_or_else(|| record.error.clone()),
     };
     let parts = [who.trim().to_owned(), what.trim().to_owned()];
-    parts.iter().filter(|part| !part.is_empty()).map(|part| format!("  {}", plain(part))).collect()
+    parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" {}", plain(part))).collect()
 }
 
 /// Returns `max_turns 20/25 (80 %)`; nothing for a record that is about no limit.

@@ -32,7 +32,7 @@ fn folded(run: &RunReport) -> bool {
 
 fn session(session: &SessionReport, show: Show, page: &Page) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let since = format!("  since {}  {}", page.minute(session.started_at.0), session.cost_usd.0);
+    let since = format!("  {}  since {}", session.cost_usd.0, page.minute(session.started_at.0));
     let room = page.width.saturating_sub(length(&head) + length(session.status.as_str()));
     let mut text = format!("{}{}{}\n", page.paint(Ink::Bold, &head), standing(session.status, page), cut(&since, room));
     text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &plain(&session.project))));
@@ -46,9 +46,7 @@ fn session(session: &SessionReport, show: Show, page: &Page) -> String {
         let line = format!("  + {hidden} finished; --all shows {}", if hidden == 1 { "it" } else { "them" });
         text.push_str(&(page.paint(Ink::Dim, &line) + "\n"));
     }
-    for sentence in advice::next(session) {
-        text.push_str(&page.wrap("  ", &sentence));
-    }
+    text.push_str(&advice::text(session, "  ", page));
     text
 }
 
@@ -86,8 +84,10 @@ fn title(run: &RunReport, indent: &str, page: &Page) -> String {
     let head = format!("{indent}{} {}  ", plain(&run.agent_type), short(&run.run_id));
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
-    let reason = run.stop_reason.as_deref().map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
-    let after = format!("{reason}{depth}{task}  {} tool calls, {}", run.turns, run.cost_usd.0);
+    // An order that stands is told below, with what lifts it.
+    let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none());
+    let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
+    let after = format!("  {} tool calls, {}{depth}{task}{reason}", run.turns, run.cost_usd.0);
     let room = page.width.saturating_sub(length(&head) + length(run.status.as_str()));
     format!("{head}{}{}\n", standing(run.status, page), cut(&after, room))
 }

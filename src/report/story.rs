@@ -2,7 +2,7 @@
 
 use crate::engine::account;
 use crate::engine::event::Moment;
-use crate::engine::record::Charge;
+use crate::engine::record::{Charge, RecordKind};
 use crate::engine::session::{Run, Status};
 use crate::limits::{self, Limit, Meter, Stage};
 use crate::report::advice;
@@ -117,14 +117,15 @@ fn spent(charges: &[Charge], page: &Page) -> String {
 }
 
 fn line(at_ms: i64, ink: Ink, words: &str, page: &Page) -> String {
-    let text = page.wrap("  ", &format!("{}  {words}", page.second(at_ms)));
+    let text = page.wrap("  ", &format!("{} {words}", page.second(at_ms)));
     text.lines().map(|line| page.paint(ink, line) + "\n").collect()
 }
 
 fn entry(logged: &Logged) -> String {
     let record = &logged.record;
     let about = match (lines::figures(record), &record.reason) {
-        (Some(figures), _) => format!("{figures}, {}, set by layer {}", record.action, record.layer),
+        (Some(figures), _) if record.event == Some(RecordKind::LimitGranted) => figures,
+        (Some(figures), _) => format!("{figures}, {}, {}", record.action, record.layer),
         (None, Some(reason)) => plain(reason),
         (None, None) => plain(&record.error),
     };
@@ -167,21 +168,19 @@ fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
     let done = source.peers.iter().filter(|peer| peer.status == Status::Completed && peer.tally.turns > 0);
     let needs: Vec<u64> = done.map(|peer| need(limit, peer, source.now)).collect();
     let kind = plain(&run.agent_type);
+    let runs = match needs.len() {
+        1 => format!("the one {kind} run"),
+        count => format!("all {count} {kind} runs"),
+    };
     match needs.iter().max() {
         None => format!("No {kind} run has come to its end yet, so how much one needs is not known."),
         Some(most) if *most > cap.value => {
-            let runs = if needs.len() == 1 { "the one".to_owned() } else { format!("all {}", needs.len()) };
-            let enough = limit_text(limit, *most);
-            format!("A cap of {enough} would have sufficed for {runs} {kind} run(s) that came to their end.")
+            format!("A cap of {} would have sufficed for {runs} that came to an end.", limit_text(limit, *most))
         }
-        Some(most) => {
-            let most = limit_text(limit, *most);
-            format!(
-                "{} {kind} run(s) came to their end with a cap of {most} or less: this one needed more than any of \
-                 them, so look at what it was doing before giving it more.",
-                needs.len()
-            )
-        }
+        Some(most) => format!(
+            "A cap of {} sufficed for {runs} that came to an end: look at what this one was doing before giving it more.",
+            limit_text(limit, *most)
+        ),
     }
 }
 

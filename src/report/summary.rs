@@ -84,7 +84,7 @@ fn session(session: &SessionReport, costs: Costs, page: &Page) -> Vec<String> {
     ]
 }
 
-/// Sums the sessions; where costs differ the sum is below `NEW`, since that below `COST` would count copies too.
+/// Sums the sessions; where costs differ only `NEW` has a sum, since the others would count copies too.
 fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
     let total = total_of(sessions);
     let runs: usize = sessions.iter().map(|session| session.runs.len()).sum();
@@ -97,8 +97,8 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
         format!("{} session{}", total.sessions, if total.sessions == 1 { "" } else { "s" }),
         runs.to_string(),
         turns.to_string(),
-        total.requests.to_string(),
-        tokens(total.tokens),
+        if costs == Costs::Same { total.requests.to_string() } else { String::new() },
+        if costs == Costs::Same { tokens(total.tokens) } else { String::new() },
         if costs == Costs::Same { cost.clone() } else { String::new() },
         if costs == Costs::Differ { cost } else { String::new() },
         String::new(),
@@ -133,12 +133,8 @@ fn trips(report: &Report, page: &Page) -> String {
 }
 
 fn held(report: &Report, page: &Page) -> String {
-    let next: Vec<String> = report.sessions.iter().flat_map(advice::next).collect();
-    if next.is_empty() {
-        return String::new();
-    }
-    let lines: String = next.iter().map(|sentence| page.wrap("", sentence)).collect();
-    format!("\n{lines}")
+    let lines: String = report.sessions.iter().map(|session| advice::text(session, "", page)).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Writes groups with their totals.

@@ -139,11 +139,13 @@ mod tests {
     /// Checks how many events are covered, and by which scope's file they are switched off.
     #[track_caller]
     fn check(files: &[(Scope, String)], covered: usize, disabled: Option<Scope>) {
-        let folders = Folders { project: "/p".into(), claude: Some("/c".into()), managed: "/etc/cc".into() };
+        let folders =
+            Folders { project: "/p".into(), repository: None, claude: Some("/c".into()), managed: "/etc/cc".into() };
         let place = |scope: Scope| folders.place(scope).unwrap();
         let text =
             |scope: Scope| files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default();
-        let settings = Scope::ALL.map(|scope| Settings { place: place(scope), text: text(scope) });
+        let places = folders.places().into_iter();
+        let settings: Vec<_> = places.map(|place| Settings { text: text(place.scope), place }).collect();
         let registered = resolve(&settings, Some(Path::new(BINARY)));
         assert_eq!(registered.events.len(), covered);
         assert_eq!(registered.disabled, disabled.map(|scope| place(scope).settings));

@@ -42,7 +42,7 @@ pub fn plan(world: &World, place: Place, wanted: &Wanted, mode: Mode) -> Result<
         (present, mode) => Ok(starter::policy(present, mode)),
     })?];
     steps.push(step(place.folder.join(starter::SCHEMA), str::to_owned, |_| Ok(schema::text()))?);
-    if let Some(path) = exclude_file(world, place.scope) {
+    if let Some(path) = exclude_file(world, &place) {
         let scopes = installed(world, Some(place.scope));
         let undo = |text: &str| starter::exclude(text, &[]);
         steps.push(step(path, undo, |present| Ok(starter::exclude(present.unwrap_or_default(), &scopes)))?);
@@ -91,21 +91,27 @@ fn former(backups: &Backups, step: &Step) -> Option<String> {
 }
 
 /// Returns git's `info/exclude` for a place in a repository.
-pub fn exclude_file(world: &World, scope: Scope) -> Option<PathBuf> {
+pub fn exclude_file(world: &World, place: &Place) -> Option<PathBuf> {
     let folder = world.folder();
     let git = world.project_of(&folder);
-    (matches!(scope, Scope::Local | Scope::Project) && git != folder).then(|| git.join("info").join("exclude"))
+    (place.is_inside() && git != folder).then(|| git.join("info").join("exclude"))
 }
 
 /// Returns the scopes inside the project where our handlers are, `and` one more.
 pub fn installed(world: &World, and: Option<Scope>) -> Vec<Scope> {
-    let folders = Folders::of(world, &world.folder());
-    let inside = [Scope::Local, Scope::Project].into_iter();
-    inside.filter(|scope| Some(*scope) == and || folders.place(*scope).is_ok_and(|place| is_in(&place))).collect()
+    let places = Folders::of(world, &world.folder()).places().into_iter();
+    let found = places.filter(|place| place.is_inside() && is_in(place)).map(|place| place.scope);
+    found.chain(and).collect()
 }
 
 /// Whether our handlers are in a place's settings.
 pub fn is_in(place: &Place) -> bool {
     let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
     json::check(&text).is_ok() && !hooks::find(&text).is_empty()
+}
+
+/// Whether they may be: in a text that is no JSON, our name is enough to look closer.
+pub fn may_be_in(place: &Place) -> bool {
+    let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
+    is_in(place) || (json::check(&text).is_err() && text.contains("fusebox"))
 }

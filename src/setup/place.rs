@@ -19,9 +19,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Every scope, the one that the client lets win last.
-    pub const ALL: [Scope; 4] = [Scope::User, Scope::Project, Scope::Local, Scope::Managed];
-
     /// Returns its word on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,11 +41,20 @@ pub struct Place {
     pub folder: PathBuf,
 }
 
+impl Place {
+    /// Whether it is in a project, and not one person's or the machine's.
+    pub fn is_inside(&self) -> bool {
+        matches!(self.scope, Scope::Local | Scope::Project)
+    }
+}
+
 /// The folders that all places lie in.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// The project's folder.
+    /// The project's folder: the one that the client is started in.
     pub project: PathBuf,
+    /// The repository's main folder where that is another: the client reads its local settings too, from subfolders and worktrees.
+    pub repository: Option<PathBuf>,
     /// The client's configuration folder; none without a home.
     pub claude: Option<PathBuf>,
     /// The folder of managed files.
@@ -58,13 +64,20 @@ pub struct Folders {
 impl Folders {
     /// Returns the folders of a project in this world.
     pub fn of(world: &World, project: &Path) -> Folders {
-        Folders { project: project.to_path_buf(), claude: world.claude_dir(), managed: world.managed_dir() }
+        let common = world.project_of(project);
+        let main = common.parent().filter(|_| common.ends_with(".git")).filter(|main| *main != project);
+        Folders {
+            project: project.to_path_buf(),
+            repository: main.map(Path::to_path_buf),
+            claude: world.claude_dir(),
+            managed: world.managed_dir(),
+        }
     }
 
     /// Returns the place of a scope.
     pub fn place(&self, scope: Scope) -> Result<Place> {
         let (folder, file) = match scope {
-            Scope::Local => (self.project.join(".claude"), "settings.local.json"),
+            Scope::Local => return Ok(local(&self.project.join(".claude"))),
             Scope::Project => (self.project.join(".claude"), "settings.json"),
             Scope::User => (self.claude.clone().ok_or_else(no_home)?, "settings.json"),
             Scope::Managed => (self.managed.clone(), "managed-settings.json"),
@@ -74,8 +87,16 @@ impl Folders {
 
     /// Returns every place there is, the one that the client lets win last.
     pub fn places(&self) -> Vec<Place> {
-        Scope::ALL.into_iter().filter_map(|scope| self.place(scope).ok()).collect()
+        let own = |scope| self.place(scope).ok();
+        let repository = self.repository.as_ref().map(|folder| local(&folder.join(".claude")));
+        let places = [own(Scope::User), own(Scope::Project), repository, own(Scope::Local), own(Scope::Managed)];
+        places.into_iter().flatten().collect()
     }
+}
+
+fn local(folder: &Path) -> Place {
+    let settings = folder.join("settings.local.json");
+    Place { scope: Scope::Local, settings, folder: folder.to_path_buf() }
 }
 
 fn no_home() -> Error {

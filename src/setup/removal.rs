@@ -6,31 +6,26 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::setup::backup::{Backup, Backups};
 use crate::setup::files::{self, Change};
-use crate::setup::place::{Place, Scope};
+use crate::setup::place::{Folders, Place};
 use crate::setup::{hooks, install, json, starter};
 use crate::world::World;
 
 /// Takes Fusebox out of a place; returns what was changed.
 pub fn remove(world: &World, backups: &Backups, place: &Place) -> Result<Vec<Change>> {
-    let mut changes = vec![settings(backups, place)?];
-    leave(backups, &changes[0])?;
-    let shared = matches!(place.scope, Scope::Local | Scope::Project) && !install::installed(world, None).is_empty();
+    let settings = settings(backups, place)?;
+    leave(backups, &settings)?;
+    let mut changes = vec![settings];
+    let others = Folders::of(world, &world.folder()).places();
+    let shared = others.iter().any(|other| other.folder == place.folder && install::is_in(other));
     for name in [starter::POLICY, starter::SCHEMA].into_iter().filter(|_| !shared) {
         let change = untouched(backups, place, name)?;
-        let stays = name == starter::POLICY && change.before.is_some() && !change.is_change();
-        leave(backups, &change)?;
-        changes.push(change);
-        if stays {
-            // A policy that somebody wrote keeps the schema it names.
-            break;
-        }
-    }
-    if let Some(path) = install::exclude_file(world, place.scope) {
-        let change = exclude(world, backups, path)?;
         leave(backups, &change)?;
         changes.push(change);
     }
-    if matches!(place.scope, Scope::Local | Scope::Project) {
+    if let Some(path) = install::exclude_file(world, place) {
+        changes.push(exclude(world, backups, path)?);
+    }
+    if place.is_inside() {
         // Fails where something is in it, as it should.
         let _kept = fs::remove_dir(&place.folder);
     }
@@ -62,15 +57,26 @@ fn settings(backups: &Backups, place: &Place) -> Result<Change> {
     Ok(Change { path, before, after })
 }
 
-/// Works out git's list: as it was, or without what no registration in this project needs any more.
+/// Brings git's list to what the registrations that are left in this project need; as it was where there are none.
 fn exclude(world: &World, backups: &Backups, path: PathBuf) -> Result<Change> {
-    let before = files::read(&path)?;
+    let text = files::read(&path)?;
     let scopes = install::installed(world, None);
-    let after = match backups.get(&path) {
-        Some(backup) if scopes.is_empty() && before.as_deref() == Some(&backup.after) => backup.before,
-        _ => before.as_deref().map(|text| starter::exclude(text, &scopes)),
+    let backup = backups.get(&path);
+    let former = backup.as_ref().and_then(|backup| backup.before.clone());
+    let needed = text.as_deref().map(|text| starter::exclude(text, &scopes));
+    if !scopes.is_empty() {
+        let change = Change { path, before: text, after: needed };
+        backups.apply(&change, former.as_deref())?;
+        return Ok(change);
+    }
+    let after = match &backup {
+        Some(backup) if text.as_deref() == Some(&backup.after) => former,
+        Some(Backup { before: None, .. }) => needed.filter(|text| !text.is_empty()),
+        _ => needed,
     };
-    Ok(Change { path, before, after })
+    let change = Change { path, before: text, after };
+    leave(backups, &change)?;
+    Ok(change)
 }
 
 /// Whether nothing is left in a settings file.

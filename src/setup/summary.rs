@@ -8,6 +8,7 @@ use crate::config::setting::Place;
 use crate::engine::policy::{Action, Mode, Rule, Rules};
 use crate::setup::install::Plan;
 use crate::setup::patient::short;
+use crate::setup::place::Folders;
 use crate::setup::wrap::wrap;
 use crate::setup::{soundness, starter};
 use crate::store::logbook;
@@ -47,6 +48,13 @@ pub fn summary(world: &World, plan: &Plan, state: &Path) -> String {
     ];
     let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&words, world.width(), INDENT));
     let mut text = format!("{done}\n\n{}", lines.map(line).concat());
+    if let Some(main) = Folders::of(world, &world.folder()).repository.filter(|_| plan.place.is_inside()) {
+        let note = format!(
+            "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
+            short(world, &main)
+        );
+        text += &format!("\n{}\n", wrap(&note, world.width(), 6));
+    }
     if let Some((stopped, all)) = past_stops(world, &policy) {
         text += &format!("\nof your last {all} sessions these limits would have stopped {stopped}\n");
     }

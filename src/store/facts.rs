@@ -1,26 +1,26 @@
 //! Small facts by name: pinned policies, trust, means of first requests.
 
-use rusqlite::{OptionalExtension, params};
-
 use crate::error::Result;
 use crate::store::Store;
 
 impl Store {
     /// Returns a fact.
     pub fn fact(&self, name: &str) -> Result<Option<String>> {
-        let mut statement = self.conn.prepare_cached("SELECT value FROM fact WHERE name = ?1")?;
-        Ok(statement.query_row(params![name], |row| row.get(0)).optional()?)
+        self.text(&format!("x/fact/{name}"))
     }
 
     /// Sets a fact.
     pub fn set_fact(&self, name: &str, value: &str) -> Result<()> {
-        self.conn.execute("INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)", params![name, value])?;
-        Ok(())
+        self.put_text(&format!("x/fact/{name}"), value)
     }
 
     /// Forgets a fact.
     pub fn forget_fact(&self, name: &str) -> Result<()> {
-        self.conn.execute("DELETE FROM fact WHERE name = ?1", params![name])?;
-        Ok(())
+        self.forget(&format!("x/fact/{name}"))
+    }
+
+    /// Returns the rests of the names of all facts that begin with `prefix`.
+    pub fn facts_named(&self, prefix: &str) -> Result<Vec<String>> {
+        Ok(self.below(&format!("x/fact/{prefix}"))?.into_iter().map(|(rest, _)| rest).collect())
     }
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, ToSql, params};
-
+use crate::engine::book::{CallRecord, CallState};
 use crate::engine::record::{Charge, Record};
 use crate::engine::session::{Run, Session};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::Store;
-use crate::store::ledger::charge_of_row;
 
 /// A record with its number and its moment in milliseconds since 1970.
 pub type Numbered = (i64, i64, Record);
@@ -16,110 +14,116 @@ pub type Numbered = (i64, i64, Record);
 impl Store {
     /// Returns the sessions with an event since `since_ms`, the oldest first.
     pub fn sessions_since(&self, since_ms: i64) -> Result<Vec<Session>> {
-        self.states("SELECT state FROM session WHERE last_ms >= ?1 ORDER BY started_ms, id", since_ms)
+        let mut sessions = Vec::new();
+        for (listed, _) in self.below("x/session/")? {
+            let id = listed.split_once('/').map_or("", |(_, id)| id);
+            sessions.extend(self.session(id)?.filter(|session| session.last.wall_ms >= since_ms));
+        }
+        Ok(sessions)
     }
 
     /// Returns all runs of a session, the oldest first.
     pub fn runs_of(&self, session: &str) -> Result<Vec<Run>> {
-        let mut runs: Vec<Run> = self.states("SELECT state FROM run WHERE session = ?1", session)?;
+        let mut runs: Vec<Run> = self.all(&format!("s/{session}/a/"))?;
         runs.sort_by(|a, b| (a.started.wall_ms, &a.id).cmp(&(b.started.wall_ms, &b.id)));
         Ok(runs)
     }
 
     /// Returns the runs of all sessions that are at work, held or stopped.
     pub fn runs_at_work(&self) -> Result<Vec<Run>> {
-        self.states("SELECT state FROM run WHERE open = ?1", 1)
+        let sessions = self.sessions_since(i64::MIN)?;
+        let runs: Vec<Vec<Run>> = sessions.iter().map(|session| self.open_runs(session)).collect::<Result<_>>()?;
+        Ok(runs.into_iter().flatten().collect())
     }
 
     /// Returns the runs of all sessions that work on a task.
     pub fn runs_of_task(&self, task: &str) -> Result<Vec<Run>> {
-        self.states("SELECT state FROM run WHERE json_extract(state, '$.task') = ?1", task)
+        self.runs_where(|run| run.task.as_deref() == Some(task))
     }
 
     /// Returns the runs of all sessions with an agent type.
     pub fn runs_of_type(&self, agent_type: &str) -> Result<Vec<Run>> {
-        self.states("SELECT state FROM run WHERE json_extract(state, '$.agent_type') = ?1", agent_type)
+        self.runs_where(|run| run.agent_type == agent_type)
+    }
+
+    fn runs_where(&self, wanted: impl Fn(&Run) -> bool) -> Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for session in self.sessions_since(i64::MIN)? {
+            runs.extend(self.runs_of(&session.id)?.into_iter().filter(|run| wanted(run)));
+        }
+        Ok(runs)
     }
 
     /// Returns how many tool calls were counted for each run of a session.
     pub fn calls_of(&self, session: &str) -> Result<BTreeMap<String, u64>> {
-        let sql = "SELECT run, count(*) FROM call WHERE session = ?1 AND state = 1 GROUP BY run";
-        let mut statement = self.conn.prepare(sql)?;
-        let rows = statement.query_map(params![session], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let mut counts = BTreeMap::new();
+        let filed: Vec<CallRecord> = self.all(&format!("s/{session}/c/"))?;
+        let in_flight = self.runs_of(session)?.into_iter().flat_map(|run| run.calls.into_values());
+        for call in filed.into_iter().chain(in_flight).filter(|call| call.state == CallState::Counted) {
+            *counts.entry(call.run).or_default() += 1;
+        }
+        Ok(counts)
     }
 
     /// Returns the charges of a session, the oldest first.
     pub fn charges_of(&self, session: &str) -> Result<Vec<Charge>> {
-        let mut statement = self.conn.prepare(
-            "SELECT message, session, run, model, at_ms, tokens, cache_reads, output, context, cost, inherited, \
-             unknown_model FROM charge WHERE session = ?1 ORDER BY at_ms, message",
-        )?;
-        let charges = statement.query_map(params![session], charge_of_row)?;
-        Ok(charges.collect::<rusqlite::Result<_>>()?)
+        let mut charges: Vec<Charge> = self.all(&format!("s/{session}/m/"))?;
+        charges.sort_by(|a, b| (a.at_ms, &a.message).cmp(&(b.at_ms, &b.message)));
+        Ok(charges)
     }
 
     /// Returns the records since `since_ms`, the oldest first.
     pub fn records_since(&self, since_ms: i64) -> Result<Vec<Numbered>> {
-        self.records("at_ms >= ?1", since_ms)
+        self.records(|(_, at_ms, _)| *at_ms >= since_ms)
     }
 
     /// Returns the records after the one with this number, the oldest first.
     pub fn records_after(&self, number: i64) -> Result<Vec<Numbered>> {
-        self.records("id > ?1", number)
+        self.records(|record| record.0 > number)
     }
 
     /// Returns the records of a session, the oldest first.
     pub fn records_of(&self, session: &str) -> Result<Vec<Numbered>> {
-        self.records("session = ?1", session)
+        self.records(|record| record.2.session == session)
     }
 
     /// Returns the record with this number.
     pub fn record(&self, number: i64) -> Result<Option<Numbered>> {
-        Ok(self.records("id = ?1", number)?.pop())
+        Ok(self.records(|record| record.0 == number)?.pop())
     }
 
     /// Returns the ids of sessions and runs that begin with `prefix`: `(session, run or nothing)`.
     pub fn matching(&self, prefix: &str) -> Result<Vec<(String, Option<String>)>> {
-        let sql = "SELECT id, NULL FROM session WHERE substr(id, 1, length(?1)) = ?1 \
-                   UNION ALL SELECT session, id FROM run WHERE substr(id, 1, length(?1)) = ?1";
-        let mut statement = self.conn.prepare(sql)?;
-        let rows = statement.query_map(params![prefix], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let listed =
+            self.below("x/session/")?.into_iter().filter_map(|(name, _)| Some(name.split_once('/')?.1.to_owned()));
+        let sessions = listed.filter(|id| id.starts_with(prefix)).map(|id| (id, None));
+        let runs = self.below(&format!("x/run/{prefix}"))?.into_iter().filter_map(|(rest, _)| {
+            let (run, session) = rest.split_once('/')?;
+            Some((session.to_owned(), Some(format!("{prefix}{run}"))))
+        });
+        Ok(sessions.chain(runs).collect())
     }
 
-    /// Returns the client processes of sessions that have not ended, with their start times.
+    /// Returns the client processes that sessions were pinned by, with their start times.
     pub fn clients(&self) -> Result<Vec<(u32, u64)>> {
-        let sessions: Vec<Session> =
-            self.states("SELECT state FROM session WHERE state LIKE '%\"client\":{%' AND last_ms >= ?1", 0)?;
-        let clients = sessions.into_iter().filter_map(|session| session.client);
-        Ok(clients.map(|client| (client.pid, client.start)).collect())
+        let names = self.facts_named("client:")?;
+        let numbers = names.iter().filter_map(|name| name.split_once(':'));
+        Ok(numbers.filter_map(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?))).collect())
     }
 
     /// Returns the sessions that a `fusebox run` started.
     pub fn sessions_of_launcher(&self, launcher: &str) -> Result<Vec<Session>> {
-        self.states("SELECT state FROM session WHERE launcher = ?1", launcher)
+        let listed = self.below("x/session/")?.into_iter().filter(|(_, of)| of == launcher);
+        let sessions = listed.filter_map(|(name, _)| self.session(name.split_once('/')?.1).transpose());
+        sessions.collect()
     }
 
     /// Reads records; one that a newer version has written in another way is passed over.
-    fn records(&self, which: &str, key: impl ToSql) -> Result<Vec<Numbered>> {
-        let sql = format!("SELECT id, at_ms, body FROM record WHERE {which} ORDER BY id");
-        let mut statement = self.conn.prepare(&sql)?;
-        let columns = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
-        let rows: Vec<(i64, i64, String)> =
-            statement.query_map(params![key], columns)?.collect::<rusqlite::Result<_>>()?;
-        let parse =
-            |(number, at_ms, body): (i64, i64, String)| Some((number, at_ms, serde_json::from_str(&body).ok()?));
-        Ok(rows.into_iter().filter_map(parse).collect())
-    }
-
-    fn states<T: serde::de::DeserializeOwned>(&self, sql: &str, key: impl ToSql) -> Result<Vec<T>> {
-        let mut statement = self.conn.prepare(sql)?;
-        let rows = statement.query_map(params![key], |row| row.get::<_, String>(0))?;
-        let states: Vec<String> = rows.collect::<rusqlite::Result<_>>()?;
-        let parse = |state: &String| {
-            serde_json::from_str(state).map_err(|cause| Error::failed(format!("the state cannot be read: {cause}")))
+    fn records(&self, wanted: impl Fn(&Numbered) -> bool) -> Result<Vec<Numbered>> {
+        let read = |(number, body): (String, String)| {
+            let (at_ms, record) = serde_json::from_str(&body).ok()?;
+            Some((number.parse().ok()?, at_ms, record))
         };
-        states.iter().map(parse).collect()
+        Ok(self.below("x/log/")?.into_iter().filter_map(read).filter(wanted).collect())
     }
 }

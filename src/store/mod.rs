@@ -1,5 +1,6 @@
 //! The state: one SQLite database and its lock files, below `$FUSEBOX_HOME`.
 
+pub mod entries;
 pub mod facts;
 pub mod health;
 pub mod history;
@@ -133,11 +134,15 @@ fn connect_as(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
         }
         Sharing::Shared => {
             conn.busy_timeout(BUSY)?;
-            conn.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;")?;
+            conn.execute_batch("PRAGMA synchronous=NORMAL")?;
         }
     }
-    schema::migrate(&conn)?;
-    Ok(conn)
+    let ready = conn.prepare_cached(entries::GET).map(drop);
+    match ready {
+        Err(cause) if is_busy(&cause) || is_garbage(&cause) => Err(cause),
+        Err(_) => schema::migrate(&conn).map(|()| conn),
+        Ok(()) => Ok(conn),
+    }
 }
 
 fn is_busy(cause: &rusqlite::Error) -> bool {

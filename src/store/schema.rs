@@ -1,53 +1,36 @@
-//! The schema, as migrations that are only ever appended.
+//! The schema, as migrations that are only ever appended, and the names of entries.
 //!
-//! * `session`, `run`: one row each; `state` is the JSON of [`crate::engine::session`], so that a new meter is a new field and no
-//!   migration. The columns beside it are those that queries need. `run.open` marks runs that an event of another run may touch.
-//! * `call`: one row for each `tool_use_id`, with the answers given, so that nothing counts twice.
-//! * `charge`: one row for each response and session; a response that a fork copied has a row in both, the later one `inherited`.
-//! * `record`: what the log says, for reports.
-//! * `fact`: pinned policies, trust, means of first requests.
+//! There is one table: entries by name, with JSON bodies. SQLite parses the whole schema each time a hook opens the file, and
+//! compiles each statement anew: every table costs a call some 15,000 instructions and every statement as many, so that one
+//! table with three statements is what a process can afford that lives for half a millisecond. A new meter is a new field
+//! of a body with a default, and no migration. What an event touches stands together, by the order of the names:
 //!
-//! Every table costs each hook some microseconds, because SQLite parses the schema when it opens the file: keep them few.
+//! | name | body |
+//! |---|---|
+//! | `s/SESSION` | [`crate::engine::session::Session`] |
+//! | `s/SESSION/a/RUN` | [`crate::engine::session::Run`], with the calls of its batch in flight |
+//! | `s/SESSION/c/CALL` | a call whose batch is over: [`crate::engine::book::CallRecord`] |
+//! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::engine::record::Charge`] |
+//! | `x/billed/MESSAGE` | the session that was charged first for a response |
+//! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy, a mean of first requests |
+//! | `x/log/NUMBER` | a moment and a [`crate::engine::record::Record`] |
+//! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
+//! | `x/session/STARTED/SESSION` | the `fusebox run` that started it, or nothing: lists sessions by age |
 
 use rusqlite::{Connection, Result};
 
 /// Every step from an empty database to today's; `PRAGMA user_version` counts how many have run. Never edit one: append.
-pub const MIGRATIONS: [&str; 1] = ["
-CREATE TABLE session (
-  id TEXT PRIMARY KEY, project TEXT NOT NULL, started_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, launcher TEXT,
-  state TEXT NOT NULL);
-CREATE TABLE run (
-  session TEXT NOT NULL, id TEXT NOT NULL, open INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY (session, id));
-CREATE INDEX run_open ON run (session) WHERE open = 1;
-CREATE TABLE call (
-  id TEXT PRIMARY KEY, session TEXT NOT NULL, run TEXT NOT NULL, state INTEGER NOT NULL,
-  wall_ms INTEGER, mono_ms INTEGER, boot INTEGER, answers TEXT) WITHOUT ROWID;
-CREATE TABLE charge (
-  message TEXT NOT NULL, session TEXT NOT NULL, run TEXT NOT NULL, model TEXT NOT NULL, at_ms INTEGER NOT NULL,
-  tokens INTEGER NOT NULL, cache_reads INTEGER NOT NULL, output INTEGER NOT NULL, context INTEGER NOT NULL,
-  cost INTEGER NOT NULL, inherited INTEGER NOT NULL, unknown_model INTEGER NOT NULL,
-  PRIMARY KEY (message, session)) WITHOUT ROWID;
-CREATE TABLE record (
-  id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, session TEXT NOT NULL, run TEXT NOT NULL, body TEXT NOT NULL);
-CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-"];
+pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (name TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID"];
 
 /// Brings a database up to date. One that a newer version has written is left as it is.
 pub fn migrate(conn: &Connection) -> Result<()> {
-    let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let today = MIGRATIONS.len() as u32;
-    if done >= today {
-        return Ok(());
-    }
-    if done == 0 {
-        conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
-    }
+    conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     conn.execute_batch("BEGIN EXCLUSIVE")?;
     let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     for step in MIGRATIONS.iter().skip(done as usize) {
         conn.execute_batch(step)?;
     }
-    conn.execute_batch(&format!("PRAGMA user_version={}; COMMIT", today.max(done)))
+    conn.execute_batch(&format!("PRAGMA user_version={}; COMMIT", done.max(MIGRATIONS.len() as u32)))
 }
 
 #[cfg(test)]

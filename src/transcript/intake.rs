@@ -15,7 +15,7 @@ use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::transcript::layout;
 use crate::transcript::tail::{self, Response};
-use crate::wire::input::is_backgrounded_main;
+use crate::wire::input::{is_backgrounded_main, is_id};
 
 /// Where charges are kept: the database, or memory in a replay.
 pub trait Charges {
@@ -158,7 +158,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         if let Some(cost) = chunk.client_cost {
             book.session.client_cost = Some(cost.0);
         }
-        self.remarks.extend(chunk.suspicious);
+        self.remarks.extend(chunk.suspicious.into_iter().map(|doubt| format!("Fusebox: {doubt}")));
         for response in &chunk.responses {
             self.take(book, run, response)?;
         }
@@ -171,7 +171,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
         let history = account::history_of(&session);
         let run = if origin.is_some() { history.as_str() } else { run };
-        if let Some(origin) = origin.filter(|origin| !self.origins.contains(origin)) {
+        if let Some(origin) = origin.filter(|origin| is_id(origin) && !self.origins.contains(origin)) {
             self.origins.push(origin.clone());
         }
         let stand_in = main_model(book, self.table, response.at_ms);

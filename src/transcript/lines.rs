@@ -17,7 +17,7 @@ const BUFFER: u64 = 128 * 1024;
 const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// What is kept of one piece of a long line for the next, so that no word is missed where they meet.
-const OVERLAP: usize = 32;
+const OVERLAP: usize = 128;
 
 /// Some complete lines.
 pub enum Piece<'a> {

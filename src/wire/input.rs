@@ -96,7 +96,20 @@ pub fn parse(bytes: &[u8]) -> Result<Input<'_>, Unreadable> {
     if input.session_id.is_empty() || input.hook_event_name.is_empty() {
         return Err(Unreadable("the hook's input lacks `session_id` or `hook_event_name`".to_owned()));
     }
+    let ids = [Some(&*input.session_id), input.agent_id.as_deref()];
+    if let Some(id) = ids.into_iter().flatten().find(|id| !is_id(id)) {
+        return Err(Unreadable(format!("`{}` is no id as the client makes them", id.escape_debug())));
+    }
     Ok(input)
+}
+
+/// The longest id that is taken for one.
+const LONGEST_ID: usize = 128;
+
+/// Whether a text can be an id of the client's: ids become names of files and of entries.
+pub fn is_id(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:.@".contains(&byte);
+    !text.is_empty() && text.len() <= LONGEST_ID && text.bytes().all(plain) && !text.contains("..")
 }
 
 /// Turns an input into an event.

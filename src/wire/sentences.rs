@@ -4,6 +4,7 @@ use crate::engine::book::News;
 use crate::engine::policy::{Action, Rules, Scope};
 use crate::engine::session::{MAIN, Run, Session};
 use crate::engine::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
+use crate::limits::Limit;
 
 /// How many characters of an id people are shown.
 const SHORT: usize = 8;
@@ -21,28 +22,49 @@ pub fn who(run: &Run) -> String {
     }
 }
 
-/// Returns `tool calls 23/25 (max_turns)` with whose rule it is.
+/// Returns `tool calls 23/25 (max_turns, set by ...)`.
 pub fn reading(finding: &Finding) -> String {
-    let Some(limit) = finding.facts() else {
-        return match finding.limit.as_str() {
-            EXPLICIT_PAUSE => "a person paused it (fusebox pause)".to_owned(),
-            EXPLICIT_STOP => "a person stopped it (fusebox stop)".to_owned(),
-            other => other.to_owned(),
-        };
-    };
+    let Some(limit) = finding.facts() else { return orders(finding).to_owned() };
     let over = match finding.scope {
         Scope::Run => "",
         Scope::Session => " of the whole session",
     };
-    let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
-    format!("{}{over} {used} of {cap} ({}, set by {})", limit.label, finding.limit, finding.layer.owner())
+    let pair = pair(limit, finding.used, finding.cap);
+    format!("{}{over} {pair} ({}, set by {})", limit.label, finding.limit, finding.layer.owner())
+}
+
+/// Returns `23/25`, with the unit once: `0.80/1.00 USD`.
+fn pair(limit: &Limit, used: u64, cap: u64) -> String {
+    let (used, cap) = (limit.show(used), limit.show(cap));
+    match (used.rsplit_once(' '), cap.rsplit_once(' ')) {
+        (Some((used, unit)), Some((cap, same))) if unit == same && unit == limit.label => format!("{used}/{cap}"),
+        (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
+        _ => format!("{used}/{cap}"),
+    }
+}
+
+/// Says what a person ordered.
+fn orders(finding: &Finding) -> &str {
+    match finding.limit.as_str() {
+        EXPLICIT_PAUSE => "a person paused it (`fusebox pause`)",
+        EXPLICIT_STOP => "a person stopped it (`fusebox stop`)",
+        other => other,
+    }
+}
+
+/// Says what a run is at, or what a person ordered.
+fn is_at(run: &Run, finding: &Finding) -> String {
+    match finding.facts() {
+        Some(_) => format!("{} {} is at {}.", phrase(finding), capital(&who(run)), reading(finding)),
+        None => format!("{}: {}.", capital(&who(run)), orders(finding)),
+    }
 }
 
 /// Returns the phrase that the source documents use for a limit that is reached.
 fn phrase(finding: &Finding) -> String {
     match finding.facts() {
         Some(limit) => format!("{}. Execution limit exceeded: [{}].", limit.phrase, finding.limit),
-        None => "stopped by a person.".to_owned(),
+        None => String::new(),
     }
 }
 
@@ -55,18 +77,13 @@ pub fn refusal(run: &Run, finding: &Finding, grace: u32) -> String {
         (0, _) => "The agent is stopped here; its work so far counts as partial.".to_owned(),
         _ => grace_left(&run.rules, grace),
     };
-    format!(
-        "Fusebox: {} {} has used {}. This call was not run. {left}",
-        phrase(finding),
-        capital(&who(run)),
-        reading(finding)
-    )
+    format!("Fusebox: {} This call was not run. {left}", is_at(run, finding))
 }
 
 /// Tells an agent after a batch or a call that a limit tripped and its report is due.
 pub fn report_due(run: &Run, finding: &Finding, grace: u32) -> String {
     let left = grace_left(&run.rules, grace);
-    format!("Fusebox: {} {} has used {}. {left}", phrase(finding), capital(&who(run)), reading(finding))
+    format!("Fusebox: {} {left}", is_at(run, finding))
 }
 
 fn grace_left(rules: &Rules, grace: u32) -> String {
@@ -83,12 +100,10 @@ fn grace_left(rules: &Rules, grace: u32) -> String {
 /// Tells an agent what a warning is about.
 pub fn warning(run: &Run, finding: &Finding) -> String {
     match finding.percent {
-        100 => format!(
-            "Fusebox: {} has used {}. The limit only warns; work goes on.",
-            capital(&who(run)),
-            reading(finding)
-        ),
-        percent => format!("Fusebox: {percent} % is reached: {} has used {}.", who(run), reading(finding)),
+        100 => {
+            format!("Fusebox: {} is at {}. The limit only warns; work goes on.", capital(&who(run)), reading(finding))
+        }
+        percent => format!("Fusebox: {percent} % is reached: {} is at {}.", who(run), reading(finding)),
     }
 }
 
@@ -105,7 +120,7 @@ pub fn question(run: &Run, finding: &Finding) -> String {
     let Some(limit) = finding.facts() else { return reading(finding) };
     let cap = limit.show(finding.cap.saturating_add(finding.increase));
     format!(
-        "Fusebox: {} has used {}. Yes runs this call and raises the cap by {} to {cap}, once; No grants nothing.",
+        "Fusebox: {} is at {}. Yes runs this call and raises the cap by {} to {cap}, once; No grants nothing.",
         who(run),
         reading(finding),
         limit.show(finding.increase)
@@ -153,7 +168,8 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String
 fn phrase_of_block(finding: &Finding) -> &'static str {
     match (finding.scope, finding.action) {
         (_, Action::Pause) => "this work is paused:",
-        (Scope::Session, _) => "this session's budget is used up:",
+        (Scope::Session, _) if finding.facts().is_some() => "this session's budget is used up:",
+        (Scope::Session, _) => "this session is stopped:",
         (Scope::Run, _) => "this work was stopped:",
     }
 }
@@ -181,7 +197,7 @@ pub fn remaining(rules: &Rules, meters: &crate::engine::meters::Meters) -> Strin
         .iter()
         .map(|rule| {
             let used = rule.limit.used(meters);
-            format!("{} {}/{} ({})", rule.limit.label, rule.limit.show(used), rule.limit.show(rule.cap), rule.limit.key)
+            format!("{} {} ({})", rule.limit.label, pair(rule.limit, used, rule.cap), rule.limit.key)
         })
         .collect();
     parts.join(", ")

@@ -71,7 +71,9 @@ fn instructions(scene: &Scene, event: Event) -> u64 {
     let hook = scene.hook_command();
     let mut command = scene.command("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(hook.get_program()).args(hook.get_args());
-    let said = String::from_utf8(feed(&mut command, &scene.payload(event, 2048)).stderr).unwrap();
+    let output = feed(&mut command, &scene.payload(event, 2048));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "the hook failed below valgrind: {said}");
     let count = said.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
     count.unwrap_or_else(|| panic!("valgrind counted nothing: {said}"))
 }

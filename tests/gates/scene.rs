@@ -123,7 +123,7 @@ impl Scene {
         let agent = format!(r#""agent_id":"a{MARK}00000001","agent_type":"developer""#);
         let agent_transcript = self.agent_transcript().display().to_string();
         let body = |filler: &str| match event {
-            Event::SessionStart => format!(r#""source":"startup","model":"{filler}"}}"#),
+            Event::SessionStart => r#""source":"startup","model":"claude-opus-5-5"}"#.to_owned(),
             Event::UserPromptSubmit => format!(r#""prompt":"{filler}"}}"#),
             Event::PreToolUse => format!(
                 r#""tool_name":"Bash","tool_input":{{"command":"cat <<< {filler}","description":"Say it"}},"tool_use_id":"toolu_{MARK}_{number}"}}"#
@@ -143,22 +143,38 @@ impl Scene {
         (head.clone() + &body(&"lorem ipsum ".repeat(room / 12 + 1)[..room])).into_bytes()
     }
 
-    /// Appends about `bytes` to the transcript: responses with usage, and tool results of 8 KiB.
+    /// Appends `bytes` to the transcript: in each 64 KiB a response, and results of tools.
     pub fn write_transcript(&self, bytes: usize) {
-        let mut text = String::new();
-        while text.len() < bytes {
-            let number = self.rows.get() + 1;
-            self.rows.set(number);
-            text += &format!(
-                r#"{{"parentUuid":null,"isSidechain":false,"message":{{"id":"msg_{MARK}_{number}","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{{"type":"tool_use","id":"toolu_{MARK}_{number}","name":"Bash","input":{{"command":"make"}}}}],"stop_reason":"tool_use","usage":{{"input_tokens":10,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":20,"server_tool_use":{{"web_search_requests":0,"web_fetch_requests":0}},"service_tier":"standard","cache_creation":{{"ephemeral_1h_input_tokens":0,"ephemeral_5m_input_tokens":100}},"inference_geo":"","iterations":[],"speed":"standard"}}}},"requestId":"req_{number}","type":"assistant","uuid":"{MARK}-{number}","timestamp":"2026-11-20T10:40:08.768Z","sessionId":"{MARK}-0000-4000-8000-000000000001","version":"2.1.328"}}"#
-            );
-            let room = bytes.saturating_sub(text.len()).min(8 * 1024);
-            text += &format!(
-                "\n{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"content\":\"{}\"}}]}}}}\n",
-                "lorem ipsum ".repeat(room / 12)
-            );
+        let mut file = OpenOptions::new().append(true).open(self.transcript()).unwrap();
+        for _ in 0..bytes.div_ceil(64 << 10) {
+            let mut text = self.response();
+            while text.len() < bytes.min(64 << 10) {
+                let room = (bytes.min(64 << 10) - text.len()).min(8 << 10);
+                text += r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":""#;
+                text += &"lorem ipsum ".repeat(room / 12);
+                text += "\"}]}}\n";
+            }
+            file.write_all(text.as_bytes()).unwrap();
         }
-        OpenOptions::new().append(true).open(self.transcript()).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Returns the rows of one response: the client writes one for each block of its content.
+    fn response(&self) -> String {
+        let number = self.rows.get() + 1;
+        self.rows.set(number);
+        let row = |block: &str| {
+            let usage = r#"{"input_tokens":10,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":20,"server_tool_use":{"web_search_requests":0,"web_fetch_requests":0},"service_tier":"standard","cache_creation":{"ephemeral_1h_input_tokens":0,"ephemeral_5m_input_tokens":100},"inference_geo":"","iterations":[],"speed":"standard"}"#;
+            let message = format!(
+                r#"{{"id":"msg_{MARK}_{number}","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{block}],"stop_reason":"tool_use","usage":{usage}}}"#
+            );
+            format!(
+                r#"{{"parentUuid":null,"isSidechain":false,"message":{message},"requestId":"req_{number}","type":"assistant","uuid":"{MARK}-{number}","timestamp":"2026-11-20T10:40:08.768Z","sessionId":"{}","version":"2.1.328"}}"#,
+                self.session()
+            ) + "\n"
+        };
+        let call =
+            format!(r#"{{"type":"tool_use","id":"toolu_{MARK}_{number}","name":"Bash","input":{{"command":"make"}}}}"#);
+        row(r#"{"type":"text","text":"I will make it."}"#) + &row(&call)
     }
 
     /// Makes the transcript 1 GiB longer, a line break in every MiB and holes between them.

@@ -15,6 +15,9 @@ use serde::Deserialize;
 
 use crate::world::TestWorld;
 
+/// Five prices, as a pricing file has them.
+const FIVE: &str = r#""input":3,"output":15,"write_5m":3.75,"write_1h":6,"cache_read":0.15"#;
+
 /// The model that the recordings' client had as its default: it stands in for ids without a price.
 const DEFAULT_MODEL: &str = "claude-opus-5-5";
 
@@ -155,8 +158,7 @@ fn a_pricing_file_is_checked_and_in_force() {
     [exit 1]
     ");
 
-    let five = r#""input":3,"output":15,"write_5m":3.75,"write_1h":6,"cache_read":0.15"#;
-    let good = format!(r#"{{"model":"claude-opus-5-5","from":"2027-01-01",{five}}}"#);
+    let good = format!(r#"{{"model":"claude-opus-5-5","from":"2027-01-01",{FIVE}}}"#);
     world.write("home/.claude/fusebox.pricing.json", format!(r#"{{"rows":[{good}]}}"#));
     assert_snapshot!(world.run(&["pricing", "check"]), @r"
     `[ROOT]/home/.claude/fusebox.pricing.json` is right: 1 row
@@ -174,7 +176,12 @@ fn a_pricing_file_is_checked_and_in_force() {
     client, as read on that day; `yours`: your own pricing file.
     [exit 0]
     ");
+}
 
+#[test]
+fn a_mistake_in_a_pricing_file_is_named_and_the_other_rows_hold() {
+    let world = TestWorld::new();
+    let good = format!(r#"{{"model":"claude-opus-5-5","from":"2027-01-01",{FIVE}}}"#);
     let bad = r#"{"model":"claude-haiku-5-5","input":"free","output":-1,"cached":2}"#;
     world.write("home/.claude/fusebox.pricing.json", format!(r#"{{"rows":[{bad},{good}]}}"#));
     assert_snapshot!(world.run(&["pricing", "check"]), @r"
@@ -189,7 +196,6 @@ fn a_pricing_file_is_checked_and_in_force() {
       hint: rows with a problem are left out (1 other row in force); `fusebox pricing show --json` prints rows in the right form
     [exit 1]
     ");
-    // What is wrong is said, and the row that is right holds.
     assert_snapshot!(world.run(&["pricing", "show", "claude-opus-5-5"]), @r"
     MODEL            FROM        IN  OUT    5M  1H  READ  SOURCE
     claude-opus-5-5  always       4   20     5   8   0.2  2.1.328, 2026-11-20

@@ -199,7 +199,7 @@ fn git_leaves_out_what_is_one_persons() {
     ");
     assert!(world.read(EXCLUDE).unwrap().contains("# fusebox"));
     let _said = world.run(&["uninstall"]).ok();
-    assert_eq!(world.read(EXCLUDE).unwrap(), "*.tmp\n");
+    assert_eq!(world.read(EXCLUDE).unwrap(), "*.tmp");
     assert_eq!(world.files("project/.claude"), "");
 }
 
@@ -230,11 +230,11 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/home/.claude/fusebox.json
     removed [ROOT]/home/.claude/fusebox.schema.json
     removed [ROOT]/project/.claude/settings.local.json
+    removed [ROOT]/project/.claude/fusebox.schema.json
     sessions that are running keep their limits until they end
     [exit 0]
     ");
-    let left = "project/.claude/fusebox.json\nproject/.claude/fusebox.schema.json";
-    assert_eq!(world.files("project") + &world.files("home"), left);
+    assert_eq!(world.files("project") + &world.files("home"), "project/.claude/fusebox.json");
 }
 
 #[test]
@@ -248,4 +248,33 @@ fn a_linked_settings_file_stays_a_link() {
     assert!(world.read("home/dotfiles/settings.json").unwrap().contains("PreToolUse"));
     let _said = world.run(&["uninstall"]).ok();
     assert_eq!(world.read("home/dotfiles/settings.json").unwrap(), "{}\n");
+}
+
+/// The client reads local settings of the repository's main folder too, when it is started in a subfolder or a worktree.
+#[test]
+fn a_subfolder_belongs_to_its_repository() {
+    let world = TestWorld::with_git();
+    world.write("project/sub/README", "");
+    let _said = world.run(&["init"]).ok();
+    let said = world.command(&["doctor"]).env("COLUMNS", "200").folder("project/sub").run().stdout;
+    assert!(said.contains("registered at 12 of 12 events in [ROOT]/project/.claude/settings.local.json"), "{said}");
+    let said = world.command(&["init"]).env("COLUMNS", "200").folder("project/sub").run().ok();
+    assert!(said.contains("`fusebox init` in [ROOT]/project covers the whole repository"), "{said}");
+    let _said = world.command(&["uninstall"]).folder("project/sub").run().ok();
+    assert_eq!(world.files("project"), "project/sub/README");
+}
+
+#[test]
+fn uninstall_says_where_it_cannot_look() {
+    let world = TestWorld::new();
+    let _said = world.run(&["init"]).ok();
+    let broken = world.read(LOCAL).unwrap().replacen('{', "{,", 1);
+    world.write(LOCAL, &broken);
+    insta::assert_snapshot!(world.command(&["uninstall"]).run(), @r"
+    [stderr]
+    error: `[ROOT]/project/.claude/settings.local.json` is no JSON: key must be a string at line 1 column 2
+      hint: the file was left as it is; the client ignores it too until it is corrected
+    [exit 1]
+    ");
+    assert_eq!(world.read(LOCAL).unwrap(), broken);
 }

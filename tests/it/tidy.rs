@@ -46,7 +46,7 @@ const EXCEPT: [(&str, &str); 2] = [
 ];
 
 /// Words that do not belong into the tree, and what to write instead.
-const BANNED: [(&str, &str); 10] = [
+const BANNED: [(&str, &str); 9] = [
     ("todo!", "write it, or leave it out"),
     ("unimplemented!", "write it, or leave it out"),
     ("dbg!", "take it out"),
@@ -56,7 +56,6 @@ const BANNED: [(&str, &str); 10] = [
     ("#[ignore", "a test that does not run is no test: make it run or take it out"),
     ("should_panic", "return a value and compare it"),
     ("#[allow", "#[expect(…, reason = \"…\")] says why, and ends when it is no longer needed"),
-    ("thread::sleep", "wait for what is waited for"),
 ];
 
 /// Names that say nothing.

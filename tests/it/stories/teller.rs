@@ -10,6 +10,7 @@ use fusebox::config::policy::Pinned;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
 use fusebox::replay::recording::{HookCall, Recording};
+use fusebox::report::lines;
 use fusebox::transcript::intake::Memory;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
@@ -158,7 +159,12 @@ impl Teller<'_> {
         };
         let who = line.agent().map_or("main", |agent| agent.0);
         writeln!(self.told, "{at:>7.1} {who:<5} {}", what.trim_end()).unwrap();
-        self.answered(&answer)
+        let then = self.answered(&answer);
+        for record in self.player.log() {
+            let figures = lines::figures(&record).unwrap_or_default();
+            writeln!(self.told, "{:14}log: {} {figures}", "", lines::name(&record)).unwrap();
+        }
+        then
     }
 
     fn input(&self, line: &Line, name: &str, id: &str) -> Value {

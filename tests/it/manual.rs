@@ -1,0 +1,77 @@
+//! The pages of the manual that are made from the program are current: `docs/cli.md`, and the sample in `docs/report.md`.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+
+use fusebox::cmd::Cli;
+use fusebox::world::World;
+
+use crate::state::with_shop;
+
+/// How wide help is in the manual.
+const WIDTH: usize = 100;
+
+const HEAD: &str = "\
+# The command line
+
+<!-- Made from the program's help: FUSEBOX_REGENERATE=1 cargo test --test it manual -->
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 from `fusebox run` where a limit stopped the client. `fusebox hook` never exits with 2.
+";
+
+/// Compares a page with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
+#[track_caller]
+fn check_current(place: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+    if World::real().var("FUSEBOX_REGENERATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, expected).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{place} is not current: run the tests with FUSEBOX_REGENERATE=1");
+}
+
+/// Writes a heading and the help of a command.
+fn section(command: &Command) -> String {
+    let name = command.get_name().to_owned();
+    let command = command.clone().term_width(WIDTH).bin_name(format!("fusebox {name}"));
+    let help = command.disable_help_flag(true).disable_version_flag(true).render_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    format!("\n## fusebox {name}\n\n```\n{}\n```\n", lines.join("\n").trim_end())
+}
+
+#[test]
+fn the_page_of_commands_is_current() {
+    let program = Cli::command();
+    let mut page = HEAD.to_owned();
+    let commands: Vec<&Command> = program.get_subcommands().filter(|command| command.get_name() != "help").collect();
+    page.push_str("\n| command | does |\n|---|---|\n");
+    for command in &commands {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let name = command.get_name();
+        writeln!(page, "| [`{name}`](#fusebox-{name}) | {about} |").unwrap();
+    }
+    page.extend(commands.into_iter().map(section));
+    check_current("docs/cli.md", &page);
+}
+
+#[test]
+fn every_command_says_what_it_does() {
+    let program = Cli::command();
+    let silent: Vec<&str> =
+        program.get_subcommands().filter(|it| it.get_about().is_none()).map(Command::get_name).collect();
+    assert_eq!(silent, Vec::<&str>::new());
+}
+
+#[test]
+fn the_sample_of_a_report_is_current() {
+    let world = with_shop();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/report.md")).unwrap();
+    let (before, rest) = page.split_once("```json\n").unwrap();
+    let (_, after) = rest.split_once("```\n").unwrap();
+    let json = world.run(&["status", "a3fa", "--json"]).ok();
+    check_current("docs/report.md", &format!("{before}```json\n{json}```\n{after}"));
+}

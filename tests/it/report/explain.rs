@@ -1,0 +1,160 @@
+//! `fusebox explain` and `fusebox log` from outside.
+
+use insta::assert_snapshot;
+
+use crate::state::with_shop;
+
+#[test]
+fn explain_tells_what_happened_and_what_would_have_helped() {
+    let world = with_shop();
+    let of_trip = world.run(&["explain", "2"]).ok();
+    assert_snapshot!(of_trip, @r"
+    developer a3fa11ed00  failed
+      session 5f0c1d2e, project /srv/shop
+      spawned by main b7d1aaaa, depth 1
+      Execution limit exceeded: [max_turns]
+
+    Limits
+      tool calls  [##########] 25/25 max_turns  project
+      cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
+
+    Timeline
+      2026-11-20 10:01:00 began
+      2026-11-20 10:01:03 1 request, 3000 tokens, 0.30 USD
+      2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (80 %), warn, project
+      2026-11-20 10:03:20 1 request, 3000 tokens, 0.34 USD
+      2026-11-20 10:04:00 #2 AGENT_FAILED: max_turns 25/25, terminate, project
+      2026-11-20 10:06:00 last event; failed
+
+    Trip #2
+      developer (a3fa11ed) used 25 tool calls; the cap of 25 was set by the
+        project's .claude/fusebox.json. Its action is terminate: the run was stopped
+        and its work is partial.
+      A cap of 37 (max_turns: 37) would have sufficed for the one developer run that
+        came to an end.
+
+    Next
+      fusebox grant a3fa11ed max_turns=+12
+    ");
+    assert_eq!(world.run(&["explain", "#2"]).ok(), of_trip);
+    assert_eq!(world.run(&["explain", "a3fa"]).ok(), of_trip);
+}
+
+#[test]
+fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
+    let world = with_shop();
+    assert_snapshot!(world.run(&["explain", "a1b2c3d4e5"]), @r"
+    developer a1b2c3d4e5  running
+      session 5f0c1d2e, project /srv/shop
+      spawned by main b7d1aaaa, depth 1
+      task 7
+
+    Limits
+      tool calls  [######----] 17/25 max_turns  project
+      cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+
+    Timeline
+      2026-11-20 10:01:00 began
+      2026-11-20 10:01:01 1 request, 3000 tokens, 0.42 USD
+      2026-11-20 10:06:00 last event; running
+    [exit 0]
+    ");
+    assert_snapshot!(world.run(&["explain", "5f0c"]), @r"
+    session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
+      /srv/shop
+      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      main b7d1aaaa  running  0 tool calls, 0.50 USD
+        developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
+          tool calls  [######----] 17/25 max_turns  project
+          cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+        developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
+          tool calls  [##########] 37/25 max_turns  project
+          cost        [########--] 0.80 USD/1.00 USD max_cost_usd  project
+        developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
+          tool calls  [##########] 25/25 max_turns  project
+          cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
+      developer a3fa11ed, failed: tool calls 25 of 25 (max_turns, set by the
+        project's .claude/fusebox.json)
+        fusebox grant a3fa11ed max_turns=+12
+
+    Timeline
+      2026-11-20 10:00:00 began
+      2026-11-20 10:01:03 4 requests, 12.0k tokens, 2.02 USD
+      2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (80 %), warn, project
+      2026-11-20 10:03:20 1 request, 3000 tokens, 0.34 USD
+      2026-11-20 10:04:00 #2 AGENT_FAILED: max_turns 25/25, terminate, project
+
+    Trip #2
+      developer (a3fa11ed) used 25 tool calls; the cap of 25 was set by the
+        project's .claude/fusebox.json. Its action is terminate: the run was stopped
+        and its work is partial.
+    [exit 0]
+    ");
+}
+
+#[test]
+fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
+    let world = with_shop();
+    assert_snapshot!(world.run(&["explain", "a"]), @r"
+    [stderr]
+    error: `a` is the beginning of more than one id
+      hint: name one of these:
+        run a1b2c3d4e5  developer  running  session 5f0c1d2e
+        run a2d0de0000  developer  completed  session 5f0c1d2e
+        run a3fa11ed00  developer  failed  session 5f0c1d2e
+    [exit 1]
+    ");
+    assert_snapshot!(world.run(&["explain", "99"]), @r"
+    [stderr]
+    error: no run or session is called `99`
+      hint: name one of these:
+        session 5f0c1d2e-0000  running
+        run a1b2c3d4e5  developer  running  session 5f0c1d2e
+        run a3fa11ed00  developer  failed  session 5f0c1d2e
+        run b7d1aaaa-0000  main  running  session 5f0c1d2e
+    [exit 1]
+    ");
+    assert_snapshot!(world.run(&["explain"]), @r"
+    [stderr]
+    error: the following required arguments were not provided:
+      <ID>
+
+    Usage: fusebox explain <ID>
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+}
+
+#[test]
+fn the_log_lists_records_as_lines_or_json() {
+    let world = with_shop();
+    assert_snapshot!(world.run(&["log", "--since", "all"]), @r"
+    #1 2026-11-20 10:03:00 AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %)
+      warn project
+    #2 2026-11-20 10:04:00 AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate
+      project
+    [exit 0]
+    ");
+    assert_snapshot!(world.run(&["log", "--since", "all", "--json"]), @r#"
+    {"id":1,"error":"Agent exceeded max_turns limit","taskId":"a3fa11ed00","agentType":"developer","turns":26,"elapsed_ms":0,"accumulated_cost_usd":0.0,"at":"2026-11-20T10:03:00.000Z","event":"AGENT_WARNING","session":"5f0c1d2e-0000","run":"a3fa11ed00","limit":"max_turns","scope":"run","action":"warn","used":20.0,"cap":25.0,"layer":"project","stop_reason":"turn_limit_reached","percent":80}
+    {"id":2,"error":"Agent exceeded max_turns limit","taskId":"a3fa11ed00","agentType":"developer","turns":26,"elapsed_ms":0,"accumulated_cost_usd":0.0,"at":"2026-11-20T10:04:00.000Z","event":"AGENT_FAILED","session":"5f0c1d2e-0000","run":"a3fa11ed00","limit":"max_turns","scope":"run","action":"terminate","used":25.0,"cap":25.0,"layer":"project","stop_reason":"turn_limit_reached"}
+    [exit 0]
+    "#);
+    assert_eq!(world.run(&["log", "--since", "2026-11-21"]).ok(), "");
+}
+
+#[test]
+fn a_followed_log_shows_what_is_added_and_ends_with_its_reader() {
+    let mut world = with_shop();
+    world.set("FUSEBOX", env!("CARGO_BIN_EXE_fusebox"));
+    world.set("COLUMNS", "200");
+    let script = r#""$FUSEBOX" log --since all --follow | {
+        read -r first; read -r second; "$FUSEBOX" pause a1 --reason 'while followed' >/dev/null; read -r third
+        echo "${third#* * * }"
+    }"#;
+    assert_snapshot!(world.program("/bin/sh", &["-c", script]).run(), @r"
+    AGENT_PAUSED developer a1b2c3d4 while followed
+    [exit 0]
+    ");
+}

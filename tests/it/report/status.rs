@@ -1,0 +1,119 @@
+//! `fusebox status` from outside.
+
+use fusebox::engine::session::Run;
+use insta::assert_snapshot;
+
+use crate::state::{developer, save, session, with_shop};
+use crate::world::TestWorld;
+
+#[test]
+fn status_draws_what_is_at_work_and_says_what_is_stopped() {
+    assert_snapshot!(with_shop().run(&["status"]), @r"
+    session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
+      /srv/shop
+      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      main b7d1aaaa  running  0 tool calls, 0.50 USD
+        developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
+          tool calls  [######----] 17/25 max_turns  project
+          cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+        developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
+      + 1 finished; --all shows it
+      developer a3fa11ed, failed: tool calls 25 of 25 (max_turns, set by the
+        project's .claude/fusebox.json)
+        fusebox grant a3fa11ed max_turns=+12
+    [exit 0]
+    ");
+}
+
+#[test]
+fn status_unfolds_finished_runs() {
+    assert_snapshot!(with_shop().run(&["status", "5f0c", "--all"]), @r"
+    session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
+      /srv/shop
+      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      main b7d1aaaa  running  0 tool calls, 0.50 USD
+        developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
+          tool calls  [######----] 17/25 max_turns  project
+          cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+        developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
+          tool calls  [##########] 37/25 max_turns  project
+          cost        [########--] 0.80 USD/1.00 USD max_cost_usd  project
+        developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
+          tool calls  [##########] 25/25 max_turns  project
+          cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
+      developer a3fa11ed, failed: tool calls 25 of 25 (max_turns, set by the
+        project's .claude/fusebox.json)
+        fusebox grant a3fa11ed max_turns=+12
+    [exit 0]
+    ");
+}
+
+#[test]
+fn status_of_one_run_by_the_beginning_of_its_id_or_its_own() {
+    let world = with_shop();
+    let by_id = world.run(&["status", "a1"]).ok();
+    assert_snapshot!(by_id, @r"
+    session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
+      /srv/shop
+      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
+        tool calls  [######----] 17/25 max_turns  project
+        cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+    ");
+    assert_eq!(world.command(&["status", "--me"]).env("FUSEBOX_ME", "a1b2c3d4e5").run().ok(), by_id);
+}
+
+#[test]
+fn a_narrow_terminal_shows_what_matters_most() {
+    let world = with_shop();
+    assert_snapshot!(world.command(&["status"]).env("COLUMNS", "40").run(), @r"
+    session 5f0c1d2e  running  2.36 USD  si…
+      /srv/shop
+      cost  [----------] 2.36 USD/25.00 USD…
+      main b7d1aaaa  running  0 tool calls,…
+        developer a1b2c3d4  running  17 too…
+          tool calls  [######----] 17/25 ma…
+          cost        [####------] 0.42 USD…
+        developer a3fa11ed  failed  25 tool…
+      + 1 finished; --all shows it
+      developer a3fa11ed, failed: tool calls
+        25 of 25 (max_turns, set by the
+        project's .claude/fusebox.json)
+        fusebox grant a3fa11ed max_turns=+12
+    [exit 0]
+    ");
+    assert_snapshot!(world.command(&["report", "--since", "all"]).env("COLUMNS", "40").run(), @r"
+    SESSION   STATUS         COST
+    5f0c1d2e  running    2.36 USD
+    total     1 session  2.36 USD
+
+    TRIP  LIMIT       USED
+    #2    max_turns  25/25
+    `fusebox explain NUMBER` tells more of a trip.
+
+    developer a3fa11ed, failed: tool calls
+      25 of 25 (max_turns, set by the
+      project's .claude/fusebox.json)
+      fusebox grant a3fa11ed max_turns=+12
+    [exit 0]
+    ");
+}
+
+#[test]
+fn names_from_agents_send_no_escapes_to_the_terminal() {
+    let world = TestWorld::new();
+    let run = Run { agent_type: "\x1b[2Jdev\n".to_owned(), ..developer("s1", "a1", "none") };
+    save(&world, |store| {
+        store.save_session(&session("s1")).unwrap();
+        store.save_run(&run).unwrap();
+    });
+    assert_snapshot!(world.run(&["status"]), @r"
+    session s1  running  0.00 USD  since 2026-11-20 10:00
+      /srv/shop
+      cost  [----------] 0.00 USD/25.00 USD max_cost_usd  built-in
+      ?[2Jdev? a1  running  17 tool calls, 0.00 USD  depth 1
+        tool calls  [######----] 17/25 max_turns  project
+        cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+    [exit 0]
+    ");
+}
