@@ -7,21 +7,21 @@ use crate::replay::timeline::{Entry, What, Whom};
 use crate::report::page::{Ink, Page, cut, plain};
 use crate::wire::sentences::{reading, short};
 
-/// How people read what would have happened.
-const WORDS: [(What, &str, Ink); 9] = [
-    (What::EarlyWarning, "nears its limit", Ink::Yellow),
-    (What::Warning, "is warned", Ink::Yellow),
-    (What::Asked, "user is asked", Ink::Yellow),
-    (What::Tripped, "limit reached", Ink::Red),
-    (What::Stopped, "stopped", Ink::Red),
-    (What::Paused, "paused", Ink::Red),
-    (What::PromptBlocked, "prompt blocked", Ink::Red),
-    (What::CallRefused, "call refused", Ink::Yellow),
-    (What::ParentTold, "parent is told", Ink::Plain),
+/// How people read what would have happened, and whose sentence tells it best.
+const WORDS: [(What, &str, Ink, Whom); 9] = [
+    (What::EarlyWarning, "nears its limit", Ink::Yellow, Whom::Agent),
+    (What::Warning, "is over its limit", Ink::Yellow, Whom::Agent),
+    (What::Asked, "asks for more", Ink::Yellow, Whom::User),
+    (What::Tripped, "reaches its limit", Ink::Red, Whom::Agent),
+    (What::Stopped, "is stopped", Ink::Red, Whom::User),
+    (What::Paused, "is paused", Ink::Red, Whom::User),
+    (What::PromptBlocked, "gets no more prompts", Ink::Red, Whom::User),
+    (What::CallRefused, "may not be written to", Ink::Yellow, Whom::Agent),
+    (What::ParentTold, "ends, by the recording", Ink::Plain, Whom::Parent),
 ];
 
-/// Who is told something, as people read it.
-const WHOM: [(Whom, &str); 3] = [(Whom::Agent, "agent:"), (Whom::Parent, "parent:"), (Whom::User, "user:")];
+/// What stands for a moment whose sentence says it all: no line of its own with what is used.
+const SAY_IT_ALL: [What; 3] = [What::Stopped, What::Paused, What::ParentTold];
 
 /// Writes a session with its timeline.
 pub fn session(outcome: &Outcome, page: &Page) -> String {
@@ -58,26 +58,28 @@ fn title(outcome: &Outcome, page: &Page) -> String {
 }
 
 fn moment(outcome: &Outcome, entry: &Entry, page: &Page) -> String {
-    let (words, ink) = WORDS.iter().find(|row| row.0 == entry.what).map_or(("", Ink::Plain), |row| (row.1, row.2));
+    let Some((_, words, ink, whom)) = WORDS.iter().find(|row| row.0 == entry.what) else { return String::new() };
     let run = outcome.runs.iter().find(|run| run.id == entry.run);
-    let head = format!("  {}  ", clock(entry.at_ms));
-    let who = format!("{} ", who(run));
-    let mut text = format!("{head}{who}{}\n", page.paint(ink, words));
-    let room = page.width.saturating_sub(INDENT.len());
-    text.push_str(&format!("{INDENT}{}\n", cut(&reading(&entry.finding), room)));
-    if entry.what == What::EarlyWarning {
-        return text;
+    let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), page.paint(*ink, words));
+    if !SAY_IT_ALL.contains(&entry.what) {
+        text.push_str(&page.wrap(INDENT, &reading(&entry.finding)));
     }
-    for (whom, sentence) in &entry.told {
+    let told = entry.told.iter().find(|(told, _)| told == whom).filter(|_| entry.what != What::EarlyWarning);
+    if let Some((whom, sentence)) = told {
         let whom = WHOM.iter().find(|row| row.0 == *whom).map_or("", |row| row.1);
-        let line = format!("{whom:<8}{}", plain(sentence.trim_start_matches("Fusebox: ")));
-        text.push_str(&format!("{INDENT}{}\n", page.paint(Ink::Dim, &cut(&line, room))));
+        let sentence = plain(sentence.trim_start_matches("Fusebox: "));
+        let line = page.wrap(INDENT, &format!("{whom} is told: {sentence}"));
+        text.push_str(&(page.paint(Ink::Dim, line.trim_end()) + "\n"));
     }
     text
 }
 
+/// Who is told something, as people read it.
+const WHOM: [(Whom, &str); 3] =
+    [(Whom::Agent, "the agent"), (Whom::Parent, "the agent that started it"), (Whom::User, "the user")];
+
 /// What stands before the lines that belong to a moment.
-const INDENT: &str = "            ";
+const INDENT: &str = "           ";
 
 fn who(run: Option<&Run>) -> String {
     match run {
@@ -127,7 +129,7 @@ fn cost(sums: &Sums) -> String {
     let theirs = dollars(client);
     let ours = dollars(sums.spent_where_known);
     match (ours == theirs, ours == own) {
-        (true, true) => format!("{own}, as the client's own total"),
+        (true, true) => format!("{own}, the same as the client's own total"),
         (true, false) => format!("{own}; where the client wrote its own total: {ours}, the same"),
         (false, true) => format!("{own}; the client's own total: {theirs}"),
         (false, false) => format!("{own}; where the client wrote its own total: {ours}, the client says {theirs}"),
