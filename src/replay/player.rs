@@ -4,7 +4,6 @@
 //! its requests spent counts as saved. So do calls that were refused, and subagents that they would have started.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::config::policy::Pinned;
 use crate::engine::account;
@@ -13,7 +12,8 @@ use crate::engine::enforce;
 use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::meters::Spend;
 use crate::engine::policy::Mode;
-use crate::engine::record::Record;
+use crate::engine::record::{Charge, Record};
+use crate::engine::runs;
 use crate::engine::session::{Run, Session, Tail};
 use crate::engine::step::{Findings, step};
 use crate::engine::verdict::{Step, Verdict};
@@ -162,16 +162,10 @@ impl<'a> Player<'a> {
 
     /// Charges what is left, and says what came of it.
     pub fn finish(mut self) -> Result<(Outcome, Memory)> {
-        self.intake.main(&mut self.book, None)?;
-        for (id, _) in layout::agent_files(Path::new(&self.recording.transcript)) {
-            self.intake.agent(&mut self.book, &id, None)?;
-        }
-        for (run, charge) in self.found() {
-            account::charge(&mut self.book, &run, &charge);
-        }
+        self.charge_rest()?;
         let mut runs: Vec<Run> = self.book.runs().cloned().collect();
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth));
-        let of_session = |charge: &&crate::engine::record::Charge| charge.session == self.recording.session;
+        let of_session = |charge: &&Charge| charge.session == self.recording.session;
         let spent: Vec<Spend> = self.intake.charges.all().filter(of_session).map(|charge| charge.spend).collect();
         let recorded = Recorded {
             calls: self.calls.len() as u64,
@@ -191,6 +185,23 @@ impl<'a> Player<'a> {
             recorded,
         };
         Ok((outcome, self.intake.charges))
+    }
+
+    /// Charges what no event has revealed, also of agents that no event has announced.
+    fn charge_rest(&mut self) -> Result<()> {
+        self.intake.main(&mut self.book, None)?;
+        let cut = &self.cut;
+        for agent in self.intake.unannounced(&mut self.book, |id| cut.contains(id))? {
+            let at = self.book.session.last;
+            runs::announce(&mut self.book, &agent, at, self.setting.policy);
+        }
+        for (id, _) in layout::agent_files(&self.recording.transcript) {
+            self.intake.agent(&mut self.book, &id, None)?;
+        }
+        for (run, charge) in self.found() {
+            account::charge(&mut self.book, &run, &charge);
+        }
+        Ok(())
     }
 
     /// Counts the calls that were really made.
@@ -226,7 +237,7 @@ impl<'a> Player<'a> {
 
     /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
     fn starts(&self, id: &str) -> bool {
-        let path = layout::agent_file(Path::new(&self.book.session.tail.path), id);
+        let path = layout::agent_file(&self.recording.transcript, id);
         let link = intake::link(&path).unwrap_or_default();
         let call = link.spawn_call.as_deref().and_then(|call| self.book.call(call));
         let known = self.book.run(id).is_some();
@@ -260,22 +271,11 @@ impl<'a> Player<'a> {
             self.book.session.model.clone_from(&input.model);
         }
         let mut findings = Findings { charges: self.read(event)?, ..Findings::default() };
-        match (&event.agent, &event.kind) {
-            // The client writes an agent's side file only after it has started.
-            (Agent::Main, Kind::SessionEnded) => {
-                let cut = &self.cut;
-                findings.unannounced = self.intake.unannounced(&mut self.book, |id| cut.contains(id))?;
-                for (id, _) in layout::agent_files(Path::new(&self.recording.transcript)) {
-                    self.intake.agent(&mut self.book, &id, None)?;
-                }
-                findings.charges.extend(self.found());
-            }
-            (Agent::Main, _) | (_, Kind::SubagentStarted) => {}
-            (Agent::Sub { id, .. }, _) => {
-                let unknown = self.book.run(id).is_none_or(|run| run.parent.is_none());
-                let path = layout::agent_file(Path::new(&self.book.session.tail.path), id);
-                findings.link = unknown.then(|| intake::link(&path)).flatten();
-            }
+        // The client writes an agent's side file only after it has started.
+        if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == Kind::SubagentStarted) {
+            let unknown = self.book.run(id).is_none_or(|run| run.parent.is_none());
+            let path = layout::agent_file(&self.recording.transcript, id);
+            findings.link = unknown.then(|| intake::link(&path)).flatten();
         }
         Ok(findings)
     }

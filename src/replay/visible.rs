@@ -91,7 +91,8 @@ impl File {
                 row.map(|row| row.1)
             }
             Kind::Stopped { .. } | Kind::SubagentEnded => Some(self.end_of_turn()),
-            Kind::SessionEnded => Some(self.length),
+            // A session that ended may have been taken up again by another prompt.
+            Kind::SessionEnded => Some(self.next_prompt(self.seen)),
             _ => None,
         };
         self.see(to)
@@ -100,7 +101,12 @@ impl File {
     /// Returns where the turn ends that is not all seen yet: before the prompt after its next response.
     fn end_of_turn(&self) -> u64 {
         let Some(answer) = self.answers.iter().find(|end| **end > self.seen) else { return self.seen };
-        let next = self.prompts.iter().map(|prompt| prompt.0).find(|start| start >= answer);
+        self.next_prompt(*answer)
+    }
+
+    /// Returns where the next prompt from a byte on begins, else the end of the file.
+    fn next_prompt(&self, from: u64) -> u64 {
+        let next = self.prompts.iter().map(|prompt| prompt.0).find(|start| *start >= from);
         next.unwrap_or(self.length)
     }
 

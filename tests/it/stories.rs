@@ -15,7 +15,7 @@ use fusebox::config::load;
 use crate::stories::teller::tell;
 
 /// Every story, in the order in which they read best.
-const STORIES: [&str; 39] = [
+const STORIES: [&str; 40] = [
     "max-turns",
     "max-requests",
     "max-duration",
@@ -46,6 +46,7 @@ const STORIES: [&str; 39] = [
     "parent-told-foreground",
     "parent-told-background",
     "notification-to-a-stopped-run",
+    "idle-time",
     "notification-to-a-run-without-money",
     "prompts-mid-run",
     "notification-continues-the-root-run",

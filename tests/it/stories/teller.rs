@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fusebox::cmd::lift;
 use fusebox::cmd::target::Target;
 use fusebox::config::policy::Pinned;
+use fusebox::engine::record::Record;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
 use fusebox::replay::recording::{HookCall, Recording};
@@ -160,11 +161,16 @@ impl Teller<'_> {
         let who = line.agent().map_or("main", |agent| agent.0);
         writeln!(self.told, "{at:>7.1} {who:<5} {}", what.trim_end()).unwrap();
         let then = self.answered(&answer);
-        for record in self.player.log() {
-            let figures = lines::figures(&record).unwrap_or_default();
-            writeln!(self.told, "{:14}log: {} {figures}", "", lines::name(&record)).unwrap();
-        }
+        let log = self.player.log();
+        self.log(&log);
         then
+    }
+
+    fn log(&mut self, records: &[Record]) {
+        for record in records {
+            let figures = lines::figures(record).unwrap_or_default();
+            writeln!(self.told, "{:14}log: {} {figures}", "", lines::name(record)).unwrap();
+        }
     }
 
     fn input(&self, line: &Line, name: &str, id: &str) -> Value {
@@ -243,7 +249,9 @@ impl Teller<'_> {
             lift::raise(book, &target, &used_up.finding, used_up.more);
         }
         let what = if lifted { "resumes" } else { "finds nothing to resume of" };
+        let log = std::mem::take(&mut book.records);
         writeln!(self.told, "{:>7.1} a person {what} {}", line.at, line.id).unwrap();
+        self.log(&log);
     }
 
     /// Writes how every run ended.
