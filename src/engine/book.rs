@@ -51,6 +51,8 @@ pub struct News {
     pub agent_type: String,
     /// Why.
     pub finding: Finding,
+    /// The run above it that was stopped, and it with that.
+    pub stopped_with: Option<String>,
     /// The work was paused and can go on.
     pub paused: bool,
 }
