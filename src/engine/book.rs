@@ -32,6 +32,7 @@ pub struct CallRecord {
     /// The run that made it.
     pub run: String,
     /// How it was met.
+    #[serde(default)]
     pub state: CallState,
     /// When it asked to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use crate::engine::amount::Amount;
 
 /// What model requests spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u64, u64, u64, Amount)", from = "(u64, u64, u64, Amount)")]
 pub struct Spend {
     /// Model requests: distinct `message.id`.
     pub requests: u64,
@@ -17,6 +18,18 @@ pub struct Spend {
     pub cache_reads: u64,
     /// List price.
     pub cost: Amount,
+}
+
+impl From<Spend> for (u64, u64, u64, Amount) {
+    fn from(spend: Spend) -> Self {
+        (spend.requests, spend.tokens, spend.cache_reads, spend.cost)
+    }
+}
+
+impl From<(u64, u64, u64, Amount)> for Spend {
+    fn from((requests, tokens, cache_reads, cost): (u64, u64, u64, Amount)) -> Self {
+        Spend { requests, tokens, cache_reads, cost }
+    }
 }
 
 impl Spend {

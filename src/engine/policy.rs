@@ -124,15 +124,18 @@ pub struct Rule {
 
 /// All rules over one scope, with what surrounds them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Rules {
     /// The limits, at most one rule for each.
     pub rules: Vec<Rule>,
     /// Model responses that a terminated run may still use to report.
+    #[serde(skip_serializing_if = "is_one")]
     pub grace_turns: u32,
     /// Tools that may run in grace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finalize_tools: Option<Vec<String>>,
     /// Per cents of a cap at which it warns early.
+    #[serde(skip_serializing_if = "warns_as_usual")]
     pub warn_at: Vec<u8>,
     /// Whether the agent is told what remains after every batch.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -140,6 +143,17 @@ pub struct Rules {
     /// Whether cache reads count as tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub count_cache_reads: bool,
+}
+
+/// Per cents of a cap at which it warns early unless `warn_at` says else.
+const WARN_AT: [u8; 2] = [80, 95];
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+fn warns_as_usual(warn_at: &[u8]) -> bool {
+    *warn_at == WARN_AT
 }
 
 /// Tools that may run in grace unless `finalize_tools` says else: those that save or report work.
@@ -151,7 +165,7 @@ impl Default for Rules {
             rules: Vec::new(),
             grace_turns: 1,
             finalize_tools: None,
-            warn_at: vec![80, 95],
+            warn_at: WARN_AT.to_vec(),
             remaining_each_turn: false,
             count_cache_reads: false,
         }

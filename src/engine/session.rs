@@ -74,10 +74,10 @@ pub struct Spawn {
     /// The run that made it.
     pub run: String,
     /// The name given to the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub name: Option<String>,
     /// The prompt, where it holds limits or a task's number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub prompt: Option<String>,
 }
 
@@ -134,113 +134,118 @@ pub struct Process {
     pub start: u64,
 }
 
+/// Whether a field has the value that it is read as when it is left out: bodies stay small, and so does what a hook writes.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// The client's `session_id`.
     pub id: String,
     /// The project: git common directory, else the folder.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub project: String,
     /// The folder the client was started in.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub folder: String,
     /// When it was first seen.
     pub started: Moment,
     /// The last event.
     pub last: Moment,
     /// Where it stands.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub status: Status,
     /// The client's process.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub client: Option<Process>,
     /// The `fusebox run` that started the client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub launcher: Option<String>,
     /// Name of the pinned policy.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: String,
     /// Whether Fusebox blocks.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,
     /// What to answer where Fusebox fails.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
     /// The session's rules.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
     /// Sums over all runs.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,
     /// Cost that rows copied by a fork or resume brought in, contained in the tally.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Spend,
     /// The client's own total, where it wrote one, in pico-dollars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub client_cost: Option<u64>,
     /// An order to end the whole session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
     /// The main run at work or last at work.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,
     /// The client's id of the prompt it works on.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
     /// How far the main transcript has been read.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tail: Tail,
     /// Runs that events of other runs may touch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,
     /// Estimates of requests in flight.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reserves: Vec<Reserve>,
     /// Increases being asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub asks: Vec<Ask>,
     /// Trips of session rules that ask at the next call.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,
     /// Spawns whose agents are not known yet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub spawns: Vec<Spawn>,
     /// Hashes of prompts that the client's schedule sends.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub crons: Vec<u64>,
     /// Sentences to show the user at the next event that can.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub notices: Vec<String>,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
     /// Whether an end of a batch was ever seen.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub sees_batches: bool,
     /// Whether a prompt was ever seen.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub sees_prompts: bool,
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub more_tails: Vec<Tail>,
     /// The model the client started with, where it said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub model: Option<String>,
     /// The file that records go to.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub log: String,
     /// The events that had our handler when the client started.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub handlers: Vec<String>,
     /// Whether settings already sent hooks to another state when the client started.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub diverted: bool,
     /// A fingerprint of the configuration files, to notice edits.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub config_print: u64,
     /// Things said once: unknown models, unknown events, responses without usage.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,
 }
 
@@ -263,86 +268,86 @@ pub struct Run {
     /// The agent's type; `main` for the main agent.
     pub agent_type: String,
     /// The name others send messages to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub name: Option<String>,
     /// The run that spawned it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub parent: Option<String>,
     /// The call that spawned it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub spawn_call: Option<String>,
     /// How deep it is; main is 0.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub depth: u32,
     /// Where it stands.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub status: Status,
     /// Machine-readable reason of a stop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stop_reason: Option<String>,
     /// The source's error sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub error: Option<String>,
     /// Its rules.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
     /// When it began.
     pub started: Moment,
     /// Its last event.
     pub last: Moment,
     /// Whether its clock runs.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub working: bool,
     /// The end of the last wait for a dialog that was taken off the clock.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub waited_until: u64,
     /// What it has used.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,
     /// Its own transcript; main runs share the session's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tail: Option<Tail>,
     /// Its last five requests.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub recent: Vec<Request>,
     /// Tokens of the conversation as it stands, which the next request sends again.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub context: u64,
     /// Price of that conversation at cache-read price, and of one output token, in pico-dollars.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub replay_price: (u64, u64),
     /// An order to end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
     /// Trips of its own rules that ask at the next call.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,
     /// Limits whose increase a person declined: from then on they act as terminate.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub declined: Vec<String>,
     /// Whether a person has lifted its pause, so that the next prompt goes on with it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub resumed: bool,
     /// Whether its parent has been told how it ended.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub told: bool,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
     /// The task it works on, for records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub task: Option<String>,
     /// Background shell commands it started.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub background: Vec<Background>,
     /// The calls of its batch in flight.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub calls: BTreeMap<String, CallRecord>,
     /// Requests, tokens and cost by model.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, Spend>,
     /// Whether every row of its transcript has been charged.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub settled: bool,
 }
 

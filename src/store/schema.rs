@@ -24,6 +24,8 @@ pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (name TEXT PRIMARY KEY, b
 
 /// Brings a database up to date. One that a newer version has written is left as it is.
 pub fn migrate(conn: &Connection) -> Result<()> {
+    // A page holds a session, its run and their neighbours whole: what one event writes is one or two pages.
+    conn.execute_batch("PRAGMA page_size=8192")?;
     conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     conn.execute_batch("BEGIN EXCLUSIVE")?;
     let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
