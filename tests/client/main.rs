@@ -1,1 +1,8 @@
-//! The real client end to end.
+//! The real client, driven against a scripted Messages API on loopback.
+
+mod api;
+mod lab;
+mod script;
+mod terminal;
+
+mod harness;
