@@ -158,6 +158,22 @@ impl Lab {
         serde_json::from_str(&self.must(&["status", "--json"])).unwrap()
     }
 
+    /// Returns the runs of all sessions, as `fusebox status --json` has them.
+    pub fn runs(&self) -> Vec<Value> {
+        let sessions = self.status()["sessions"].as_array().unwrap().clone();
+        sessions.iter().flat_map(|session| session["runs"].as_array().unwrap().clone()).collect()
+    }
+
+    /// Returns the one run of agents of type `kind`; main runs are of type `main`.
+    pub fn run_of(&self, kind: &str) -> Value {
+        let is_main = |run: &Value| run["parent_run_id"].is_null() && run["depth"] == 0;
+        let of_kind = |run: &&Value| if kind == "main" { is_main(run) } else { run["agent_type"] == kind };
+        let runs = self.runs();
+        let found: Vec<&Value> = runs.iter().filter(of_kind).collect();
+        assert_eq!(found.len(), 1, "runs of {kind} among {runs:#?}");
+        found[0].clone()
+    }
+
     /// Runs a headless client that may do anything.
     pub fn claude(&self, prompt: &str, args: &[&str]) -> Run {
         self.headless(&claude(), &[], prompt, args)

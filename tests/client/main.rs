@@ -5,4 +5,12 @@ mod lab;
 mod script;
 mod terminal;
 
+mod ask;
+mod cost;
+mod duration;
 mod harness;
+mod identity;
+mod pause;
+mod session;
+mod settings;
+mod turns;
