@@ -49,7 +49,8 @@ fn in_a_terminal_the_next_prompt_is_blocked_until_resume() {
 #[test]
 fn a_paused_subagent_goes_on_by_message_after_resume_and_not_before() {
     let policy = json!({"agents": {"*": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}}});
-    let child = child("CHILD-A", [call([work()]), call([work()]), call([work()]), call([work()]), say("child A done")]);
+    let steps = [call([work()]), call([work()]), call([work()]), call([work()]), call([work()]), say("child A done")];
+    let child = child("CHILD-A", steps);
     let main = main([
         call([agent("CHILD-A work")]),
         say("main waits"),
