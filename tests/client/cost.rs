@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};
-use crate::script::{REQUEST_USD, Script, agent, call, child, in_background, main, say, work};
+use crate::script::{REQUEST_USD, Script, agent, agent_of, call, child, in_background, main, say, tool, work};
 
 /// Room for three requests of 0.00584, not for four.
 fn capped(grace: u64) -> Value {
@@ -112,4 +112,34 @@ fn the_report_agrees_with_the_client_over_subagents_resume_and_fork() {
     assert_billed(&report, &forked);
     let spent = lab.api.requests().len() as f64 * REQUEST_USD;
     assert!((new_usd(&report) - spent).abs() < 5e-7, "new {}, spent {spent}", new_usd(&report));
+}
+
+#[test]
+fn agents_that_come_another_way_are_billed_once() {
+    let workflow = "export const meta = { name: 'w', description: 'd', phases: [{ title: 'one' }] };\nphase('one');\n\
+                    return await parallel([() => agent('CHILD-A one'), () => agent('CHILD-A two')]);";
+    let child =
+        child("CHILD-A", [call([work()]), call([work()]), say("done"), say("done"), call([work()]), say("done")]);
+    let main = main([
+        call([tool("Workflow", json!({"script": workflow}))]),
+        say("main waits"),
+        call([tool("Skill", json!({"skill": "helper"}))]),
+        call([agent_of("fork", "carry on")]),
+        call([work()]),
+        say("the fork is done"),
+        say("main finished"),
+    ]);
+    let lab = Lab::new(json!({}), vec![child, main]);
+    let skill = "---\nname: helper\ndescription: helps\ncontext: fork\n---\nCHILD-A please\n";
+    lab.write(".claude/skills/helper/SKILL.md", skill);
+    let run = lab.claude("start", &[]);
+    assert_eq!(run.text(), "main finished");
+    let report = report(&lab);
+    assert_billed(&report, &run);
+    let kinds = ["workflow-subagent", "workflow-subagent", "general-purpose", "fork"].map(Some);
+    let mut wanted = kinds.to_vec();
+    let runs = lab.runs();
+    let mut found: Vec<_> = runs.iter().filter(|run| run["depth"] != 0).map(|run| run["agent_type"].as_str()).collect();
+    (wanted.sort(), found.sort());
+    assert_eq!(found, wanted);
 }

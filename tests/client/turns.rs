@@ -143,3 +143,14 @@ fn rejected_calls_cannot_loop_for_ever_under_the_defaults() {
     assert!(requests <= 5, "{requests} requests");
     assert_eq!(lab.run_of("main")["stop_reason"], "loop_detected");
 }
+
+#[test]
+fn a_workflows_agents_are_limited_too() {
+    let workflow = "export const meta = { name: 'w', description: 'd', phases: [{ title: 'one' }] };\nphase('one');\n\
+                    return await agent('CHILD-A loop');";
+    let spawn = call([tool("Workflow", json!({"script": workflow}))]);
+    let lab = Lab::new(three_turns(0), vec![looping(), main([spawn, say("main waits"), say("main finished")])]);
+    assert_eq!(lab.claude("start", &[]).text(), "main finished");
+    assert_eq!(lab.ran().len(), 3);
+    assert_eq!(lab.run_of("workflow-subagent")["status"], "failed");
+}
