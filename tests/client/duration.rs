@@ -76,11 +76,13 @@ fn a_subagents_program() {
 #[test]
 fn a_background_agents_program() {
     let mark = mark("agent");
-    let child = child("CHILD-A", [call([bash(&sleeper(&mark))]), say("never heard")]);
-    let main = main([call([in_background(agent("CHILD-A sleep"))]), say("main waits"), say("main finished")]);
+    // The client wakes the agent once more when its command ends: it may say something, but not do anything.
+    let child = child("CHILD-A", [call([bash(&sleeper(&mark))]), call([bash("echo woken $N")])]).forever();
+    let main = main([call([in_background(agent("CHILD-A sleep"))]), say("main waits"), say("main finished")]).forever();
     let lab = Lab::new(json!({"agents": {"*": two_seconds()}}), vec![child, main]);
     let run = lab.claude("start", &[]);
     assert_eq!(run.text(), "main finished");
     lab.until("the end of the command", || alive(&mark).is_empty());
+    assert_eq!(lab.ran(), [sleeper(&mark)]);
     assert_eq!(lab.run_of("general-purpose")["stop_reason"], "timeout");
 }
