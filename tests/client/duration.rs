@@ -34,30 +34,35 @@ fn alive(mark: &str) -> Vec<String> {
 }
 
 /// Runs a main agent that calls `tool` under a limit of two seconds, and looks for what is left.
-fn check(tool: Tool, mark: &str) {
+fn check(tool: Tool, mark: &str) -> Lab {
     let lab = Lab::new(json!({"main": two_seconds()}), vec![main([call([tool]), say("never heard")])]);
     let run = lab.claude("start", &[]);
     assert!(run.took < OVERHEAD, "{:?}", run.took);
     lab.until("the end of the command", || alive(mark).is_empty());
-    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+    lab
 }
 
 #[test]
 fn a_program_that_sleeps() {
     let mark = mark("program");
-    check(bash(&sleeper(&mark)), &mark);
+    let lab = check(bash(&sleeper(&mark)), &mark);
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
 }
 
 #[test]
 fn a_bare_sleep() {
     let mark = mark("sleep");
-    check(bash(&format!("sleep 20; echo {mark}")), &mark);
+    let lab = check(bash(&format!("sleep 20; echo {mark}")), &mark);
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
 }
 
+/// The agent need not wait for it, so its own working time is not up; the command's is.
 #[test]
 fn a_background_command() {
     let mark = mark("background");
-    check(background_bash(&sleeper(&mark)), &mark);
+    let lab = check(background_bash(&sleeper(&mark)), &mark);
+    let notification = lab.events("UserPromptSubmit").pop().unwrap()["prompt"].to_string();
+    assert!(notification.contains("<status>killed</status>"), "{notification}");
 }
 
 #[test]

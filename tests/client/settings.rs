@@ -40,6 +40,11 @@ fn hiding_the_edit_in_a_program_leaves_the_limits_in_force() {
 }
 
 #[test]
+fn switching_all_hooks_off_leaves_the_limits_in_force() {
+    check("echo '{\"disableAllHooks\": true}' > .claude/settings.json");
+}
+
+#[test]
 fn a_persons_other_edit_passes() {
     let lab = Lab::new(three_turns(), vec![main([say("first"), call([work()]), say("second")])]);
     let terminal = Terminal::open(&lab, &[]);
@@ -47,13 +52,13 @@ fn a_persons_other_edit_passes() {
     terminal.meets("Stop", 1);
     let path = lab.project().join(".claude/settings.local.json");
     let mut settings: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    settings["env"] = json!({"LAB_EDITED": "yes"});
+    let own = json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "touch the-persons-own-hook"}]});
+    settings["hooks"]["PreToolUse"].as_array_mut().unwrap().push(own);
     std::fs::write(&path, settings.to_string()).unwrap();
     terminal.meets("ConfigChange", 1);
     terminal.types("what now");
-    terminal.sees("second");
-    let screen = terminal.screen();
-    assert!(!screen.contains("blocked"), "{screen}");
+    terminal.meets("Stop", 2);
+    assert!(lab.project().join("the-persons-own-hook").exists(), "{}", terminal.screen());
 }
 
 #[test]
