@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::lab::Lab;
-use crate::script::{agent, agent_of, bash, call, child, in_background, main, say, work};
+use crate::lab::{Lab, claude};
+use crate::script::{agent, agent_of, bash, call, child, in_background, main, say, tool, work};
 use crate::terminal::Terminal;
 
 fn main_turns(turns: u64) -> Value {
@@ -72,4 +72,32 @@ fn a_hook_registered_twice_counts_and_warns_once() {
     assert_eq!(warnings, 1, "{}", lab.must(&["log"]));
     let last = lab.api.requests_of("CHILD-A").pop().unwrap()["messages"].to_string();
     assert_eq!(last.matches("4/5").count(), 1, "{last}");
+}
+
+#[test]
+fn a_client_that_an_agent_starts_is_bound_by_the_agents_session() {
+    let policy = json!({"session": {"max_turns": 4, "grace_turns": 0, "timeout_action": "terminate"}});
+    let nested = child("NESTED-1", [call([work()])]).forever();
+    let start = format!("env -u CLAUDECODE {} -p 'NESTED-1 loop' --dangerously-skip-permissions", claude().display());
+    let lab = Lab::new(policy, vec![nested, main([call([bash(&start)]), say("main finished")])]);
+    lab.claude("start", &[]);
+    assert!(lab.api.requests_of("NESTED-1").len() >= 3, "the nested client ran: {}", lab.story());
+    let steps = lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
+    assert_eq!(steps, 3);
+}
+
+#[test]
+fn an_agent_that_prompts_itself_gets_no_fresh_counters() {
+    let load = tool("ToolSearch", json!({"query": "select:CronCreate", "max_results": 5}));
+    let cron = tool("CronCreate", json!({"cron": "* * * * *", "prompt": "go on and on", "recurring": true}));
+    let steps = [call([load]), call([cron]), say("scheduled"), call([work()]), call([work()]), say("never heard")];
+    let lab = Lab::new(main_turns(3), vec![main(steps)]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("Stop", 1);
+    // The schedule is by the minute.
+    terminal.meets("UserPromptSubmit", 2);
+    lab.until("the end of the run", || lab.runs().iter().any(|run| run["status"] == "failed"));
+    assert_eq!(lab.ran().len(), 1);
+    assert_eq!(lab.run_of("main")["turns"], 3);
 }

@@ -17,7 +17,7 @@ use crate::script::Script;
 /// The client that the suite is written for.
 const VERSION: &str = "2.1.328";
 /// How long anything may take before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(75);
 const KEY: &str = "sk-ant-none-loopback-only";
 /// Every event whose input the tests look at, for a hook of their own beside Fusebox's.
 const WITNESSED: [&str; 12] = [
