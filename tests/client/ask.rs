@@ -18,7 +18,7 @@ fn lab(steps: impl IntoIterator<Item = Step>) -> Lab {
 }
 
 fn grants(lab: &Lab) -> usize {
-    lab.must(&["log"]).matches("LIMIT_GRANTED").count()
+    lab.must(&["log", "--json"]).matches("LIMIT_GRANTED").count()
 }
 
 fn dialogs(lab: &Lab) -> usize {

@@ -68,8 +68,8 @@ fn a_hook_registered_twice_counts_and_warns_once() {
     lab.must(&["init", "--scope", "project"]);
     assert_eq!(lab.claude("start", &[]).text(), "main finished");
     assert_eq!(lab.run_of("general-purpose")["turns"], 4);
-    let warnings = lab.must(&["log"]).matches("AGENT_WARNING").count();
-    assert_eq!(warnings, 1, "{}", lab.must(&["log"]));
+    let warnings = lab.must(&["log", "--json"]).matches("AGENT_WARNING").count();
+    assert_eq!(warnings, 1, "{}", lab.must(&["log", "--json"]));
     let last = lab.api.requests_of("CHILD-A").pop().unwrap()["messages"].to_string();
     assert_eq!(last.matches("4/5").count(), 1, "{last}");
 }

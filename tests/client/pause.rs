@@ -22,7 +22,7 @@ fn a_paused_main_run_waits_for_resume() {
     assert_eq!(lab.api.requests().len(), requests);
 
     let id = run["run_id"].as_str().unwrap();
-    lab.must(&["resume", id, "--turns", "5"]);
+    lab.must(&["resume", id, "--grant", "max_turns=+5"]);
     let resumed = lab.claude("go on", &["--resume", first.session()]);
     assert_eq!(resumed.text(), "main finished");
     let run = lab.run_of("main");
@@ -40,7 +40,7 @@ fn in_a_terminal_the_next_prompt_is_blocked_until_resume() {
     terminal.types("please go on");
     terminal.sees("fusebox resume");
     let requests = lab.api.requests().len();
-    lab.must(&["resume", lab.run_of("main")["run_id"].as_str().unwrap(), "--turns", "5"]);
+    lab.must(&["resume", lab.run_of("main")["run_id"].as_str().unwrap(), "--grant", "max_turns=+5"]);
     assert_eq!(lab.api.requests().len(), requests);
     terminal.types("now go on");
     terminal.sees("main finished");
@@ -69,7 +69,7 @@ fn a_paused_subagent_goes_on_by_message_after_resume_and_not_before() {
     let run = lab.run_of("general-purpose");
     assert_eq!(run["status"], "paused");
 
-    lab.must(&["resume", run["run_id"].as_str().unwrap(), "--turns", "5"]);
+    lab.must(&["resume", run["run_id"].as_str().unwrap(), "--grant", "max_turns=+5"]);
     terminal.types("try again");
     terminal.sees("main finished");
     assert_eq!(lab.ran().len(), 4);
