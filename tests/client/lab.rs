@@ -153,9 +153,9 @@ impl Lab {
         out
     }
 
-    /// Returns what `fusebox status --json` says.
+    /// Returns what `fusebox status` says.
     pub fn status(&self) -> Value {
-        serde_json::from_str(&self.must(&["status", "--json"])).unwrap()
+        serde_json::from_str(&self.must(&["status", "--all", "--json"])).unwrap()
     }
 
     /// Returns the runs of all sessions, as `fusebox status --json` has them.
