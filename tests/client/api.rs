@@ -33,7 +33,6 @@ struct Playing {
 struct Answer {
     kind: &'static str,
     parts: Vec<String>,
-    delay: Duration,
     rest: Duration,
 }
 
@@ -96,12 +95,12 @@ fn serve(state: &Mutex<State>, stream: TcpStream) -> std::io::Result<()> {
 }
 
 fn send(mut stream: TcpStream, answer: &Answer) -> std::io::Result<()> {
-    thread::sleep(answer.delay);
     write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: {}\r\nconnection: close\r\n\r\n", answer.kind)?;
     for part in &answer.parts {
         stream.write_all(part.as_bytes())?;
         stream.flush()?;
-        thread::sleep(answer.rest);
+        // No signal to wait for: a model takes its time.
+        thread::park_timeout(answer.rest);
     }
     Ok(())
 }
@@ -121,7 +120,7 @@ impl State {
         if body["stream"] != json!(true) {
             return document(&message);
         }
-        Answer { kind: "text/event-stream", parts: events(&message), delay: step.delay, rest: step.rest }
+        Answer { kind: "text/event-stream", parts: events(&message), rest: step.rest }
     }
 
     fn next_step(&mut self, body: &Value) -> Step {
@@ -174,7 +173,7 @@ fn last_agent(body: &Value) -> String {
 }
 
 fn document(value: &Value) -> Answer {
-    Answer { kind: "application/json", parts: vec![value.to_string()], delay: Duration::ZERO, rest: Duration::ZERO }
+    Answer { kind: "application/json", parts: vec![value.to_string()], rest: Duration::ZERO }
 }
 
 fn events(message: &Value) -> Vec<String> {

@@ -18,6 +18,8 @@ use crate::script::Script;
 const VERSION: &str = "2.1.328";
 /// How long anything may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(75);
+/// How long to leave what is waited for alone: files and screens send no signal.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
 const KEY: &str = "sk-ant-none-loopback-only";
 /// Every event whose input the tests look at, for a hook of their own beside Fusebox's.
 const WITNESSED: [&str; 12] = [
@@ -232,7 +234,7 @@ impl Lab {
         let began = Instant::now();
         while !holds() {
             assert!(began.elapsed() < PATIENCE, "waited in vain for {what}\n{}", self.story());
-            thread::sleep(Duration::from_millis(50));
+            thread::park_timeout(BETWEEN_LOOKS);
         }
     }
 
@@ -312,6 +314,6 @@ fn end(child: &mut Child, began: Instant) -> Option<i32> {
         if began.elapsed() > PATIENCE {
             child.kill().unwrap();
         }
-        thread::sleep(Duration::from_millis(20));
+        thread::park_timeout(BETWEEN_LOOKS);
     }
 }

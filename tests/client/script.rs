@@ -12,8 +12,6 @@ pub const REQUEST_USD: f64 = 0.00584;
 pub struct Step {
     pub text: Option<String>,
     pub tools: Vec<Tool>,
-    /// How long the response takes to begin.
-    pub delay: Duration,
     /// How long it rests between two streamed events.
     pub rest: Duration,
 }
@@ -61,19 +59,9 @@ pub fn call(tools: impl IntoIterator<Item = Tool>) -> Step {
 }
 
 impl Step {
-    /// Puts text before the tools.
-    pub fn saying(self, text: &str) -> Step {
-        Step { text: Some(text.into()), ..self }
-    }
-
     /// Streams with a rest after every event, so that tools start before the response has ended.
     pub fn slowly(self, rest: Duration) -> Step {
         Step { rest, ..self }
-    }
-
-    /// Begins late.
-    pub fn late(self, delay: Duration) -> Step {
-        Step { delay, ..self }
     }
 }
 
