@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::lab::Lab;
+use crate::lab::{Lab, fusebox};
 use crate::script::{bash, call, main, say, work};
 use crate::terminal::Terminal;
 
@@ -59,6 +59,32 @@ fn a_persons_other_edit_passes() {
     terminal.types("what now");
     terminal.meets("Stop", 2);
     assert!(lab.project().join("the-persons-own-hook").exists(), "{}", terminal.screen());
+}
+
+#[test]
+fn an_agent_cannot_grant_itself_more() {
+    let fusebox = fusebox().display().to_string();
+    let grant = "grant $CLAUDE_CODE_SESSION_ID max_turns=+9";
+    let (folder, name) = fusebox.rsplit_once('/').unwrap();
+    let lab = Lab::new(
+        json!({"session": {"max_turns": 4, "timeout_action": "terminate"}}),
+        vec![
+            main([
+                call([bash(&format!("{fusebox} {grant}"))]),
+                call([bash("echo '{}' > .claude/fusebox.json")]),
+                call([bash(&format!("cd {folder}; n={}; ./$n'{}' {grant}", &name[..3], &name[3..]))]),
+                call([bash(&format!("cd {folder}; n={}; env -u CLAUDECODE ./$n'{}' {grant}", &name[..3], &name[3..]))]),
+                call([work()]),
+            ])
+            .forever(),
+        ],
+    );
+    lab.claude("start", &[]);
+    assert!(!lab.must(&["log", "--json"]).contains("LIMIT_GRANTED"));
+    let policy = std::fs::read_to_string(lab.project().join(".claude/fusebox.json")).unwrap();
+    assert!(policy.contains("max_turns"), "{policy}");
+    assert!(lab.ran().iter().all(|command| !command.starts_with(&fusebox)), "{:?}", lab.ran());
+    assert_eq!(lab.status()["sessions"][0]["turns"], 4);
 }
 
 #[test]
