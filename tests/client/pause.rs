@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::lab::Lab;
-use crate::script::{agent, call, child, load_send_message, main, say, send_message, work};
+use crate::script::{agent, bash, call, child, load_send_message, main, say, send_message, work};
 use crate::terminal::Terminal;
 
 #[test]
@@ -75,4 +75,19 @@ fn a_paused_subagent_goes_on_by_message_after_resume_and_not_before() {
     assert_eq!(lab.ran().len(), 4);
     let run = lab.run_of("general-purpose");
     assert_eq!((&run["status"], &run["turns"]), (&json!("completed"), &json!(4)));
+}
+
+#[test]
+fn a_person_stops_a_run_at_work() {
+    let slow = call([bash("python3 -c 'import time; time.sleep(0.5)'; echo slow $N")]);
+    let lab = Lab::new(json!({}), vec![main([slow]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("PostToolBatch", 1);
+    lab.must(&["stop", lab.run_of("main")["run_id"].as_str().unwrap(), "--reason", "wrong branch"]);
+    let ran = lab.ran().len();
+    terminal.sees("wrong branch");
+    assert!(lab.ran().len() <= ran + 2, "{} after {ran}", lab.ran().len());
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")));
 }

@@ -1,8 +1,12 @@
 //! The client in a real terminal, with somebody at the keys.
 
 use std::process::Command;
+use std::time::Duration;
 
 use crate::lab::{Lab, claude};
+
+/// What every dialog about a tool call asks.
+pub const DIALOG: &str = "Do you want to proceed?";
 
 /// A terminal of its own tmux server.
 pub struct Terminal<'lab> {
@@ -37,6 +41,16 @@ impl<'lab> Terminal<'lab> {
     /// Presses one key, by tmux's name for it.
     pub fn presses(&self, key: &str) {
         self.send(&[key]);
+    }
+
+    /// Answers a dialog, again where the client took the key for one that was meant for something else.
+    pub fn answers(&self, key: &str) {
+        self.sees(DIALOG);
+        self.lab.until("the end of the dialog", || {
+            self.presses(key);
+            std::thread::park_timeout(Duration::from_secs(1));
+            !self.screen().contains(DIALOG)
+        });
     }
 
     /// Waits until the screen shows `text`.

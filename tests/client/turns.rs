@@ -155,3 +155,15 @@ fn a_workflows_agents_are_limited_too() {
     assert_eq!(lab.ran().len(), 3);
     assert_eq!(lab.run_of("workflow-subagent")["status"], "failed");
 }
+
+#[test]
+fn observing_blocks_nothing_and_writes_it_down() {
+    let child = child("CHILD-A", [five(), call([work()]), say("child A done")]);
+    let lab = Lab::new(three_turns(0), vec![child, parent()]);
+    // A repository may not loosen this; the person may.
+    lab.write_home(".claude/fusebox.json", r#"{"mode": "observe"}"#);
+    assert_eq!(lab.claude("start", &[]).text(), "main finished");
+    assert_eq!(lab.ran().len(), 6);
+    assert_eq!(lab.run_of("general-purpose")["status"], "completed");
+    assert!(lab.must(&["log", "--json"]).contains("max_turns"));
+}
