@@ -43,13 +43,17 @@ impl<'lab> Terminal<'lab> {
         self.send(&[key]);
     }
 
-    /// Answers a dialog, again where the client took the key for one that was meant for something else.
+    /// Answers a dialog; again after a second, since the client drops a key that comes too soon after a dialog opens.
     pub fn answers(&self, key: &str) {
         self.sees(DIALOG);
+        let before = self.lab.hooks().len();
+        let gone = || self.lab.hooks().len() > before || !self.screen().contains(DIALOG);
         self.lab.until("the end of the dialog", || {
             self.presses(key);
-            std::thread::park_timeout(Duration::from_secs(1));
-            !self.screen().contains(DIALOG)
+            (0..20).any(|_| {
+                std::thread::park_timeout(Duration::from_millis(50));
+                gone()
+            })
         });
     }
 
