@@ -63,6 +63,17 @@ fn an_agent_that_spends_its_grace_on_tools_stays_inside_too() {
     assert!(run.usd() <= 0.02, "{}", run.usd());
 }
 
+/// Each response counts 1030 tokens: 10 in, 20 out, 1000 written to the cache.
+#[test]
+fn requests_and_tokens_are_bounded_before_the_next_request_too() {
+    for (limit, cap) in [("max_requests", json!(3)), ("max_tokens", json!(4000))] {
+        let lab =
+            Lab::new(json!({"main": {limit: cap, "grace_turns": 0, "timeout_action": "terminate"}}), vec![spends_on()]);
+        lab.claude("start", &[]);
+        assert_eq!(lab.api.requests().len(), 3, "{limit}");
+    }
+}
+
 #[test]
 fn the_clients_own_flag_overshoots() {
     let lab = Lab::without_fusebox(vec![spends_on()]);
