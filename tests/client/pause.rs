@@ -86,7 +86,7 @@ fn a_person_stops_a_run_at_work() {
     terminal.meets("PostToolBatch", 1);
     lab.must(&["stop", lab.run_of("main")["run_id"].as_str().unwrap(), "--reason", "wrong branch"]);
     let ran = lab.ran().len();
-    terminal.sees("wrong branch");
+    terminal.sees("a person stopped it");
     assert!(lab.ran().len() <= ran + 2, "{} after {ran}", lab.ran().len());
     let run = lab.run_of("main");
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")));

@@ -82,3 +82,20 @@ fn a_stopped_parents_nested_child_stops() {
     assert_eq!(lab.run_of("boss")["status"], "failed");
     assert_ne!(lab.run_of("minion")["status"], "completed");
 }
+
+#[test]
+fn sessions_side_by_side_do_not_mix() {
+    let policy = json!({"main": {"max_turns": 3, "grace_turns": 0, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, vec![main([call([work(), work()])]).forever()]);
+    let clients = std::thread::scope(|scope| {
+        let clients = [(), (), ()].map(|()| scope.spawn(|| lab.claude("start", &[])));
+        clients.map(|client| client.join().unwrap())
+    });
+    assert_eq!(lab.ran().len(), 9);
+    for client in &clients {
+        let status = lab.status();
+        let sessions = status["sessions"].as_array().unwrap();
+        let session = sessions.iter().find(|session| session["session_id"] == client.session()).unwrap();
+        assert_eq!(session["turns"], 3);
+    }
+}
