@@ -64,14 +64,14 @@ fn a_hook_registered_twice_counts_and_warns_once() {
     let policy = json!({"agents": {"*": {"max_turns": 5, "timeout_action": "terminate", "grace_turns": 0}}});
     let child = child("CHILD-A", [call([work()]), call([work()]), call([work()]), call([work()]), say("child A done")]);
     let lab = Lab::new(policy, vec![child, main([call([agent("CHILD-A work")]), say("main finished")])]);
-    lab.must(&["init", "--scope", "user"]);
+    // Handlers of the same words run once; the project's is another, which finds the program by its name.
     lab.must(&["init", "--scope", "project"]);
     assert_eq!(lab.claude("start", &[]).text(), "main finished");
     assert_eq!(lab.run_of("general-purpose")["turns"], 4);
     let warnings = lab.must(&["log", "--json"]).matches("AGENT_WARNING").count();
     assert_eq!(warnings, 1, "{}", lab.must(&["log", "--json"]));
     let last = lab.api.requests_of("CHILD-A").pop().unwrap()["messages"].to_string();
-    assert_eq!(last.matches("4/5").count(), 1, "{last}");
+    assert_eq!(last.matches("80 % is reached").count(), 1, "{last}");
 }
 
 #[test]

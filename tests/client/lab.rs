@@ -123,7 +123,7 @@ impl Lab {
         let here = |name: &str| self.dir.path().join(name).to_string_lossy().into_owned();
         let api = format!("http://127.0.0.1:{}", self.api.port);
         let mut environment = vec![
-            ("PATH", std::env::var("PATH").unwrap()),
+            ("PATH", format!("{}:{}", fusebox().parent().unwrap().display(), std::env::var("PATH").unwrap())),
             ("HOME", here("home")),
             ("TMPDIR", here("")),
             ("LAB_HOOKS", here("hooks")),
