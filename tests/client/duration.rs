@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::lab::Lab;
 use crate::script::{Tool, agent, background_bash, bash, call, child, in_background, main, say};
+use crate::terminal::Terminal;
 
 /// How long a client takes to start, and to end its own affairs.
 const OVERHEAD: Duration = Duration::from_secs(13);
@@ -17,7 +18,7 @@ fn two_seconds() -> Value {
 
 /// A command that sleeps and can be found in the process table by `mark`.
 fn sleeper(mark: &str) -> String {
-    format!("python3 -c 'import time; time.sleep(30); \"{mark}\"'")
+    format!("python3 -c 'import time; time.sleep(300); \"{mark}\"'")
 }
 
 /// A mark that no other process has.
@@ -50,9 +51,29 @@ fn a_program_that_sleeps() {
 }
 
 #[test]
+fn a_program_that_ignores_the_first_signal() {
+    let mark = mark("stubborn");
+    let command = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(300)";
+    check(bash(&format!("python3 -c '{command}; \"{mark}\"'")), &mark);
+}
+
+#[test]
+fn a_program_in_a_terminal_session() {
+    let mark = mark("terminal");
+    let main = main([call([bash(&sleeper(&mark))]), say("never heard")]);
+    let lab = Lab::new(json!({"main": two_seconds()}), vec![main]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    lab.until("the start of the command", || !alive(&mark).is_empty());
+    terminal.sees("max_duration_ms");
+    lab.until("the end of the command", || alive(&mark).is_empty());
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}
+
+#[test]
 fn a_bare_sleep() {
     let mark = mark("sleep");
-    let lab = check(bash(&format!("sleep 20; echo {mark}")), &mark);
+    let lab = check(bash(&format!("sleep 300; echo {mark}")), &mark);
     assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
 }
 
