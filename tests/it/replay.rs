@@ -145,6 +145,36 @@ fn the_command_tells_what_would_have_been_stopped() {
     world.write("strict.json", STRICT);
     let policy = world.path("strict.json").display().to_string();
     let path = fixtures().join("subagent-foreground-parallel-calls").display().to_string();
-    insta::assert_snapshot!(world.run(&["replay", &path, "--config", &policy]), @"");
+    insta::assert_snapshot!(world.run(&["replay", &path, "--config", &policy]), @r"
+    session 091260fd  subagent-foreground-parallel-calls
+      2 runs, 4 tool calls, 5 requests, 0.0292 USD in 0.7 s
+        0:00.4  general-purpose a4922105 nears its limit
+               tool calls 2/2 (max_turns, set by the user's fusebox.json)
+        0:00.4  general-purpose a4922105 reaches its limit
+               tool calls 2/2 (max_turns, set by the user's fusebox.json)
+               the agent is told: tool call limit reached. Execution limit exceeded:
+                 [max_turns]. Agent general-purpose (run a49221056dfdeba66) is at
+                 tool calls 2/2 (max_turns, set by the user's fusebox.json). This
+                 call was not run. One more response is left, for a report of the
+                 work so far: what is done, what is not, and that it is partial.
+                 Tools that still run: Write, Edit, TodoWrite, TaskUpdate,
+                 SendMessage.
+        0:00.6  general-purpose a4922105 ends, by the recording
+               the agent that started it is told: agent general-purpose (run
+                 a49221056dfdeba66) was stopped before it was done: tool call limit
+                 reached. Execution limit exceeded: [max_turns]. At the end: tool
+                 calls 2/2 (max_turns, set by the user's fusebox.json). Its result
+                 is partial, although it is reported as completed.
+      not done after that: 1 tool call, 0 requests, 0.00 USD
+
+    in all
+      sessions   1, 1 with something stopped
+      runs       2, 1 stopped
+      said       1 warning, 0 questions
+      tool calls 4, 1 not made
+      cost       0.029200 USD, the same as the client's own total
+      saved      1 tool call, 0 requests, 0.00 USD (0 %)
+    [exit 0]
+    ");
     assert_eq!(world.files("state"), "", "no state is touched");
 }
