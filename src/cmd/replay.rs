@@ -75,7 +75,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 fn policy(world: &World, args: &Args) -> Result<Pinned> {
     let folder = project_folder(world);
     let (policy, problems) = match &args.config {
-        Some(path) => load::only(path)?,
+        Some(path) => load::only(path).map_err(|error| error.hint("--config takes a fusebox.json"))?,
         None => load::load(world, &folder, soundness::is_trusted(world, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {

@@ -286,11 +286,10 @@ impl<'a> Player<'a> {
             return Ok(());
         }
         match (&event.kind, verdict.step) {
+            // A prompt that arrives while the agent works is only left out.
+            (Kind::Prompt { .. }, Step::Deny) if event.prompt_id.as_deref() == prompt_before => {}
             (Kind::Prompt { .. }, Step::Deny) => {
-                // A prompt that arrives while the agent works is only left out.
-                if event.prompt_id.as_deref() != prompt_before {
-                    self.cut.insert(run.to_owned());
-                }
+                self.cut.insert(run.to_owned());
             }
             (Kind::Prompt { .. }, _) => {
                 self.cut.remove(run);

@@ -91,7 +91,7 @@ fn who(run: Option<&Run>) -> String {
 
 /// Writes the sums.
 pub fn summary(sums: &Sums, page: &Page) -> String {
-    let percent = |part: u64, all: u64| part.saturating_mul(100).checked_div(all).unwrap_or(0);
+    let percent = |part: Amount, all: Amount| if all == Amount::ZERO { 0.0 } else { part.usd() / all.usd() * 100.0 };
     let lines = [
         ("sessions", format!("{}, {} with something stopped", sums.sessions, sums.sessions_stopped)),
         ("runs", runs(sums)),
@@ -101,9 +101,9 @@ pub fn summary(sums: &Sums, page: &Page) -> String {
         (
             "saved",
             format!(
-                "{} ({} %)",
+                "{} ({:.1} %)",
                 saved(sums.calls_saved, sums.requests_saved, sums.cost_saved),
-                percent(sums.cost_saved.0 / 1_000_000, sums.spent.cost.0 / 1_000_000)
+                percent(sums.cost_saved, sums.spent.cost)
             ),
         ),
     ];

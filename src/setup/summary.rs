@@ -102,8 +102,9 @@ fn own_types(policy: &Pinned) -> usize {
 /// Says what these limits would have done in the client's recorded sessions.
 fn past_stops(past: &Past) -> String {
     let Past { sessions, runs, stopped } = past;
+    let sessions = if *sessions == 1 { "session".to_owned() } else { format!("{sessions} sessions") };
     format!(
-        "of the {runs} agent runs in your last {sessions} sessions these limits would have stopped {stopped} \
+        "of the {runs} agent runs in your last {sessions} these limits would have stopped {stopped} \
          (`fusebox replay ~/.claude/projects`)"
     )
 }

@@ -1,5 +1,7 @@
 //! Replays: every recording of the real client, as hook calls and as the transcripts alone, and the command.
 
+mod transcripts;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,7 @@ use fusebox::replay::player::{Setting, play};
 use fusebox::replay::sources;
 use fusebox::transcript::intake::Memory;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::world::TestWorld;
 
@@ -136,45 +139,223 @@ fn transcripts_alone_replay_the_same() {
     }
 }
 
-/// A policy that stops something in the recordings.
-const STRICT: &str = r#"{"agents":{"*":{"max_turns":2,"timeout_action":"terminate"}}}"#;
+fn demo() -> (String, String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
+    (folder.join("runaway").display().to_string(), folder.join("fusebox.json").display().to_string())
+}
 
 #[test]
-fn the_command_tells_what_would_have_been_stopped() {
+fn the_demo_is_told_on_one_screen() {
     let world = TestWorld::new();
-    world.write("strict.json", STRICT);
-    let policy = world.path("strict.json").display().to_string();
-    let path = fixtures().join("subagent-foreground-parallel-calls").display().to_string();
-    insta::assert_snapshot!(world.run(&["replay", &path, "--config", &policy]), @r"
-    session 091260fd  subagent-foreground-parallel-calls
-      2 runs, 4 tool calls, 5 requests, 0.0292 USD in 0.7 s
-        0:00.4  general-purpose a4922105 nears its limit
-               tool calls 2/2 (max_turns, set by the user's fusebox.json)
-        0:00.4  general-purpose a4922105 reaches its limit
-               tool calls 2/2 (max_turns, set by the user's fusebox.json)
+    let (recording, policy) = demo();
+    insta::assert_snapshot!(world.run(&["replay", &recording, "--config", &policy]), @r"
+    session abff7565  runaway
+      3 runs, 66 tool calls, 68 requests, 3.26 USD in 3.2 min
+        0:58.9  developer ad654762 nears its limit
+               tool calls 20/25 (max_turns, set by the user's fusebox.json)
+        1:10.4  developer ad654762 nears its limit
+               tool calls 24/25 (max_turns, set by the user's fusebox.json)
+        1:15.8  developer ad654762 reaches its limit
+               tool calls 25/25 (max_turns, set by the user's fusebox.json)
                the agent is told: tool call limit reached. Execution limit exceeded:
-                 [max_turns]. Agent general-purpose (run a49221056dfdeba66) is at
-                 tool calls 2/2 (max_turns, set by the user's fusebox.json). This
-                 call was not run. One more response is left, for a report of the
-                 work so far: what is done, what is not, and that it is partial.
-                 Tools that still run: Write, Edit, TodoWrite, TaskUpdate,
-                 SendMessage.
-        0:00.6  general-purpose a4922105 ends, by the recording
-               the agent that started it is told: agent general-purpose (run
-                 a49221056dfdeba66) was stopped before it was done: tool call limit
-                 reached. Execution limit exceeded: [max_turns]. At the end: tool
-                 calls 2/2 (max_turns, set by the user's fusebox.json). Its result
-                 is partial, although it is reported as completed.
-      not done after that: 1 tool call, 0 requests, 0.00 USD
+                 [max_turns]. Agent developer (run ad6547623eaf593da) is at tool
+                 calls 25/25 (max_turns, set by the user's fusebox.json). This call
+                 was not run. One more response is left, for a report of the work so
+                 far: what is done, what is not, and that it is partial. Tools that
+                 still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage.
+        1:18.6  developer ad654762 is stopped
+               the user is told: Fusebox stopped agent developer (run
+                 ad6547623eaf593da): tool calls 25/25 (max_turns, set by the user's
+                 fusebox.json). `fusebox explain ad654762` tells more.
+        3:01.0  developer ad654762 ends, by the recording
+               the agent that started it is told: agent developer (run
+                 ad6547623eaf593da) was stopped before it was done: tool call limit
+                 reached. Execution limit exceeded: [max_turns]. tool calls 25/25
+                 (max_turns, set by the user's fusebox.json). Its result is partial,
+                 although it is reported as completed.
+      not done after that: 37 tool calls, 36 requests, 2.05 USD
 
     in all
       sessions   1, 1 with something stopped
-      runs       2, 1 stopped
-      said       1 warning, 0 questions
-      tool calls 4, 1 not made
-      cost       0.029200 USD, the same as the client's own total
-      saved      1 tool call, 0 requests, 0.00 USD (0 %)
+      runs       3, 1 stopped
+      said       2 warnings, 0 questions
+      tool calls 66, 37 not made
+      cost       3.263824 USD, the same as the client's own total
+      saved      37 tool calls, 36 requests, 2.05 USD (62.7 %)
     [exit 0]
     ");
     assert_eq!(world.files("state"), "", "no state is touched");
+}
+
+#[test]
+fn json_has_the_sentences_in_full_and_exact_dollars() {
+    let world = TestWorld::new();
+    let (recording, policy) = demo();
+    let replay: Value =
+        serde_json::from_str(&world.run(&["replay", &recording, "--config", &policy, "--json"]).ok()).unwrap();
+    let session = &replay["sessions"][0];
+    let moments = session["timeline"].as_array().unwrap().iter();
+    let moments: Vec<String> = moments
+        .map(|at| format!("{} {} {} {}/{}", at["at_ms"], at["what"], at["limit"], at["used"], at["cap"]))
+        .collect();
+    insta::assert_snapshot!(moments.join("\n"), @r#"
+    58850 "early_warning" "max_turns" 20/25
+    70432 "early_warning" "max_turns" 24/25
+    75802 "tripped" "max_turns" 25/25
+    78619 "stopped" "max_turns" 25/25
+    181016 "parent_told" "max_turns" 25/25
+    "#);
+    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"[{"to":"agent","text":"Fusebox: tool call limit reached. Execution limit exceeded: [max_turns]. Agent developer (run ad6547623eaf593da) is at tool calls 25/25 (max_turns, set by the user's fusebox.json). This call was not run. One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage."},{"to":"user","text":"Fusebox stopped agent developer (run ad6547623eaf593da): tool calls 25/25 (max_turns, set by the user's fusebox.json). `fusebox explain ad654762` tells more."}]"#);
+    insta::assert_snapshot!(session["runs"][1], @r#"{"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"turn_limit_reached","turns":25,"requests":27,"tokens":91084,"duration_ms":75427,"cost_usd":"1.099376000000"}"#);
+    insta::assert_snapshot!(format!("{:#}", replay["summary"]), @r#"
+    {
+      "sessions": 1,
+      "sessions_stopped": 1,
+      "runs": 3,
+      "runs_stopped": 1,
+      "runs_never_started": 0,
+      "warnings": 2,
+      "questions": 0,
+      "recorded": {
+        "turns": 66,
+        "requests": 68,
+        "cost_usd": "3.263824000000"
+      },
+      "client_cost_usd": "3.263824000000",
+      "cost_where_client_knows_usd": "3.263824000000",
+      "saved": {
+        "turns": 37,
+        "requests": 36,
+        "cost_usd": "2.045888000000"
+      }
+    }
+    "#);
+    assert_eq!(replay["version"], 1);
+}
+
+#[test]
+fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
+    let world = TestWorld::new();
+    world.write("strict.json", r#"{"agents":{"*":{"max_turns":1,"timeout_action":"pause"}}}"#);
+    for (number, name) in [
+        "subagents-background-nested",
+        "cost-claude-opus-5-5",
+        "loop-identical-failing-call",
+        "main-two-tools-one-fails",
+        "cost-claude-opus-4-6",
+    ]
+    .iter()
+    .enumerate()
+    {
+        copy(&fixtures().join(name).join("transcripts"), &world.path(&format!("home/.claude/projects/-p{number}")));
+    }
+    let projects = world.path("home/.claude/projects").display().to_string();
+    let policy = world.path("strict.json").display().to_string();
+    insta::assert_snapshot!(world.run(&["replay", &projects, "--config", &policy]), @r"
+    session a290ffac
+      4 runs, 6 tool calls, 11 requests, 0.0642 USD in 1.9 s
+        0:00.2  general-purpose a17786af nears its limit
+               tool calls 1/1 (max_turns, set by the user's fusebox.json)
+        0:00.3  general-purpose aabeb6c1 nears its limit
+               tool calls 1/1 (max_turns, set by the user's fusebox.json)
+        0:00.4  general-purpose a2a84229 nears its limit
+               tool calls 1/1 (max_turns, set by the user's fusebox.json)
+        0:00.6  general-purpose a17786af is paused
+               the user is told: Fusebox paused agent general-purpose (run
+                 a17786af8a8d34fe7): tool calls 1/1 (max_turns, set by the user's
+                 fusebox.json). `fusebox explain a17786af` tells more.
+      not done after that: 1 tool call, 1 request, 0.0058 USD
+
+    4 sessions in which nothing would have been said or stopped
+
+    in all
+      sessions   5, 1 with something stopped
+      runs       8, 1 stopped
+      said       3 warnings, 0 questions
+      tool calls 24, 1 not made
+      cost       0.847044 USD, the same as the client's own total
+      saved      1 tool call, 1 request, 0.0058 USD (0.7 %)
+    [exit 0]
+    ");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() { copy(&path, &target) } else { fs::copy(&path, &target).map(|_| ()).unwrap() }
+    }
+}
+
+#[test]
+fn init_tells_what_the_limits_would_have_done() {
+    let world = TestWorld::with_git();
+    let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/runaway/transcripts");
+    copy(&transcripts, &world.path("home/.claude/projects/-project"));
+    let said = world.run(&["init"]).ok();
+    insta::assert_snapshot!(said.rsplit("\n\n").next().unwrap(), @r"
+    of the 3 agent runs in your last session these limits would have stopped 1
+    (`fusebox replay ~/.claude/projects`)
+    ");
+}
+
+#[test]
+fn what_cannot_be_replayed_is_named_with_what_to_do() {
+    let world = TestWorld::new();
+    world.write("project/empty/notes.txt", "");
+    world.write("project/idle.jsonl", "{}\n");
+    world.write("project/agent-a1.jsonl", "");
+    world.write("project/broken/hooks.jsonl", "{\"at_ms\":0,\"input\":{}}\n");
+    let all = [
+        &["replay"][..],
+        &["replay", "missing"],
+        &["replay", "empty"],
+        &["replay", "idle.jsonl"],
+        &["replay", "agent-a1.jsonl"],
+        &["replay", "broken"],
+        &["replay", "idle.jsonl", "--config", "missing.json"],
+    ];
+    let said = all.map(|arguments| format!("{}\n{}", arguments.join(" "), world.run(arguments)));
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    replay
+    [stderr]
+    error: the following required arguments were not provided:
+      <PATH>...
+
+    Usage: fusebox replay <PATH>...
+
+    For more information, try '--help'.
+    [exit 2]
+    replay missing
+    [stderr]
+    error: cannot read `missing`: No such file or directory (os error 2)
+      hint: give a recording's folder, a transcript, or ~/.claude/projects
+    [exit 1]
+    replay empty
+    [stderr]
+    error: `empty` holds no recording
+      hint: a recording is a folder with hooks.jsonl, or a session's transcript (<session>.jsonl)
+    [exit 1]
+    replay idle.jsonl
+    [stderr]
+    error: no session with any work was found in what was given
+      hint: subagents and tool calls are what is played; an empty transcript has neither
+    [exit 1]
+    replay agent-a1.jsonl
+    [stderr]
+    error: `agent-a1.jsonl` is no session's transcript
+      hint: give <session>.jsonl; the subagents' transcripts are found beside it
+    [exit 1]
+    replay broken
+    [stderr]
+    error: `broken/hooks.jsonl` line 1: the hook's input lacks `session_id` or `hook_event_name`
+      hint: each line is {"at_ms":…,"input":{…}}, the input as the client wrote it
+    [exit 1]
+    replay idle.jsonl --config missing.json
+    [stderr]
+    error: cannot read `missing.json`: No such file or directory (os error 2)
+      hint: --config takes a fusebox.json
+    [exit 1]
+    "#);
 }

@@ -104,7 +104,7 @@ fn one() -> u32 {
 /// Reads a script; lines that begin with `//` say what is going on.
 pub fn read(text: &str) -> Vec<Line> {
     let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("//"));
-    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|cause| panic!("{line}: {cause}"))).collect()
+    lines.map(|line| serde_json::from_str(line).map_err(|cause| format!("{cause}: {line}")).unwrap()).collect()
 }
 
 impl Line {
