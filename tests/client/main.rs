@@ -8,6 +8,7 @@ mod api;
 mod lab;
 mod script;
 mod terminal;
+mod transcript;
 
 mod ask;
 mod cost;
