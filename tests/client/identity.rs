@@ -45,7 +45,7 @@ fn frontmatter_beats_the_project() {
     lab.write(".claude/agents/x.md", &format!("---\nname: x\ndescription: loops\n{limits}---\nYou loop.\n"));
     assert_eq!(lab.claude("start", &[]).text(), "main finished");
     assert_eq!(lab.ran().len(), 2);
-    assert_eq!(lab.run_of("x")["trips"][0]["layer"].as_str().unwrap().contains("front"), true);
+    assert_eq!(lab.run_of("x")["trips"][0]["layer"], "frontmatter");
 }
 
 #[test]
