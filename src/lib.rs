@@ -8,6 +8,7 @@ pub mod limits;
 pub mod live;
 pub mod pricing;
 pub mod processes;
+pub mod replay;
 pub mod report;
 pub mod setup;
 pub mod store;

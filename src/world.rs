@@ -131,6 +131,15 @@ impl World {
         let _closed = writeln!(io::stderr().lock(), "{text}");
     }
 
+    /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
+    /// takes the line away.
+    pub fn progress(&self, text: &str) {
+        let mut terminal = io::stderr().lock();
+        if terminal.is_terminal() {
+            let _closed = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        }
+    }
+
     /// Waits so long, or until nobody reads standard output any more; returns whether somebody still does.
     pub fn wait_while_read(&self, patience: Duration) -> bool {
         let out = io::stdout();

@@ -91,24 +91,14 @@ fn tell_notices(session: &mut Session, event: &Event, answer: &mut Answer) {
 /// Finds the answer that another process has given to the same event.
 fn given(book: &Book, event: &Event, input: &Input) -> Option<String> {
     let name = EventName::parse(&input.hook_event_name)?.as_str();
-    book.call(identity(event)?)?.answers.get(name).cloned()
+    book.call(event.call_id()?)?.answers.get(name).cloned()
 }
 
 fn remember(book: &mut Book, run: &str, what: (&Event, &Input), answer: &str) {
     let (event, input) = what;
-    if let (Some(id), Some(name)) = (identity(event), EventName::parse(&input.hook_event_name)) {
+    if let (Some(id), Some(name)) = (event.call_id(), EventName::parse(&input.hook_event_name)) {
         book.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
     }
-}
-
-/// Returns the call that identifies an event: its own, or the first of its batch.
-fn identity(event: &Event) -> Option<&str> {
-    let id = match &event.kind {
-        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => Some(call.id.as_str()),
-        Kind::BatchEnded(calls) => calls.first().map(|call| call.id.as_str()),
-        _ => None,
-    };
-    id.filter(|id| !id.is_empty())
 }
 
 fn stamp(book: &mut Book) {

@@ -91,9 +91,9 @@ fn halt(grip: &mut Grip, id: &str, order: &Order) -> usize {
     if let Some(run) = grip.book.run_mut(id) {
         run.order = None;
     }
-    for id in below.iter().map(String::as_str).chain([id]) {
-        if let Some(run) = grip.book.run_mut(id) {
-            runs::halt_below(run, order.clone());
+    for one in below.iter().map(String::as_str).chain([id]) {
+        if let Some(run) = grip.book.run_mut(one) {
+            runs::halt_below(run, order.clone(), id);
         }
     }
     below.len()

@@ -1,15 +1,119 @@
-//! `fusebox replay`.
+//! `fusebox replay`: a backtest of a policy over recorded sessions. Reads recordings and configuration, touches no state.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::cmd::config::project_folder;
+use crate::cmd::fresh;
+use crate::config::load;
+use crate::config::policy::Pinned;
+use crate::engine::policy::Mode;
 use crate::error::{Error, Result};
+use crate::pricing;
+use crate::replay::outcome::{Outcome, Sums};
+use crate::replay::player::{self, Setting};
+use crate::replay::sources::{self, Source};
+use crate::replay::{json, text};
+use crate::report::json as indented;
+use crate::setup::soundness;
+use crate::transcript::intake::Memory;
 use crate::world::World;
 
 /// Arguments of `fusebox replay`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Nothing is stopped and no state is touched: recordings are played through the limits, as the hook would have met them.
+What a run did after its stop counts as not done, with everything below it. A transcript does not tell how long a
+dialog waited, so working time includes that.
+
+Examples:
+  fusebox replay ~/.claude/projects                        all past sessions, under the limits in force here
+  fusebox replay session.jsonl --config fusebox.json       one session, under another policy
+  fusebox replay demo/runaway --config demo/fusebox.json   a recording of hook calls
+
+--json prints {\"version\":1,\"sessions\":[…],\"summary\":{…}}. Each session has what was `recorded`, what would have been
+`saved`, its `runs` as they would have ended, and its `timeline`: at_ms since its start, run_id, what, limit, scope,
+used, cap, percent, action, layer, and what is told `to` whom. USD are decimal strings.")]
+pub struct Args {
+    /// A recording's folder, a session's transcript, or a folder with any number of either
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Play against this file and the built-in defaults alone, not the configuration in force here
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many sessions without anything to tell are shown.
+const QUIET_SHOWN: usize = 3;
 
 /// Runs `fusebox replay`.
-pub fn run(_world: &World, _args: &Args) -> Result<ExitCode> {
-    Err(Error::failed("not built yet"))
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    let policy = policy(world, args)?;
+    let mut found = Vec::new();
+    for path in &args.paths {
+        found.extend(sources::find(path)?);
+    }
+    let (outcomes, sums) = play(world, &policy, &found)?;
+    if sums.sessions == 0 {
+        return Err(Error::failed("no session with any work was found in what was given")
+            .hint("subagents and tool calls are what is played; an empty transcript has neither"));
+    }
+    if args.json {
+        world.print(&indented::text(&json::form(&outcomes, &sums)));
+    } else {
+        world.print(&page(world, &outcomes, &sums));
+    }
+    if policy.mode() == Mode::Observe {
+        world.complain("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn policy(world: &World, args: &Args) -> Result<Pinned> {
+    let folder = project_folder(world);
+    let (policy, problems) = match &args.config {
+        Some(path) => load::only(path)?,
+        None => load::load(world, &folder, soundness::is_trusted(world, &folder)),
+    };
+    for problem in problems.iter().filter(|problem| problem.is_error()) {
+        world.complain(&format!("warning: {problem}"));
+    }
+    Ok(policy)
+}
+
+fn play(world: &World, policy: &Pinned, sources: &[Source]) -> Result<(Vec<Outcome>, Sums)> {
+    let (table, trouble) = pricing::load(world);
+    if let Some(trouble) = trouble {
+        world.complain(&format!("warning: {trouble}"));
+    }
+    let setting = Setting { policy, mode: Mode::Enforce, table: &table };
+    let mut charges = Memory::default();
+    let (mut outcomes, mut sums) = (Vec::new(), Sums::default());
+    for (number, source) in sources.iter().enumerate() {
+        world.progress(&format!("{} of {} sessions", number + 1, sources.len()));
+        for recording in source.read()? {
+            let (outcome, charged) = player::play(setting, &recording, charges)?;
+            charges = charged;
+            sums.add(&outcome);
+            outcomes.push(outcome);
+        }
+    }
+    world.progress("");
+    Ok((outcomes, sums))
+}
+
+fn page(world: &World, outcomes: &[Outcome], sums: &Sums) -> String {
+    let page = fresh::page(world);
+    let (told, quiet): (Vec<&Outcome>, Vec<&Outcome>) =
+        outcomes.iter().partition(|outcome| !outcome.timeline.is_empty());
+    let shown = if quiet.len() > QUIET_SHOWN { &[] } else { quiet.as_slice() };
+    let sessions = told.iter().chain(shown).map(|outcome| text::session(outcome, &page) + "\n");
+    let mut text: String = sessions.collect();
+    if shown.len() < quiet.len() {
+        text.push_str(&format!("{} sessions in which nothing would have been said or stopped\n\n", quiet.len()));
+    }
+    text + &text::summary(sums, &page)
 }

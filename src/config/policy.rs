@@ -10,6 +10,7 @@ use crate::config::resolve::{Stack, Trust};
 use crate::config::setting::{Doc, Place, Term, Who};
 use crate::config::settle::SpawnMay;
 use crate::config::{read, settle, spawn};
+use crate::engine::book::Rulebook;
 use crate::engine::policy::{Layer, Mode, OnError, Rules};
 
 /// The built-in defaults.
@@ -116,6 +117,15 @@ impl Pinned {
         let mut docs: Vec<&Doc> = self.docs.iter().chain(self.frontmatter.get(agent_type)).chain(spawn).collect();
         docs.sort_by_key(|doc| doc.layer);
         docs
+    }
+}
+
+impl Rulebook for Pinned {
+    fn main(&self) -> Rules {
+        Pinned::main(self)
+    }
+    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
+        Pinned::agent(self, agent_type, spawn).0
     }
 }
 

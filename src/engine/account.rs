@@ -83,8 +83,7 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
     book.session.last = event.at;
     let Some(run) = book.run_mut(id) else { return };
     let starts = matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::ToolRequested(_));
-    let new_prompt = matches!(event.kind, Kind::Prompt { .. }) && run.status != Status::Running;
-    if run.working && !new_prompt {
+    if run.working && !follows_idleness(run, &event.kind) {
         let passed = event.at.since(run.last);
         run.tally.duration_ms += passed;
         if run.is_main() {
@@ -95,6 +94,16 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
     run.last = event.at;
     if starts && run.order.is_none() {
         runs::go_on(run, event.at);
+    }
+}
+
+/// Whether the time before an event was no work: nobody tells when a person interrupts, or a client dies.
+fn follows_idleness(run: &Run, kind: &Kind) -> bool {
+    match kind {
+        Kind::Prompt { .. } => run.status != Status::Running,
+        Kind::SessionStart { source } => source != "compact",
+        Kind::SessionEnded => true,
+        _ => false,
     }
 }
 

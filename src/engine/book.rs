@@ -51,6 +51,8 @@ pub struct News {
     pub agent_type: String,
     /// Why.
     pub finding: Finding,
+    /// The run above it that was stopped, and it with that.
+    pub stopped_with: Option<String>,
     /// The work was paused and can go on.
     pub paused: bool,
 }
@@ -169,9 +171,9 @@ impl Book {
         }
     }
 
-    /// Returns the runs that were opened in this event.
-    pub fn opened_runs(&self) -> impl Iterator<Item = &String> {
-        self.opened.iter()
+    /// Whether a run was opened in this event.
+    pub fn was_opened(&self, id: &str) -> bool {
+        self.opened.iter().any(|opened| opened == id)
     }
 
     /// Returns the runs that changed.

@@ -35,7 +35,7 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) {
         (_, Kind::BatchEnded(_)) => Phase::Reporting,
         _ => Phase::Refusing,
     };
-    runs::halt_below(run, order);
+    runs::halt_below(run, order, id);
     if let Some(order) = &mut run.order {
         order.phase = phase;
         order.grace_left = grace_left;
@@ -199,6 +199,7 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         run.status = status;
         run.stop_reason = Some(finding.stop_reason().to_owned());
         run.error = Some(format!("Execution limit exceeded: [{}]", finding.limit));
+        run.stopped_with = None;
         run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace });
     }
     records::write(book, id, kind, &finding);
@@ -220,11 +221,13 @@ fn close(book: &mut Book, id: &str) {
 
 /// Hands a halted run's order to every loaded run below it that is still at work.
 pub fn cascade(book: &mut Book, id: &str) {
-    let Some(order) = book.run(id).and_then(|run| run.order.clone()) else { return };
+    let Some((order, by)) = book.run(id).and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned()))) else {
+        return;
+    };
     let below: Vec<String> = book.runs().filter(|run| is_below(book, run, id)).map(|run| run.id.clone()).collect();
     for child in below {
         if let Some(run) = book.run_mut(&child) {
-            runs::halt_below(run, order.clone());
+            runs::halt_below(run, order.clone(), &by);
         }
     }
 }

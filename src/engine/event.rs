@@ -205,3 +205,15 @@ pub struct Event {
     /// What happened.
     pub kind: Kind,
 }
+
+impl Event {
+    /// Returns the call that identifies the event: its own, or the first of its batch.
+    pub fn call_id(&self) -> Option<&str> {
+        let id = match &self.kind {
+            Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => Some(call.id.as_str()),
+            Kind::BatchEnded(calls) => calls.first().map(|call| call.id.as_str()),
+            _ => None,
+        };
+        id.filter(|id| !id.is_empty())
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::engine::book::{Book, Link, News, Rulebook};
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
-use crate::engine::policy::Action;
+use crate::engine::policy::{Action, Scope};
 use crate::engine::session::{MAIN, Order, Phase, Run, Status};
 use crate::engine::step::Unannounced;
 
@@ -53,7 +53,8 @@ fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
         let at = book.session.spawns.iter().position(|spawn| spawn.call == call)?;
         Some(book.session.spawns.remove(at))
     });
-    let ended_above = parent.as_deref().and_then(|parent| book.run(parent)).and_then(|run| run.order.clone());
+    let above = parent.as_deref().and_then(|parent| book.run(parent));
+    let ended_above = above.and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())));
     book.session.reserves.retain(|reserve| Some(&reserve.holder) != link.spawn_call.as_ref());
     let Some(run) = book.run_mut(id) else { return };
     run.parent = parent;
@@ -64,8 +65,8 @@ fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
         run.rules = rulebook.agent(&run.agent_type, Some(&prompt));
         run.task = run.task.take().or_else(|| task_in(&prompt));
     }
-    if let Some(order) = ended_above.filter(|order| order.phase == Phase::Halted) {
-        halt_below(run, order);
+    if let Some((order, by)) = ended_above.filter(|(order, _)| order.phase == Phase::Halted) {
+        halt_below(run, order, &by);
     }
 }
 
@@ -76,9 +77,11 @@ pub fn task_in(prompt: &str) -> Option<String> {
     (!digits.is_empty()).then_some(digits)
 }
 
-/// Hands the order of a stopped run down to a run below it.
-pub fn halt_below(run: &mut Run, order: Order) {
+/// Hands the order of a stopped run, `by`, down to a run below it.
+pub fn halt_below(run: &mut Run, order: Order, by: &str) {
     if run.order.is_none() {
+        let own = by == run.id || order.finding.scope == Scope::Session;
+        run.stopped_with = (!own).then(|| by.to_owned());
         run.status = stopped_status(order.finding.action, &order.finding.limit);
         run.stop_reason = Some(order.finding.stop_reason().to_owned());
         run.order = Some(Order { phase: Phase::Halted, grace_left: 0, ..order });
@@ -192,6 +195,7 @@ pub fn ended_outside(book: &mut Book, id: &str) {
         run: run.id.clone(),
         agent_type: run.agent_type.clone(),
         finding: order.finding.clone(),
+        stopped_with: run.stopped_with.clone(),
         paused: run.status == Status::Paused,
     };
     run.told = true;

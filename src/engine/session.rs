@@ -319,6 +319,9 @@ pub struct Run {
     /// An order to end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
+    /// The run above it that was stopped, and it with that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_with: Option<String>,
     /// Trips of its own rules that ask at the next call.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,
@@ -358,6 +361,11 @@ impl Run {
     /// Whether this is a run of the main agent.
     pub fn is_main(&self) -> bool {
         self.parent.is_none() && self.agent_type == MAIN
+    }
+
+    /// Returns the run whose order it carries out: its own, or one above it.
+    pub fn stopped_by(&self) -> &str {
+        self.stopped_with.as_deref().unwrap_or(&self.id)
     }
 
     /// What records call the work: the task, else the run.

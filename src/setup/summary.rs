@@ -6,6 +6,7 @@ use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::config::setting::Place;
 use crate::engine::policy::{Action, Mode, Rule, Rules};
+use crate::replay::past::{self, Past};
 use crate::setup::install::Plan;
 use crate::setup::patient::short;
 use crate::setup::place::Folders;
@@ -55,8 +56,8 @@ pub fn summary(world: &World, plan: &Plan, state: &Path) -> String {
         );
         text += &format!("\n{}\n", wrap(&note, world.width(), 6));
     }
-    if let Some((stopped, all)) = past_stops(world, &policy) {
-        text += &format!("\nof your last {all} sessions these limits would have stopped {stopped}\n");
+    if let Some(past) = past::past(world, &policy) {
+        text += &format!("\n{}\n", wrap(&past_stops(&past), world.width(), 0));
     }
     text
 }
@@ -98,9 +99,13 @@ fn own_types(policy: &Pinned) -> usize {
     names.len()
 }
 
-/// Returns how many of the client's recorded sessions a policy would have stopped, and of how many; none without recordings.
-fn past_stops(_world: &World, _policy: &Pinned) -> Option<(usize, usize)> {
-    None
+/// Says what these limits would have done in the client's recorded sessions.
+fn past_stops(past: &Past) -> String {
+    let Past { sessions, runs, stopped } = past;
+    format!(
+        "of the {runs} agent runs in your last {sessions} sessions these limits would have stopped {stopped} \
+         (`fusebox replay ~/.claude/projects`)"
+    )
 }
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.

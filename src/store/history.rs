@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::book::{CallRecord, CallState};
 use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session};
+use crate::engine::session::{Run, Session, Status};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -29,11 +29,9 @@ impl Store {
         Ok(runs)
     }
 
-    /// Returns the runs of all sessions that are at work, held or stopped.
+    /// Returns the runs of all sessions that have not ended by themselves.
     pub fn runs_at_work(&self) -> Result<Vec<Run>> {
-        let sessions = self.sessions_since(i64::MIN)?;
-        let runs: Vec<Vec<Run>> = sessions.iter().map(|session| self.open_runs(session)).collect::<Result<_>>()?;
-        Ok(runs.into_iter().flatten().collect())
+        self.runs_where(|run| run.status != Status::Completed)
     }
 
     /// Returns the runs of all sessions that work on a task.

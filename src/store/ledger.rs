@@ -59,10 +59,7 @@ impl Store {
             }
         }
         for run in book.changed_runs() {
-            self.save_run(run)?;
-        }
-        for id in book.opened_runs() {
-            self.put_text(&format!("x/run/{id}/{}", book.session.id), "")?;
+            if book.was_opened(&run.id) { self.add_run(run)? } else { self.save_run(run)? }
         }
         for (id, call) in book.changed_calls().filter(|(id, _)| !id.is_empty()) {
             self.put(&format!("s/{}/c/{id}", book.session.id), call)?;
@@ -73,7 +70,19 @@ impl Store {
         self.save_session(&book.session)
     }
 
-    /// Lists a session that is new.
+    /// Saves a session that is new, and lists it.
+    pub fn add_session(&self, session: &Session) -> Result<()> {
+        self.list_session(session)?;
+        self.save_session(session)
+    }
+
+    /// Saves a run that is new, so that it is found by the beginning of its id.
+    pub fn add_run(&self, run: &Run) -> Result<()> {
+        self.put_text(&format!("x/run/{}/{}", run.id, run.session), "")?;
+        self.save_run(run)
+    }
+
+    /// Lists a session under its age, with what started it.
     pub fn list_session(&self, session: &Session) -> Result<()> {
         let name = format!("x/session/{:016}/{}", session.started.wall_ms, session.id);
         self.put_text(&name, session.launcher.as_deref().unwrap_or(""))

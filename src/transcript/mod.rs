@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 
 /// Opens a regular file to read and returns its length. Anything else under the path is an error, and never a wait: a
 /// pipe laid there would hold the hook for ever.
-fn open(path: &Path) -> io::Result<(File, u64)> {
+pub fn open(path: &Path) -> io::Result<(File, u64)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let meta = file.metadata()?;

@@ -52,12 +52,21 @@ fn orders(finding: &Finding) -> &str {
     }
 }
 
-/// Says what a run is at, or what a person ordered.
+/// Says what a run is at, or the run above it that it is stopped with, or what a person ordered.
 fn is_at(run: &Run, finding: &Finding) -> String {
-    match finding.facts() {
-        Some(_) => format!("{} {} is at {}.", phrase(finding), capital(&who(run)), reading(finding)),
-        None => format!("{}: {}.", capital(&who(run)), orders(finding)),
+    let who = capital(&who(run));
+    match (finding.facts(), &run.stopped_with) {
+        (Some(_), None) => format!("{} {who} is at {}.", phrase(finding), reading(finding)),
+        (Some(_), Some(_)) => {
+            format!("{} {who} is stopped {}, which is at {}.", phrase(finding), with(run), reading(finding))
+        }
+        (None, _) => format!("{who}: {}.", orders(finding)),
     }
+}
+
+/// Names the run above that a run is stopped with.
+fn with(run: &Run) -> String {
+    format!("with the agent above it (run {})", run.stopped_by())
 }
 
 /// Returns the phrase that the source documents use for a limit that is reached.
@@ -80,9 +89,13 @@ pub fn refusal(run: &Run, finding: &Finding, grace: u32) -> String {
     format!("Fusebox: {} This call was not run. {left}", is_at(run, finding))
 }
 
-/// Tells an agent after a batch or a call that a limit tripped and its report is due.
+/// Tells an agent after a batch or a call that a limit tripped and its report is due; without grace left, a stopped agent
+/// that a notification wakes how things stand.
 pub fn report_due(run: &Run, finding: &Finding, grace: u32) -> String {
-    let left = grace_left(&run.rules, grace);
+    let left = match grace {
+        0 => "This agent was stopped for it. It can still answer in words; any tool call ends it.".to_owned(),
+        _ => grace_left(&run.rules, grace),
+    };
     format!("Fusebox: {} {left}", is_at(run, finding))
 }
 
@@ -93,7 +106,7 @@ fn grace_left(rules: &Rules, grace: u32) -> String {
         None => crate::engine::policy::FINALIZE_TOOLS.join(", "),
     };
     format!(
-        "{responses} left, for a report of the work so far: what is done, what is not, and that it is partial. Only {tools} still run."
+        "{responses} left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: {tools}."
     )
 }
 
@@ -135,8 +148,10 @@ pub fn news(news: &News) -> String {
     } else {
         "Its result is partial, although it is reported as completed.".to_owned()
     };
+    let with =
+        news.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
     format!(
-        "Fusebox: agent {} (run {}) {what}: {} {}. {then}",
+        "Fusebox: agent {} (run {}) {what}{with}: {} {}. {then}",
         news.agent_type,
         news.run,
         phrase(&news.finding),
@@ -147,7 +162,8 @@ pub fn news(news: &News) -> String {
 /// Tells the person why a loop ended.
 pub fn stop(run: &Run, finding: &Finding) -> String {
     let what = if finding.action == Action::Pause { "paused" } else { "stopped" };
-    format!("Fusebox {what} {}: {}. `fusebox explain {}` tells more.", who(run), reading(finding), short(&run.id))
+    let with = run.stopped_with.as_ref().map(|_| format!(" {}", with(run))).unwrap_or_default();
+    format!("Fusebox {what} {}{with}: {}. `fusebox explain {}` tells more.", who(run), reading(finding), short(&run.id))
 }
 
 /// Tells the person why a prompt is not sent, and what lifts it.

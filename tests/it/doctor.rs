@@ -160,7 +160,7 @@ fn run_says_that_a_limit_stopped_the_client() {
     world.script("bin/client", &format!("{}\n{}", call("two", 1), call("two", 2)));
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
-    fusebox: the main agent of session two was stopped: tool calls 1 of 1 (max_turns, set by the user's fusebox.json); its work is partial (`fusebox explain two`)
+    fusebox: the main agent of session two was stopped: tool calls 1/1 (max_turns, set by the user's fusebox.json); its work is partial (`fusebox explain two`)
     [exit 3]
     ");
 }

@@ -24,9 +24,9 @@ pub fn with_paused_session() -> TestWorld {
         let tally = used(40, 24_000);
         let main_id = Some(main.id.clone());
         let paused = Session { status: Status::Paused, order, main: main_id, tally, ..session("5e55") };
-        store.save_session(&paused).unwrap();
-        store.save_run(&main).unwrap();
-        store.save_run(&developer).unwrap();
+        store.add_session(&paused).unwrap();
+        store.add_run(&main).unwrap();
+        store.add_run(&developer).unwrap();
     });
     world
 }
@@ -97,10 +97,10 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
         developer a1b2c3d4  paused  17 tool calls, 0.42 USD  depth 1  task 7
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      main b7d1aaaa, paused: a person paused it (fusebox pause)
+      main b7d1aaaa, paused: a person paused it (`fusebox pause`)
         fusebox resume b7d1aaaa
-      developer a3fa11ed, failed: tool calls 25 of 25 (max_turns, set by the
-        project's .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
+        .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -191,8 +191,8 @@ fn a_paused_session_goes_on_with_its_limit_raised() {
       cost  [#########-] 24.00 USD/25.00 USD max_cost_usd  built-in
       main p1  paused  0 tool calls, 0.00 USD
         developer d1  paused  17 tool calls, 0.00 USD  depth 1
-      session 5e55, paused: cost of the whole session 24.00 USD of 25.00 USD
-        (max_cost_usd, set by Fusebox's built-in defaults)
+      session 5e55, paused: cost of the whole session 24.00/25.00 USD (max_cost_usd,
+        set by Fusebox's built-in defaults)
         fusebox resume 5e55
     [exit 0]
     ");
@@ -234,8 +234,8 @@ fn a_session_whose_prompts_are_kept_back_goes_on_although_no_order_stands() {
     let main = Run { status: Status::Completed, ..main_run("5e55", "p1") };
     save(&world, |store| {
         let main_id = Some(main.id.clone());
-        store.save_session(&Session { main: main_id, tally: used(40, 26_000), ..session("5e55") }).unwrap();
-        store.save_run(&main).unwrap();
+        store.add_session(&Session { main: main_id, tally: used(40, 26_000), ..session("5e55") }).unwrap();
+        store.add_run(&main).unwrap();
     });
     assert_snapshot!(world.run(&["resume", "5e55"]), @r"
     session 5e55: running -> resumed

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself. `*` stands for all of them.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("engine", &["limits"]),
     ("limits", &["engine"]),
     ("pricing", &["engine", "error", "world"]),
@@ -17,7 +17,8 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("world", &["engine"]),
     ("error", &[]),
     ("processes", &[]),
-    ("setup", &["config", "engine", "live", "pricing", "store", "wire", "error", "world"]),
+    ("replay", &["config", "engine", "limits", "pricing", "report", "transcript", "wire", "error", "world"]),
+    ("setup", &["config", "engine", "live", "pricing", "replay", "store", "wire", "error", "world"]),
     ("live", &["*"]),
     ("cmd", &["*"]),
 ];

@@ -18,8 +18,8 @@ fn status_draws_what_is_at_work_and_says_what_is_stopped() {
           cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, failed: tool calls 25 of 25 (max_turns, set by the
-        project's .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
+        .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -41,8 +41,8 @@ fn status_unfolds_finished_runs() {
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
           tool calls  [##########] 25/25 max_turns  project
           cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
-      developer a3fa11ed, failed: tool calls 25 of 25 (max_turns, set by the
-        project's .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
+        .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -77,8 +77,8 @@ fn a_narrow_terminal_shows_what_matters_most() {
         developer a3fa11ed  failed  25 tool…
       + 1 finished; --all shows it
       developer a3fa11ed, failed: tool calls
-        25 of 25 (max_turns, set by the
-        project's .claude/fusebox.json)
+        25/25 (max_turns, set by the project's
+        .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -92,8 +92,8 @@ fn a_narrow_terminal_shows_what_matters_most() {
     `fusebox explain NUMBER` tells more of a trip.
 
     developer a3fa11ed, failed: tool calls
-      25 of 25 (max_turns, set by the
-      project's .claude/fusebox.json)
+      25/25 (max_turns, set by the project's
+      .claude/fusebox.json)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -104,8 +104,8 @@ fn names_from_agents_send_no_escapes_to_the_terminal() {
     let world = TestWorld::new();
     let run = Run { agent_type: "\x1b[2Jdev\n".to_owned(), ..developer("s1", "a1", "none") };
     save(&world, |store| {
-        store.save_session(&session("s1")).unwrap();
-        store.save_run(&run).unwrap();
+        store.add_session(&session("s1")).unwrap();
+        store.add_run(&run).unwrap();
     });
     assert_snapshot!(world.run(&["status"]), @r"
     session s1  running  0.00 USD  since 2026-11-20 10:00

@@ -1,0 +1,276 @@
+//! A recording made from what the client wrote: the hook calls it would have made, as far as transcripts tell.
+//!
+//! They do not tell how long a dialog waited, which calls the client itself rejected, and prompts typed while the agent
+//! worked; waits count as working time here.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::replay::recording::{HookCall, Recording, is_attended};
+use crate::replay::rows::{self, By, Prompt, Response, Results, Row, ToolCall, Transcript, What};
+use crate::transcript::layout;
+
+/// A hook's input, as far as Fusebox reads it.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Input<'a> {
+    session_id: &'a str,
+    hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_use_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_input: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_response: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<BatchCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    session_crons: Vec<Cron<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct BatchCall<'a> {
+    tool_name: &'a str,
+    tool_use_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_input: Option<&'a RawValue>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Cron<'a> {
+    prompt: &'a str,
+}
+
+/// Makes the recording of a session from its main transcript and those of its subagents.
+///
+/// Returns nothing where the main transcript cannot be read or holds no work.
+pub fn make(transcript: &Path) -> Option<Recording> {
+    let main = rows::read(transcript).ok()?;
+    let session = match &main.session {
+        Some(session) => session.clone(),
+        None => transcript.file_stem()?.to_string_lossy().into_owned(),
+    };
+    let mut events = Narrator::main(&session, &main).tell();
+    for (id, path) in layout::agent_files(transcript) {
+        let Ok(rows) = rows::read(&path) else { continue };
+        let meta = layout::meta(&path).unwrap_or_default();
+        let spawn = meta.tool_use_id.as_deref();
+        let agent = Input { agent_id: Some(&id), agent_type: Some(&meta.agent_type), ..Input::default() };
+        events.extend(Narrator::agent(&session, (agent, spawn), &rows).tell());
+    }
+    events.sort_by_key(|(at_ms, _)| *at_ms);
+    let (began_ms, ended_ms) = (events.first()?.0, events.last()?.0);
+    let boundary = |at_ms, hook_event_name| {
+        let input = Input { session_id: &session, hook_event_name, ..Input::default() };
+        to_raw_value(&input).ok().map(|input| (at_ms, input))
+    };
+    let calls = boundary(began_ms, "SessionStart").into_iter().chain(events).chain(boundary(ended_ms, "SessionEnd"));
+    let call = |(at_ms, input): (i64, _)| HookCall { at_ms: at_ms.abs_diff(began_ms), input };
+    Some(Recording {
+        source: transcript.to_owned(),
+        transcript: transcript.to_owned(),
+        began_ms,
+        attended: is_attended(main.entrypoint.as_deref()),
+        calls: calls.map(call).collect(),
+        session: session.clone(),
+    })
+}
+
+/// Tells one transcript's rows as hook calls.
+struct Narrator<'a> {
+    /// What every call has.
+    input: Input<'a>,
+    rows: &'a [Row],
+    /// The prompts that the client's schedule sends.
+    crons: Vec<Cron<'a>>,
+    /// The call that spawned the agent: a fork's transcript begins with a copy of it.
+    spawn: Option<&'a str>,
+    told: Vec<(i64, Box<RawValue>)>,
+    /// The response at hand, its calls, and how many of them have results.
+    response: Option<&'a str>,
+    calls: Vec<&'a ToolCall>,
+    results: usize,
+    /// When the last row was written; times never go back.
+    now_ms: i64,
+    /// Whether the agent works.
+    working: bool,
+}
+
+impl<'a> Narrator<'a> {
+    fn main(session: &'a str, transcript: &'a Transcript) -> Narrator<'a> {
+        let mut narrator = Narrator::agent(session, (Input::default(), None), transcript);
+        narrator.rows = own(&transcript.rows);
+        let prompts = narrator.rows.iter().filter_map(|row| match &row.what {
+            What::Prompt(prompt) if prompt.by == By::Schedule => Some(Cron { prompt: &prompt.text }),
+            _ => None,
+        });
+        narrator.crons = prompts.collect();
+        narrator
+    }
+
+    fn agent(session: &'a str, who: (Input<'a>, Option<&'a str>), transcript: &'a Transcript) -> Narrator<'a> {
+        let (input, spawn) = who;
+        Narrator {
+            input: Input { session_id: session, ..input },
+            rows: &transcript.rows,
+            crons: Vec::new(),
+            spawn,
+            told: Vec::new(),
+            response: None,
+            calls: Vec::new(),
+            results: 0,
+            now_ms: 0,
+            working: false,
+        }
+    }
+
+    fn is_main(&self) -> bool {
+        self.input.agent_id.is_none()
+    }
+
+    fn tell(mut self) -> Vec<(i64, Box<RawValue>)> {
+        for (at, row) in self.rows.iter().enumerate() {
+            if self.is_over_at(row) {
+                self.close();
+            }
+            self.now_ms = self.now_ms.max(row.at_ms);
+            match &row.what {
+                What::Prompt(prompt) => self.prompt(prompt, &self.rows[at + 1..]),
+                What::Response(response) => self.response(response),
+                What::Results(results) => self.results(results),
+            }
+        }
+        self.close();
+        self.told
+    }
+
+    /// Whether a row shows that the response at hand and its calls are over.
+    fn is_over_at(&self, row: &Row) -> bool {
+        match &row.what {
+            What::Response(response) => Some(response.id.as_str()) != self.response,
+            What::Prompt(prompt) => prompt.by != By::Companion || self.results >= self.calls.len(),
+            What::Results(_) => false,
+        }
+    }
+
+    /// Ends the response at hand: its batch where all calls have results, the turn where it makes none.
+    fn close(&mut self) {
+        let Some(_) = self.response.take() else { return };
+        let calls = std::mem::take(&mut self.calls);
+        if calls.is_empty() {
+            self.working = false;
+            let (name, session_crons) = match self.is_main() {
+                true => ("Stop", self.crons.clone()),
+                false => ("SubagentStop", Vec::new()),
+            };
+            self.say(name, |input| input.session_crons = session_crons);
+        } else if self.results >= calls.len() {
+            let batch = calls.into_iter().map(|call| BatchCall {
+                tool_name: &call.tool,
+                tool_use_id: &call.id,
+                tool_input: call.input.as_deref(),
+            });
+            self.say("PostToolBatch", |input| input.tool_calls = batch.collect());
+        }
+    }
+
+    fn prompt(&mut self, prompt: &'a Prompt, after: &[Row]) {
+        if prompt.by == By::Interruption {
+            self.working = false;
+            return;
+        }
+        if !self.is_main() {
+            if !std::mem::replace(&mut self.working, true) {
+                self.say("SubagentStart", |_| ());
+            }
+            return;
+        }
+        if prompt.by == By::Companion || !leads_to_work(after) {
+            return;
+        }
+        // Where the client wrote no ids, a prompt typed while the agent works is part of that work.
+        let at_work = self.input.prompt_id.filter(|_| self.working && prompt.id.is_none());
+        self.input.prompt_id = at_work.or(Some(prompt.name()));
+        self.working = true;
+        let opens = prompt.text.trim_start().starts_with(NOTIFICATION);
+        let text = match prompt.by {
+            By::Notification if !opens => UNREADABLE_NOTIFICATION,
+            _ => &prompt.text,
+        };
+        self.say("UserPromptSubmit", |input| input.prompt = Some(text));
+    }
+
+    fn response(&mut self, response: &'a Response) {
+        if response.calls.iter().any(|call| Some(call.id.as_str()) == self.spawn) {
+            return;
+        }
+        if self.response.is_none() {
+            self.response = Some(&response.id);
+            self.results = 0;
+        }
+        for call in &response.calls {
+            self.calls.push(call);
+            self.call("PreToolUse", call, None);
+        }
+    }
+
+    fn results(&mut self, results: &'a Results) {
+        for (id, failed) in &results.of {
+            let Some(call) = self.calls.iter().copied().find(|call| call.id == *id) else { continue };
+            self.results += 1;
+            let name = if *failed { "PostToolUseFailure" } else { "PostToolUse" };
+            let response = results.response.as_deref().filter(|_| results.of.len() == 1);
+            self.call(name, call, response);
+        }
+    }
+
+    fn call(&mut self, name: &'static str, call: &'a ToolCall, response: Option<&'a RawValue>) {
+        self.say(name, |input| {
+            input.tool_use_id = Some(&call.id);
+            input.tool_name = Some(&call.tool);
+            input.tool_input = call.input.as_deref();
+            input.tool_response = response;
+        });
+    }
+
+    fn say(&mut self, name: &'static str, with: impl FnOnce(&mut Input<'a>)) {
+        let mut input = Input { hook_event_name: name, ..self.input.clone() };
+        with(&mut input);
+        self.told.extend(to_raw_value(&input).ok().map(|input| (self.now_ms, input)));
+    }
+}
+
+/// How a notification's text begins.
+const NOTIFICATION: &str = "<task-notification>";
+
+/// Stands for a notification whose text is lost: it goes on with the work at hand.
+const UNREADABLE_NOTIFICATION: &str = "<task-notification><task-id></task-id></task-notification>";
+
+/// Returns the rows after those that a fork copied from the session it came from.
+fn own(rows: &[Row]) -> &[Row] {
+    let copied = |row: &Row| matches!(&row.what, What::Response(response) if response.copied);
+    let Some(last) = rows.iter().rposition(copied) else { return rows };
+    let prompt = rows[last..].iter().position(|row| matches!(row.what, What::Prompt(_)));
+    prompt.map_or(&[], |at| &rows[last + at..])
+}
+
+/// Whether a response follows before another prompt does.
+fn leads_to_work(after: &[Row]) -> bool {
+    let starts = |row: &&Row| match &row.what {
+        What::Prompt(prompt) => !matches!(prompt.by, By::Companion),
+        What::Response(_) => true,
+        What::Results(_) => false,
+    };
+    matches!(after.iter().find(starts), Some(Row { what: What::Response(_), .. }))
+}

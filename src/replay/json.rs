@@ -1,0 +1,171 @@
+//! A replay for programs: JSON of version 1. USD are decimal strings with 12 digits after the point.
+
+use serde::Serialize;
+
+use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::session::{Run, Status};
+use crate::replay::outcome::{Outcome, Sums};
+use crate::replay::timeline::{Entry, What, Whom};
+use crate::report::value::{Quantity, Stamp, Usd};
+
+/// The version of the JSON form.
+const VERSION: u32 = 1;
+
+/// Everything that came of a replay.
+#[derive(Serialize)]
+pub struct Replay<'a> {
+    version: u32,
+    sessions: Vec<SessionForm<'a>>,
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct SessionForm<'a> {
+    session_id: &'a str,
+    source: String,
+    began_at: Stamp,
+    lasted_ms: u64,
+    recorded: Figures,
+    client_cost_usd: Option<Usd>,
+    saved: Figures,
+    runs_never_started: usize,
+    runs: Vec<RunForm<'a>>,
+    timeline: Vec<EntryForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct Figures {
+    turns: u64,
+    requests: u64,
+    cost_usd: Usd,
+}
+
+#[derive(Serialize)]
+struct RunForm<'a> {
+    run_id: &'a str,
+    agent_type: &'a str,
+    parent_run_id: Option<&'a str>,
+    depth: u32,
+    status: Status,
+    stop_reason: Option<&'a str>,
+    turns: u64,
+    requests: u64,
+    tokens: u64,
+    duration_ms: u64,
+    cost_usd: Usd,
+}
+
+#[derive(Serialize)]
+struct EntryForm<'a> {
+    at_ms: u64,
+    run_id: &'a str,
+    what: What,
+    limit: &'a str,
+    scope: Scope,
+    action: Action,
+    used: Option<Quantity>,
+    cap: Option<Quantity>,
+    percent: u8,
+    layer: Layer,
+    told: Vec<Told<'a>>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    to: Whom,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    sessions: usize,
+    sessions_stopped: usize,
+    runs: usize,
+    runs_stopped: usize,
+    runs_never_started: usize,
+    warnings: usize,
+    questions: usize,
+    recorded: Figures,
+    client_cost_usd: Option<Usd>,
+    cost_where_client_knows_usd: Usd,
+    saved: Figures,
+}
+
+/// Returns the JSON form.
+pub fn form<'a>(outcomes: &'a [Outcome], sums: &Sums) -> Replay<'a> {
+    Replay { version: VERSION, sessions: outcomes.iter().map(session).collect(), summary: summary(sums) }
+}
+
+fn session(outcome: &Outcome) -> SessionForm<'_> {
+    let recorded = &outcome.recorded;
+    SessionForm {
+        session_id: &outcome.session.id,
+        source: outcome.source.display().to_string(),
+        began_at: Stamp(outcome.session.started.wall_ms),
+        lasted_ms: recorded.lasted_ms,
+        recorded: Figures {
+            turns: recorded.calls,
+            requests: recorded.spent.requests,
+            cost_usd: Usd(recorded.spent.cost),
+        },
+        client_cost_usd: outcome.session.client_cost.map(|cost| Usd(crate::engine::amount::Amount(cost))),
+        saved: Figures {
+            turns: outcome.calls_saved(),
+            requests: outcome.requests_saved(),
+            cost_usd: Usd(outcome.cost_saved()),
+        },
+        runs_never_started: outcome.never_started,
+        runs: outcome.runs.iter().map(run).collect(),
+        timeline: outcome.timeline.iter().map(entry).collect(),
+    }
+}
+
+fn run(run: &Run) -> RunForm<'_> {
+    RunForm {
+        run_id: &run.id,
+        agent_type: &run.agent_type,
+        parent_run_id: run.parent.as_deref(),
+        depth: run.depth,
+        status: run.status,
+        stop_reason: run.stop_reason.as_deref(),
+        turns: run.tally.turns,
+        requests: run.tally.spent.requests,
+        tokens: run.tally.spent.tokens,
+        duration_ms: run.tally.duration_ms,
+        cost_usd: Usd(run.tally.spent.cost),
+    }
+}
+
+fn entry(entry: &Entry) -> EntryForm<'_> {
+    let finding = &entry.finding;
+    let quantity = |value| finding.facts().map(|limit| Quantity { limit, value });
+    EntryForm {
+        at_ms: entry.at_ms,
+        run_id: &entry.run,
+        what: entry.what,
+        limit: &finding.limit,
+        scope: finding.scope,
+        action: finding.action,
+        used: quantity(finding.used),
+        cap: quantity(finding.cap),
+        percent: finding.percent,
+        layer: finding.layer,
+        told: entry.told.iter().map(|(to, text)| Told { to: *to, text }).collect(),
+    }
+}
+
+fn summary(sums: &Sums) -> Summary {
+    Summary {
+        sessions: sums.sessions,
+        sessions_stopped: sums.sessions_stopped,
+        runs: sums.runs,
+        runs_stopped: sums.runs_stopped,
+        runs_never_started: sums.never_started,
+        warnings: sums.warnings,
+        questions: sums.questions,
+        recorded: Figures { turns: sums.calls, requests: sums.spent.requests, cost_usd: Usd(sums.spent.cost) },
+        client_cost_usd: sums.client_cost.map(Usd),
+        cost_where_client_knows_usd: Usd(sums.spent_where_known),
+        saved: Figures { turns: sums.calls_saved, requests: sums.requests_saved, cost_usd: Usd(sums.cost_saved) },
+    }
+}

@@ -1,0 +1,17 @@
+//! Replay: what a policy would have done in recorded sessions. Touches no state.
+//!
+//! A [`recording`] is one session's hook calls, as they were recorded or as [`from_transcripts`] makes them from what the
+//! client wrote. The [`player`] takes them through the same engine as the live hook, while [`visible`] shows it no more of
+//! each transcript than was on disk at that moment.
+
+pub mod from_transcripts;
+pub mod json;
+pub mod outcome;
+pub mod past;
+pub mod player;
+pub mod recording;
+pub mod rows;
+pub mod sources;
+pub mod text;
+pub mod timeline;
+pub mod visible;

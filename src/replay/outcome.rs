@@ -1,0 +1,122 @@
+//! What came of a replay: each session as it would have gone, beside what it did.
+
+use std::path::PathBuf;
+
+use crate::engine::amount::Amount;
+use crate::engine::meters::Spend;
+use crate::engine::session::{Run, Session, Status};
+use crate::replay::timeline::{Entry, What};
+
+/// One session, replayed.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Where it was read from.
+    pub source: PathBuf,
+    /// The session after its last event, as the policy would have left it.
+    pub session: Session,
+    /// Its runs, the oldest first.
+    pub runs: Vec<Run>,
+    /// What the policy would have said, in order.
+    pub timeline: Vec<Entry>,
+    /// Subagents that would never have been started.
+    pub never_started: usize,
+    /// What it really did.
+    pub recorded: Recorded,
+}
+
+/// What a recorded session really did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Tool calls.
+    pub calls: u64,
+    /// What its requests spent.
+    pub spent: Spend,
+    /// From its first to its last event, in milliseconds.
+    pub lasted_ms: u64,
+}
+
+/// Sums over sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Sessions.
+    pub sessions: usize,
+    /// Sessions in which some run would have been stopped or paused, or a prompt kept back.
+    pub sessions_stopped: usize,
+    /// Runs.
+    pub runs: usize,
+    /// Runs that a limit would have ended or paused, those below a stopped one included.
+    pub runs_stopped: usize,
+    /// Subagents that would never have been started.
+    pub never_started: usize,
+    /// Warnings, early ones included.
+    pub warnings: usize,
+    /// Questions to a person.
+    pub questions: usize,
+    /// Tool calls that were made.
+    pub calls: u64,
+    /// What requests spent.
+    pub spent: Spend,
+    /// The client's own total over the sessions where it is known.
+    pub client_cost: Option<Amount>,
+    /// What was spent in those sessions.
+    pub spent_where_known: Amount,
+    /// Tool calls that would not have been made.
+    pub calls_saved: u64,
+    /// Requests that would not have been made.
+    pub requests_saved: u64,
+    /// What would not have been spent.
+    pub cost_saved: Amount,
+}
+
+impl Outcome {
+    /// Returns the tool calls that would not have been made.
+    pub fn calls_saved(&self) -> u64 {
+        self.recorded.calls.saturating_sub(self.session.tally.turns)
+    }
+
+    /// Returns the requests that would not have been made.
+    pub fn requests_saved(&self) -> u64 {
+        self.recorded.spent.requests.saturating_sub(self.session.tally.spent.requests)
+    }
+
+    /// Returns what would not have been spent.
+    pub fn cost_saved(&self) -> Amount {
+        self.recorded.spent.cost.minus(self.session.tally.spent.cost)
+    }
+
+    /// Returns the runs that a limit would have ended or paused.
+    pub fn stopped(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped))
+    }
+
+    fn count(&self, what: &[What]) -> usize {
+        self.timeline.iter().filter(|entry| what.contains(&entry.what)).count()
+    }
+
+    /// Whether the policy would have kept anything from happening.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped().next().is_some() || self.count(&[What::PromptBlocked]) > 0
+    }
+}
+
+impl Sums {
+    /// Adds a session.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.sessions += 1;
+        self.sessions_stopped += usize::from(outcome.is_stopped());
+        self.runs += outcome.runs.len() + outcome.never_started;
+        self.runs_stopped += outcome.stopped().count();
+        self.never_started += outcome.never_started;
+        self.warnings += outcome.count(&[What::EarlyWarning, What::Warning]);
+        self.questions += outcome.count(&[What::Asked]);
+        self.calls += outcome.recorded.calls;
+        self.spent += outcome.recorded.spent;
+        self.calls_saved += outcome.calls_saved();
+        self.requests_saved += outcome.requests_saved();
+        self.cost_saved += outcome.cost_saved();
+        if let Some(client) = outcome.session.client_cost {
+            self.client_cost = Some(self.client_cost.unwrap_or_default() + Amount(client));
+            self.spent_where_known += outcome.recorded.spent.cost;
+        }
+    }
+}

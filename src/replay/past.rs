@@ -1,0 +1,73 @@
+//! What a policy would have done in the client's own past sessions, for somebody who is about to set one.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use crate::config::policy::Pinned;
+use crate::engine::policy::Mode;
+use crate::pricing;
+use crate::replay::outcome::Sums;
+use crate::replay::player::{self, Setting};
+use crate::replay::sources::{self, Source};
+use crate::transcript::intake::Memory;
+use crate::world::World;
+
+/// How many sessions are looked at, the newest first.
+const SESSIONS: usize = 200;
+
+/// For how long.
+const TIME_MS: u64 = 2_000;
+
+/// The largest transcript that is looked at.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// How deep below the client's `projects` folder sessions lie.
+const DEPTH: usize = 1;
+
+/// What would have become of past runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// Sessions looked at.
+    pub sessions: usize,
+    /// Their runs.
+    pub runs: usize,
+    /// Runs that the policy would have stopped or paused.
+    pub stopped: usize,
+}
+
+/// Plays the newest of the client's sessions against a policy; nothing where there are none.
+pub fn past(world: &World, policy: &Pinned) -> Option<Past> {
+    let began = world.now();
+    let (table, _) = pricing::load(world);
+    let setting = Setting { policy, mode: Mode::Enforce, table: &table };
+    let mut sums = Sums::default();
+    for source in newest(world) {
+        let recordings = source.read().unwrap_or_default();
+        for recording in &recordings {
+            let played = player::play(setting, recording, Memory::default());
+            if let Ok((outcome, _)) = played {
+                sums.add(&outcome);
+            }
+        }
+        if sums.sessions >= SESSIONS || world.now().since(began) > TIME_MS {
+            break;
+        }
+    }
+    let Sums { sessions, runs, runs_stopped: stopped, .. } = sums;
+    (runs > 0).then_some(Past { sessions, runs, stopped })
+}
+
+fn newest(world: &World) -> Vec<Source> {
+    let Some(folder) = world.claude_dir() else { return Vec::new() };
+    let dated = |source: Source| -> Option<(u64, Source)> {
+        let path: PathBuf = source.path().to_owned();
+        let meta = fs::metadata(path).ok().filter(|meta| meta.len() <= LARGEST)?;
+        let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some((modified.as_secs(), source))
+    };
+    let found = sources::below(&folder.join("projects"), DEPTH);
+    let mut found: Vec<(u64, Source)> = found.into_iter().filter_map(dated).collect();
+    found.sort_by(|one, other| other.cmp(one));
+    found.into_iter().map(|(_, source)| source).collect()
+}

@@ -1,0 +1,329 @@
+//! Plays a recording through the engine, as the hook would have, with everything in memory.
+//!
+//! Once a run is stopped, what it did afterwards in the recording did not happen: its events are passed over, and what
+//! its requests spent counts as saved. So do calls that were refused, and subagents that they would have started.
+
+use std::collections::BTreeSet;
+
+use crate::config::policy::Pinned;
+use crate::engine::account;
+use crate::engine::book::{Book, CallState, NewCharge};
+use crate::engine::enforce;
+use crate::engine::event::{Agent, Event, Kind};
+use crate::engine::meters::Spend;
+use crate::engine::policy::Mode;
+use crate::engine::record::{Charge, Record};
+use crate::engine::runs;
+use crate::engine::session::{Run, Session, Tail};
+use crate::engine::step::{Findings, step};
+use crate::engine::verdict::{Step, Verdict};
+use crate::error::Result;
+use crate::pricing::table::Table;
+use crate::replay::outcome::{Outcome, Recorded};
+use crate::replay::recording::{HookCall, Recording};
+use crate::replay::timeline::{self, Entry};
+use crate::replay::visible::Visible;
+use crate::transcript::intake::{self, Intake, Memory};
+use crate::transcript::layout;
+use crate::wire::events::EventName;
+use crate::wire::guard::Guard;
+use crate::wire::input::{self, Input};
+use crate::wire::output::{self, Answer, Case};
+
+/// What recordings are played against.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// The policy.
+    pub policy: &'a Pinned,
+    /// Whether it blocks.
+    pub mode: Mode,
+    /// The prices.
+    pub table: &'a Table,
+}
+
+/// One session at play.
+pub struct Player<'a> {
+    setting: Setting<'a>,
+    recording: &'a Recording,
+    visible: Visible,
+    intake: Intake<'a, Memory>,
+    book: Book,
+    /// Runs that have been stopped, and agents that would never have been started.
+    cut: BTreeSet<String>,
+    /// Every tool call that was really made.
+    calls: BTreeSet<String>,
+    entries: Vec<Entry>,
+    log: Vec<Record>,
+}
+
+/// What was decided about an event.
+struct Answered {
+    /// The run it belongs to.
+    run: String,
+    verdict: Verdict,
+    /// What the hook would have printed.
+    text: String,
+}
+
+/// Plays a whole recording; `charges` holds what was charged in the recordings before it.
+pub fn play(setting: Setting<'_>, recording: &Recording, charges: Memory) -> Result<(Outcome, Memory)> {
+    let mut player = Player::new(setting, recording, charges);
+    for call in &recording.calls {
+        player.take(call)?;
+    }
+    player.finish()
+}
+
+impl<'a> Player<'a> {
+    /// Opens a session's book.
+    pub fn new(setting: Setting<'a>, recording: &'a Recording, charges: Memory) -> Player<'a> {
+        let began = recording.calls.first().map(|call| recording.moment(call)).unwrap_or_default();
+        let session = Session {
+            id: recording.session.clone(),
+            started: began,
+            last: began,
+            mode: setting.mode,
+            rules: setting.policy.session(),
+            tail: Tail { path: recording.transcript.to_string_lossy().into_owned(), offset: 0 },
+            ..Session::default()
+        };
+        Player {
+            setting,
+            recording,
+            visible: Visible::of(&recording.transcript),
+            intake: Intake::new(charges, setting.table),
+            book: Book::new(session),
+            cut: BTreeSet::new(),
+            calls: BTreeSet::new(),
+            entries: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    /// Returns the session as it stands.
+    pub fn book(&mut self) -> &mut Book {
+        &mut self.book
+    }
+
+    /// Hands out what would have been written to the log since the last time.
+    pub fn log(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.log)
+    }
+
+    /// Takes one hook call, unless it would not have happened.
+    fn take(&mut self, call: &HookCall) -> Result<()> {
+        let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(()) };
+        let event = self.event(&input, call);
+        self.count(&event);
+        if self.is_undone(&event) {
+            return self.read(&event).map(|_| ());
+        }
+        if self.given(&input, &event).is_some() {
+            return Ok(());
+        }
+        let prompt_before = self.book.session.prompt_id.clone();
+        let Answered { run, verdict, .. } = self.decide(&input, &event)?;
+        self.cut(&event, &run, (&verdict, prompt_before.as_deref()))
+    }
+
+    /// Takes one hook call, whatever was stopped before; returns what the hook would have answered.
+    pub fn answer(&mut self, call: &HookCall) -> Result<String> {
+        let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(String::new()) };
+        let event = self.event(&input, call);
+        match self.given(&input, &event) {
+            Some(answer) => Ok(Answer::decision_only(&answer)),
+            None => Ok(self.decide(&input, &event)?.text),
+        }
+    }
+
+    fn event(&self, input: &Input, call: &HookCall) -> Event {
+        input::event(input, self.recording.moment(call), self.recording.attended, &Guard::default())
+    }
+
+    /// Has the engine decide.
+    fn decide(&mut self, input: &Input, event: &Event) -> Result<Answered> {
+        let findings = self.findings(input, event)?;
+        let (run, verdict) = step(&mut self.book, event, &findings, self.setting.policy);
+        if let Some(halted) = self.book.halted.clone() {
+            enforce::cascade(&mut self.book, &halted);
+        }
+        let name = EventName::parse(&input.hook_event_name);
+        let case = Case { name, event, book: &self.book, run: &run, tool_input: input.tool_input };
+        let text = output::answer(&case, &verdict).text();
+        let at_ms = event.at.since(self.book.session.started);
+        self.entries.extend(timeline::entries(&self.book, event, (&run, at_ms), (&verdict, &text)));
+        if let (Some(id), Some(name)) = (event.call_id(), name) {
+            self.book.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
+        }
+        self.log.append(&mut self.book.records);
+        self.book.saved();
+        Ok(Answered { run, verdict, text })
+    }
+
+    /// Charges what is left, and says what came of it.
+    pub fn finish(mut self) -> Result<(Outcome, Memory)> {
+        self.charge_rest()?;
+        let mut runs: Vec<Run> = self.book.runs().cloned().collect();
+        runs.sort_by_key(|run| (run.started.mono_ms, run.depth));
+        let of_session = |charge: &&Charge| charge.session == self.recording.session;
+        let spent: Vec<Spend> = self.intake.charges.all().filter(of_session).map(|charge| charge.spend).collect();
+        let recorded = Recorded {
+            calls: self.calls.len() as u64,
+            spent: spent.into_iter().fold(Spend::default(), std::ops::Add::add),
+            lasted_ms: self
+                .recording
+                .calls
+                .last()
+                .map_or(0, |call| self.recording.moment(call).since(self.book.session.started)),
+        };
+        let outcome = Outcome {
+            source: self.recording.source.clone(),
+            never_started: self.cut.iter().filter(|id| self.book.run(id).is_none()).count(),
+            session: self.book.session,
+            runs,
+            timeline: self.entries,
+            recorded,
+        };
+        Ok((outcome, self.intake.charges))
+    }
+
+    /// Charges what no event has revealed, also of agents that no event has announced.
+    fn charge_rest(&mut self) -> Result<()> {
+        self.intake.main(&mut self.book, None)?;
+        let cut = &self.cut;
+        for agent in self.intake.unannounced(&mut self.book, |id| cut.contains(id))? {
+            let at = self.book.session.last;
+            runs::announce(&mut self.book, &agent, at, self.setting.policy);
+        }
+        for (id, _) in layout::agent_files(&self.recording.transcript) {
+            self.intake.agent(&mut self.book, &id, None)?;
+        }
+        for (run, charge) in self.found() {
+            account::charge(&mut self.book, &run, &charge);
+        }
+        Ok(())
+    }
+
+    /// Counts the calls that were really made.
+    fn count(&mut self, event: &Event) {
+        match &event.kind {
+            Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => {
+                self.calls.insert(call.id.clone());
+            }
+            Kind::BatchEnded(calls) => self.calls.extend(calls.iter().map(|call| call.id.clone())),
+            _ => {}
+        }
+    }
+
+    /// Whether an event would not have happened, because of what was stopped or refused before it.
+    fn is_undone(&mut self, event: &Event) -> bool {
+        let refused = |id: &str| self.book.call(id).is_some_and(|call| call.state == CallState::Refused);
+        match (&event.agent, &event.kind) {
+            (_, Kind::ToolEnded(call, _)) if refused(&call.id) => true,
+            (Agent::Sub { id, .. }, Kind::SubagentStarted) => {
+                if !self.starts(id) {
+                    self.cut.insert(id.clone());
+                }
+                self.cut.contains(id)
+            }
+            (Agent::Sub { id, .. }, _) => self.cut.contains(id),
+            (Agent::Main, Kind::Prompt { notification: Some(notification), .. }) => {
+                self.cut.contains(&notification.task) && self.book.run(&notification.task).is_none()
+            }
+            (Agent::Main, Kind::Prompt { .. } | Kind::SessionStart { .. } | Kind::SessionEnded) => false,
+            (Agent::Main, _) => self.book.session.main.as_ref().is_some_and(|main| self.cut.contains(main)),
+        }
+    }
+
+    /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
+    fn starts(&self, id: &str) -> bool {
+        let path = layout::agent_file(&self.recording.transcript, id);
+        let link = intake::link(&path).unwrap_or_default();
+        let call = link.spawn_call.as_deref().and_then(|call| self.book.call(call));
+        let known = self.book.run(id).is_some();
+        match call {
+            Some(call) if known => !self.cut.contains(&call.run),
+            Some(call) => call.state != CallState::Refused,
+            None => link.parent.or_else(|| self.book.session.main.clone()).is_none_or(|id| !self.cut.contains(&id)),
+        }
+    }
+
+    /// Reads what an event reveals of its own transcript; of a stopped run it is kept out of the book.
+    fn read(&mut self, event: &Event) -> Result<Vec<(String, NewCharge)>> {
+        let upto = Some(self.visible.upto(event));
+        match &event.agent {
+            Agent::Main => self.intake.main(&mut self.book, upto)?,
+            Agent::Sub { id, .. } => {
+                self.intake.agent(&mut self.book, id, upto)?;
+            }
+        }
+        Ok(self.found())
+    }
+
+    /// Returns the charges found that were not saved.
+    fn found(&mut self) -> Vec<(String, NewCharge)> {
+        let found = std::mem::take(&mut self.intake.found);
+        found.into_iter().filter(|(run, _)| !self.cut.contains(run)).collect()
+    }
+
+    fn findings(&mut self, input: &Input, event: &Event) -> Result<Findings> {
+        if input.model.is_some() {
+            self.book.session.model.clone_from(&input.model);
+        }
+        let mut findings = Findings { charges: self.read(event)?, ..Findings::default() };
+        // The client writes an agent's side file only after it has started.
+        if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == Kind::SubagentStarted) {
+            let unknown = self.book.run(id).is_none_or(|run| run.parent.is_none());
+            let path = layout::agent_file(&self.recording.transcript, id);
+            findings.link = unknown.then(|| intake::link(&path)).flatten();
+        }
+        Ok(findings)
+    }
+
+    /// Ends a run where the verdict says so: what it does from now on in the recording would not have happened.
+    fn cut(&mut self, event: &Event, run: &str, (verdict, prompt_before): (&Verdict, Option<&str>)) -> Result<()> {
+        if verdict.observed {
+            return Ok(());
+        }
+        match (&event.kind, verdict.step) {
+            (Kind::Prompt { .. }, Step::Deny) => {
+                // A prompt that arrives while the agent works is only left out.
+                if event.prompt_id.as_deref() != prompt_before {
+                    self.cut.insert(run.to_owned());
+                }
+            }
+            (Kind::Prompt { .. }, _) => {
+                self.cut.remove(run);
+            }
+            (_, Step::Stop) => {
+                if let Some(call) = event.call_id() {
+                    self.charge_response(&event.agent, call)?;
+                }
+                self.cut.insert(run.to_owned());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Charges the response that made a call: it was spent before the call could be refused.
+    fn charge_response(&mut self, agent: &Agent, call: &str) -> Result<()> {
+        let upto = Some(self.visible.response(agent, call));
+        match agent {
+            Agent::Main => self.intake.main(&mut self.book, upto)?,
+            Agent::Sub { id, .. } => {
+                self.intake.agent(&mut self.book, id, upto)?;
+            }
+        }
+        for (run, charge) in self.found() {
+            account::charge(&mut self.book, &run, &charge);
+        }
+        Ok(())
+    }
+
+    /// Finds the answer given to the same event before: the hook is registered twice, or the client called it again.
+    fn given(&self, input: &Input, event: &Event) -> Option<String> {
+        let name = EventName::parse(&input.hook_event_name)?.as_str();
+        self.book.call(event.call_id()?)?.answers.get(name).cloned()
+    }
+}

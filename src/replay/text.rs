@@ -1,0 +1,162 @@
+//! A replay for people: each session's timeline, then the sums.
+
+use crate::engine::amount::Amount;
+use crate::engine::session::Run;
+use crate::replay::outcome::{Outcome, Sums};
+use crate::replay::timeline::{Entry, What, Whom};
+use crate::report::page::{Ink, Page, cut, plain};
+use crate::wire::sentences::{reading, short};
+
+/// How people read what would have happened, and whose sentence tells it best.
+const WORDS: [(What, &str, Ink, Whom); 9] = [
+    (What::EarlyWarning, "nears its limit", Ink::Yellow, Whom::Agent),
+    (What::Warning, "is over its limit", Ink::Yellow, Whom::Agent),
+    (What::Asked, "asks for more", Ink::Yellow, Whom::User),
+    (What::Tripped, "reaches its limit", Ink::Red, Whom::Agent),
+    (What::Stopped, "is stopped", Ink::Red, Whom::User),
+    (What::Paused, "is paused", Ink::Red, Whom::User),
+    (What::PromptBlocked, "gets no more prompts", Ink::Red, Whom::User),
+    (What::CallRefused, "may not be written to", Ink::Yellow, Whom::Agent),
+    (What::ParentTold, "ends, by the recording", Ink::Plain, Whom::Parent),
+];
+
+/// What stands for a moment whose sentence says it all: no line of its own with what is used.
+const SAY_IT_ALL: [What; 3] = [What::Stopped, What::Paused, What::ParentTold];
+
+/// Writes a session with its timeline.
+pub fn session(outcome: &Outcome, page: &Page) -> String {
+    let mut text = title(outcome, page);
+    for entry in &outcome.timeline {
+        text.push_str(&moment(outcome, entry, page));
+    }
+    if outcome.timeline.is_empty() {
+        text.push_str(&page.paint(Ink::Dim, "  nothing would have been said or stopped\n"));
+    }
+    if outcome.calls_saved() > 0 || outcome.cost_saved() > Amount::ZERO {
+        let saved = saved(outcome.calls_saved(), outcome.requests_saved(), outcome.cost_saved());
+        text.push_str(&page.wrap("  ", &format!("not done after that: {saved}")));
+    }
+    text
+}
+
+fn title(outcome: &Outcome, page: &Page) -> String {
+    let name = outcome.source.file_name().unwrap_or_default().to_string_lossy();
+    let id = short(&outcome.session.id);
+    let name = if name.starts_with(id) { String::new() } else { format!("  {}", plain(&name)) };
+    let recorded = &outcome.recorded;
+    let runs = outcome.runs.len() + outcome.never_started;
+    let figures = format!(
+        "{}, {}, {}, {} in {}",
+        count(runs as u64, "run"),
+        count(recorded.calls, "tool call"),
+        count(recorded.spent.requests, "request"),
+        recorded.spent.cost,
+        span(recorded.lasted_ms)
+    );
+    let head = format!("session {id}{name}");
+    format!("{}\n{}", page.paint(Ink::Bold, &cut(&head, page.width)), page.wrap("  ", &figures))
+}
+
+fn moment(outcome: &Outcome, entry: &Entry, page: &Page) -> String {
+    let Some((_, words, ink, whom)) = WORDS.iter().find(|row| row.0 == entry.what) else { return String::new() };
+    let run = outcome.runs.iter().find(|run| run.id == entry.run);
+    let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), page.paint(*ink, words));
+    if !SAY_IT_ALL.contains(&entry.what) {
+        text.push_str(&page.wrap(INDENT, &reading(&entry.finding)));
+    }
+    let told = entry.told.iter().find(|(told, _)| told == whom).filter(|_| entry.what != What::EarlyWarning);
+    if let Some((whom, sentence)) = told {
+        let whom = WHOM.iter().find(|row| row.0 == *whom).map_or("", |row| row.1);
+        let sentence = plain(sentence.trim_start_matches("Fusebox: "));
+        let line = page.wrap(INDENT, &format!("{whom} is told: {sentence}"));
+        text.push_str(&(page.paint(Ink::Dim, line.trim_end()) + "\n"));
+    }
+    text
+}
+
+/// Who is told something, as people read it.
+const WHOM: [(Whom, &str); 3] =
+    [(Whom::Agent, "the agent"), (Whom::Parent, "the agent that started it"), (Whom::User, "the user")];
+
+/// What stands before the lines that belong to a moment.
+const INDENT: &str = "           ";
+
+fn who(run: Option<&Run>) -> String {
+    match run {
+        Some(run) if run.is_main() => "main agent".to_owned(),
+        Some(run) => format!("{} {}", plain(&run.agent_type), short(&run.id)),
+        None => "agent".to_owned(),
+    }
+}
+
+/// Writes the sums.
+pub fn summary(sums: &Sums, page: &Page) -> String {
+    let percent = |part: u64, all: u64| part.saturating_mul(100).checked_div(all).unwrap_or(0);
+    let lines = [
+        ("sessions", format!("{}, {} with something stopped", sums.sessions, sums.sessions_stopped)),
+        ("runs", runs(sums)),
+        ("said", format!("{}, {}", count(sums.warnings as u64, "warning"), count(sums.questions as u64, "question"))),
+        ("tool calls", format!("{}, {} not made", sums.calls, sums.calls_saved)),
+        ("cost", cost(sums)),
+        (
+            "saved",
+            format!(
+                "{} ({} %)",
+                saved(sums.calls_saved, sums.requests_saved, sums.cost_saved),
+                percent(sums.cost_saved.0 / 1_000_000, sums.spent.cost.0 / 1_000_000)
+            ),
+        ),
+    ];
+    let mut text = page.paint(Ink::Bold, "in all") + "\n";
+    for (name, words) in lines {
+        text.push_str(&page.wrap("  ", &format!("{name:<11}{words}")));
+    }
+    text
+}
+
+fn runs(sums: &Sums) -> String {
+    let never = match sums.never_started {
+        0 => String::new(),
+        number => format!(", {number} never started"),
+    };
+    format!("{}, {} stopped{never}", sums.runs, sums.runs_stopped)
+}
+
+fn cost(sums: &Sums) -> String {
+    let dollars = |amount: Amount| format!("{:.6} USD", amount.usd());
+    let own = dollars(sums.spent.cost);
+    let Some(client) = sums.client_cost else { return own };
+    let theirs = dollars(client);
+    let ours = dollars(sums.spent_where_known);
+    match (ours == theirs, ours == own) {
+        (true, true) => format!("{own}, the same as the client's own total"),
+        (true, false) => format!("{own}; where the client wrote its own total: {ours}, the same"),
+        (false, true) => format!("{own}; the client's own total: {theirs}"),
+        (false, false) => format!("{own}; where the client wrote its own total: {ours}, the client says {theirs}"),
+    }
+}
+
+fn saved(calls: u64, requests: u64, cost: Amount) -> String {
+    format!("{}, {}, {cost}", count(calls, "tool call"), count(requests, "request"))
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Writes a time since the beginning as `1:02:03.4`, hours only where there are some.
+fn clock(ms: u64) -> String {
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms as f64 / 1000.0 % 60.0);
+    match hours {
+        0 => format!("{minutes:>3}:{seconds:04.1}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:04.1}"),
+    }
+}
+
+fn span(ms: u64) -> String {
+    match ms {
+        0..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
+        60_000..3_600_000 => format!("{:.1} min", ms as f64 / 60_000.0),
+        _ => format!("{:.1} h", ms as f64 / 3_600_000.0),
+    }
+}

@@ -1,0 +1,161 @@
+//! The timeline: what the policy would have said at which moment, to whom.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::book::Book;
+use crate::engine::event::{Event, Kind};
+use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+use crate::limits::Limit;
+
+/// What would have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// A part of a cap is reached.
+    EarlyWarning,
+    /// A cap is reached that only warns.
+    Warning,
+    /// A person is asked for more.
+    Asked,
+    /// A cap is reached: the agent may still report.
+    Tripped,
+    /// The agent's loop is ended.
+    Stopped,
+    /// The work is held until a person resumes it.
+    Paused,
+    /// A prompt or notification is kept back.
+    PromptBlocked,
+    /// A call or message is refused, and the agent goes on.
+    CallRefused,
+    /// The parent is told how its subagent ended.
+    ParentTold,
+}
+
+/// Who is told something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whom {
+    /// The agent that acts.
+    Agent,
+    /// The agent that spawned the one it is about.
+    Parent,
+    /// The person.
+    User,
+}
+
+/// One moment of the timeline.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// When, in milliseconds since the session began.
+    pub at_ms: u64,
+    /// The run it is about.
+    pub run: String,
+    /// What happens.
+    pub what: What,
+    /// Which limit, with what is used and whose rule it is.
+    pub finding: Finding,
+    /// What is told, and to whom.
+    pub told: Vec<(Whom, String)>,
+}
+
+impl Entry {
+    /// Returns the limit's facts; nothing for a person's order.
+    pub fn limit(&self) -> Option<&'static Limit> {
+        self.finding.facts()
+    }
+
+    /// Returns whose rule it is.
+    pub fn layer(&self) -> Layer {
+        self.finding.layer
+    }
+
+    /// Returns what it is counted over.
+    pub fn scope(&self) -> Scope {
+        self.finding.scope
+    }
+}
+
+/// What an answer tells, and to whom.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Answer {
+    reason: Option<String>,
+    stop_reason: Option<String>,
+    system_message: Option<String>,
+    hook_specific_output: Specific,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Specific {
+    permission_decision: Option<String>,
+    permission_decision_reason: Option<String>,
+    additional_context: Option<String>,
+}
+
+/// Returns the entries of one event: of the run it belongs to, and of subagents whose end its parent learns.
+pub fn entries(book: &Book, event: &Event, at: (&str, u64), (verdict, answer): (&Verdict, &str)) -> Vec<Entry> {
+    let (run, at_ms) = at;
+    let said = said(answer);
+    let mut entries: Vec<Entry> = Vec::new();
+    for finding in &verdict.findings {
+        let Some(what) = what(event, verdict, finding) else { continue };
+        let deciding = entries.is_empty();
+        let told = said.iter().filter(|(_, text)| deciding && !is_news(book, text)).cloned().collect();
+        entries.push(Entry { at_ms, run: run.to_owned(), what, finding: finding.clone(), told });
+    }
+    for news in &book.news {
+        let sentence = crate::wire::sentences::news(news);
+        let told = vec![(Whom::Parent, sentence)];
+        let (what, run) = (What::ParentTold, news.run.clone());
+        entries.push(Entry { at_ms, run, what, finding: news.finding.clone(), told });
+    }
+    entries
+}
+
+/// Says what a finding does at an event; nothing where it only repeats what was said before.
+fn what(event: &Event, verdict: &Verdict, finding: &Finding) -> Option<What> {
+    if !finding.is_trip() {
+        return Some(What::EarlyWarning);
+    }
+    let deciding = verdict.deciding() == Some(finding);
+    let prompt = matches!(event.kind, Kind::Prompt { .. });
+    match (&verdict.refusal, verdict.step) {
+        _ if finding.action == Action::Warn => Some(What::Warning),
+        _ if !deciding => None,
+        (_, Step::Ask) => Some(What::Asked),
+        (_, Step::Deny) if prompt => Some(What::PromptBlocked),
+        (Some(Refusal::Addressee { .. }), _) => Some(What::CallRefused),
+        (Some(Refusal::Tripped { .. }), _) if finding.action == Action::Pause => Some(What::Paused),
+        (Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }), Step::Stop) => Some(What::Stopped),
+        (Some(Refusal::Tripped { .. }), _) => Some(What::Tripped),
+        _ => None,
+    }
+}
+
+fn is_news(book: &Book, text: &str) -> bool {
+    book.news.iter().any(|news| crate::wire::sentences::news(news) == text)
+}
+
+/// Reads what an answer tells, a sentence a line.
+fn said(answer: &str) -> Vec<(Whom, String)> {
+    let answer: Answer = serde_json::from_str(answer).unwrap_or_default();
+    let specific = answer.hook_specific_output;
+    let asks = specific.permission_decision.as_deref() == Some("ask");
+    let decision = if asks { Whom::User } else { Whom::Agent };
+    let parts = [
+        (decision, specific.permission_decision_reason),
+        (Whom::Agent, specific.additional_context),
+        (Whom::User, answer.reason),
+        (Whom::User, answer.stop_reason),
+        (Whom::User, answer.system_message),
+    ];
+    let told = parts.into_iter().filter_map(|(whom, text)| Some((whom, text?)));
+    let mut lines: Vec<(Whom, String)> = Vec::new();
+    for (whom, text) in told {
+        let new = text.lines().map(|line| (whom, line.to_owned()));
+        lines.extend(new.filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+    }
+    lines
+}

@@ -1,0 +1,206 @@
+//! A Messages API on loopback that answers from scripts, as slowly as they say, and keeps every request.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::script::{Script, Step};
+
+/// The running server.
+pub struct Api {
+    pub port: u16,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    /// Makes message ids unique in the world: two runs must not share one.
+    id: String,
+    scripts: Vec<Playing>,
+    requests: Vec<Value>,
+    asked: usize,
+}
+
+struct Playing {
+    script: Script,
+    at: usize,
+}
+
+/// One HTTP response: streamed event by event, or one JSON document.
+struct Answer {
+    kind: &'static str,
+    parts: Vec<String>,
+    rest: Duration,
+}
+
+impl Api {
+    /// Serves `scripts` until the process ends.
+    pub fn start(id: &str, scripts: Vec<Script>) -> Api {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let scripts = scripts.into_iter().map(|script| Playing { script, at: 0 }).collect();
+        let state = Arc::new(Mutex::new(State { id: id.into(), scripts, requests: Vec::new(), asked: 0 }));
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = Arc::clone(&shared);
+                // A client that hangs up mid-answer is part of the game.
+                thread::spawn(move || drop(serve(&state, stream)));
+            }
+        });
+        Api { port, state }
+    }
+
+    /// Returns the bodies of all requests for an agent's next response, in the order of arrival.
+    pub fn requests(&self) -> Vec<Value> {
+        self.state.lock().unwrap().requests.clone()
+    }
+
+    /// Returns the requests of the conversations whose first message holds `mark`.
+    pub fn requests_of(&self, mark: &str) -> Vec<Value> {
+        self.requests().into_iter().filter(|request| first_message(request).contains(mark)).collect()
+    }
+}
+
+fn serve(state: &Mutex<State>, stream: TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let path = line.split(' ').nth(1).unwrap_or_default().to_string();
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        match header.trim().split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse().unwrap_or(0);
+            }
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let answer = if path.contains("count_tokens") {
+        document(&json!({"input_tokens": 100}))
+    } else if path.contains("/v1/messages") {
+        state.lock().unwrap().answer(serde_json::from_slice(&body).unwrap_or_default())
+    } else {
+        document(&json!({}))
+    };
+    send(stream, &answer)
+}
+
+fn send(mut stream: TcpStream, answer: &Answer) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: {}\r\nconnection: close\r\n\r\n", answer.kind)?;
+    for part in &answer.parts {
+        stream.write_all(part.as_bytes())?;
+        stream.flush()?;
+        // No signal to wait for: a model takes its time.
+        thread::park_timeout(answer.rest);
+    }
+    Ok(())
+}
+
+impl State {
+    fn answer(&mut self, body: Value) -> Answer {
+        self.asked += 1;
+        let step = match body["tools"].as_array().is_none_or(Vec::is_empty) {
+            true => Step { text: Some("an aside".into()), ..Step::default() },
+            false => {
+                let step = self.next_step(&body);
+                self.requests.push(body.clone());
+                step
+            }
+        };
+        let message = self.message(&step, &body["model"]);
+        if body["stream"] != json!(true) {
+            return document(&message);
+        }
+        Answer { kind: "text/event-stream", parts: events(&message), rest: step.rest }
+    }
+
+    fn next_step(&mut self, body: &Value) -> Step {
+        let first = first_message(body);
+        let chosen =
+            self.scripts.iter().position(|playing| playing.script.when.is_some_and(|when| first.contains(when)));
+        let other = || self.scripts.iter().position(|playing| playing.script.when.is_none());
+        let Some(playing) = chosen.or_else(other).map(|index| &mut self.scripts[index]) else {
+            return Step { text: Some("nothing to say".into()), ..Step::default() };
+        };
+        let steps = &playing.script.steps;
+        let last = if playing.script.repeat { steps.last() } else { None };
+        let step = steps.get(playing.at).or(last).cloned();
+        playing.at += 1;
+        let mut step = step.unwrap_or(Step { text: Some("all said".into()), ..Step::default() });
+        for (place, tool) in step.tools.iter_mut().enumerate() {
+            let text = tool.input.to_string();
+            let text = text.replace("$N", &format!("{}.{place}", playing.at)).replace("$AGENT", &last_agent(body));
+            tool.input = serde_json::from_str(&text).unwrap();
+        }
+        step
+    }
+
+    fn message(&self, step: &Step, model: &Value) -> Value {
+        let tools = step.tools.iter().enumerate().map(|(place, tool)| {
+            let id = format!("toolu_{}_{:04}_{place}", self.id, self.asked);
+            json!({"type": "tool_use", "id": id, "name": tool.name, "input": tool.input})
+        });
+        let text = step.text.iter().map(|text| json!({"type": "text", "text": text}));
+        let content: Vec<Value> = text.chain(tools).collect();
+        json!({
+            "id": format!("msg_{}_{:04}", self.id, self.asked), "type": "message", "role": "assistant", "model": model,
+            "content": content, "stop_reason": if step.tools.is_empty() { "end_turn" } else { "tool_use" },
+            "stop_sequence": null,
+            "usage": {"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
+                      "cache_read_input_tokens": 2000, "service_tier": "standard",
+                      "cache_creation": {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 0}},
+        })
+    }
+}
+
+fn first_message(body: &Value) -> String {
+    body["messages"][0].to_string()
+}
+
+fn last_agent(body: &Value) -> String {
+    let text = body["messages"].to_string();
+    let id = text.rsplit("agentId: ").next().unwrap_or_default();
+    id.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect()
+}
+
+fn document(value: &Value) -> Answer {
+    Answer { kind: "application/json", parts: vec![value.to_string()], rest: Duration::ZERO }
+}
+
+fn events(message: &Value) -> Vec<String> {
+    let event = |name: &str, mut body: Value| {
+        body["type"] = json!(name);
+        format!("event: {name}\ndata: {body}\n\n")
+    };
+    let mut head = message.clone();
+    head["content"] = json!([]);
+    head["stop_reason"] = Value::Null;
+    head["usage"]["output_tokens"] = json!(1);
+    let mut events = vec![event("message_start", json!({"message": head}))];
+    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+        let (start, delta) = if block["type"] == "text" {
+            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": block["text"]}))
+        } else {
+            let mut start = block.clone();
+            start["input"] = json!({});
+            (start, json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}))
+        };
+        events.push(event("content_block_start", json!({"index": index, "content_block": start})));
+        events.push(event("content_block_delta", json!({"index": index, "delta": delta})));
+        events.push(event("content_block_stop", json!({"index": index})));
+    }
+    let end =
+        json!({"delta": {"stop_reason": message["stop_reason"], "stop_sequence": null}, "usage": message["usage"]});
+    events.push(event("message_delta", end));
+    events.push(event("message_stop", json!({})));
+    events
+}

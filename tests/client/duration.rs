@@ -1,0 +1,115 @@
+//! A time limit takes control back from whatever the shell runs, and leaves nothing of it behind.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+use crate::script::{Tool, agent, background_bash, bash, call, child, in_background, main, say};
+use crate::terminal::Terminal;
+
+/// How long a client takes to start, and to end its own affairs.
+const OVERHEAD: Duration = Duration::from_secs(13);
+
+fn two_seconds() -> Value {
+    json!({"max_duration_ms": 2000, "grace_turns": 0, "timeout_action": "terminate"})
+}
+
+/// A command that sleeps and can be found in the process table by `mark`.
+fn sleeper(mark: &str) -> String {
+    format!("python3 -c 'import time; time.sleep(300); \"{mark}\"'")
+}
+
+/// A mark that no other process has.
+fn mark(name: &str) -> String {
+    format!("FUSEBOX-{name}-{}", std::process::id())
+}
+
+/// Returns the command lines of the processes that hold `mark`.
+fn alive(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("cmdline"));
+    let lines = processes.filter_map(|path| fs::read(path).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(mark) && !line.contains("claude")).collect()
+}
+
+/// Runs a main agent that calls `tool` under a limit of two seconds, and looks for what is left.
+fn check(tool: Tool, mark: &str) -> Lab {
+    let lab = Lab::new(json!({"main": two_seconds()}), vec![main([call([tool]), say("never heard")])]);
+    let began = Instant::now();
+    lab.claude("start", &[]);
+    lab.until("the end of the command", || alive(mark).is_empty());
+    assert!(began.elapsed() < OVERHEAD, "{:?}", began.elapsed());
+    lab
+}
+
+#[test]
+fn a_program_that_sleeps() {
+    let mark = mark("program");
+    let lab = check(bash(&sleeper(&mark)), &mark);
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}
+
+#[test]
+fn a_program_that_ignores_the_first_signal() {
+    let mark = mark("stubborn");
+    let command = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(300)";
+    check(bash(&format!("python3 -c '{command}; \"{mark}\"'")), &mark);
+}
+
+#[test]
+fn a_program_in_a_terminal_session() {
+    let mark = mark("terminal");
+    let main = main([call([bash(&sleeper(&mark))]), say("never heard")]);
+    let lab = Lab::new(json!({"main": two_seconds()}), vec![main]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    lab.until("the start of the command", || !alive(&mark).is_empty());
+    terminal.sees("max_duration_ms");
+    lab.until("the end of the command", || alive(&mark).is_empty());
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}
+
+#[test]
+fn a_bare_sleep() {
+    let mark = mark("sleep");
+    let lab = check(bash(&format!("sleep 20; echo {mark}")), &mark);
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}
+
+/// The agent need not wait for it, so its own working time is not up; the command's is.
+#[test]
+fn a_background_command() {
+    let mark = mark("background");
+    let lab = check(background_bash(&sleeper(&mark)), &mark);
+    let notification = lab.events("UserPromptSubmit").pop().unwrap()["prompt"].to_string();
+    assert!(notification.contains("<status>killed</status>"), "{notification}");
+}
+
+#[test]
+fn a_subagents_program() {
+    let mark = mark("subagent");
+    let child = child("CHILD-A", [call([bash(&sleeper(&mark))]), say("never heard")]);
+    let main = main([call([agent("CHILD-A sleep")]), say("main finished")]);
+    let lab = Lab::new(json!({"agents": {"*": two_seconds()}}), vec![child, main]);
+    let run = lab.claude("start", &[]);
+    assert_eq!(run.text(), "main finished");
+    assert!(run.took < OVERHEAD, "{:?}", run.took);
+    lab.until("the end of the command", || alive(&mark).is_empty());
+    assert!(lab.api.requests().last().unwrap()["messages"].to_string().contains("max_duration_ms"));
+}
+
+#[test]
+fn a_background_agents_program() {
+    let mark = mark("agent");
+    // The client wakes the agent once more when its command ends: it may say something, but not do anything.
+    let child = child("CHILD-A", [call([bash(&sleeper(&mark))]), call([bash("echo woken $N")])]).forever();
+    let main = main([call([in_background(agent("CHILD-A sleep"))]), say("main waits"), say("main finished")]).forever();
+    let lab = Lab::new(json!({"agents": {"*": two_seconds()}}), vec![child, main]);
+    let run = lab.claude("start", &[]);
+    assert_eq!(run.text(), "main finished");
+    lab.until("the end of the command", || alive(&mark).is_empty());
+    assert_eq!(lab.ran(), [sleeper(&mark)]);
+    assert_eq!(lab.run_of("general-purpose")["stop_reason"], "timeout");
+}

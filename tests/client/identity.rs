@@ -1,0 +1,103 @@
+//! What belongs to a run, a session and a layer, however the client words it.
+
+use serde_json::{Value, json};
+
+use crate::lab::{Lab, claude};
+use crate::script::{agent, agent_of, bash, call, child, in_background, main, say, tool, work};
+use crate::terminal::Terminal;
+
+fn main_turns(turns: u64) -> Value {
+    json!({"main": {"max_turns": turns, "grace_turns": 0, "timeout_action": "terminate"}})
+}
+
+#[test]
+fn a_prompt_typed_while_main_works_resets_nothing() {
+    let slow = call([bash("python3 -c 'import time; time.sleep(3)'; echo slow $N")]);
+    let lab = Lab::new(main_turns(3), vec![main([slow, call([work()])]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("PreToolUse", 1);
+    terminal.types("and be quick");
+    terminal.meets("UserPromptSubmit", 2);
+    lab.until("the end of the run", || lab.runs().iter().any(|run| run["status"] == "failed"));
+    assert_eq!(lab.ran().len(), 3);
+    assert_eq!(lab.run_of("main")["turns"], 3);
+}
+
+#[test]
+fn a_notification_that_arrives_while_main_works_resets_nothing() {
+    let child = child("CHILD-A", [say("child A done")]);
+    let slow = call([bash("python3 -c 'import time; time.sleep(1)'; echo slow $N")]);
+    let spawn = call([in_background(agent("CHILD-A be quick"))]);
+    let lab = Lab::new(main_turns(4), vec![child, main([spawn, slow]).forever()]);
+    lab.claude("start", &[]);
+    assert!(lab.events("UserPromptSubmit").len() >= 2, "{}", lab.story());
+    assert_eq!(lab.ran().len(), 3);
+    assert_eq!(lab.run_of("main")["turns"], 4);
+}
+
+#[test]
+fn frontmatter_beats_the_project() {
+    let policy = json!({"agents": {"*": {"max_turns": 9, "grace_turns": 0}}});
+    let child = child("CHILD-X", [call([work()])]).forever();
+    let lab = Lab::new(policy, vec![child, main([call([agent_of("x", "CHILD-X loop")]), say("main finished")])]);
+    let limits = "execution_limits:\n  max_turns: 2\n  timeout_action: terminate\n";
+    lab.write(".claude/agents/x.md", &format!("---\nname: x\ndescription: loops\n{limits}---\nYou loop.\n"));
+    assert_eq!(lab.claude("start", &[]).text(), "main finished");
+    assert_eq!(lab.ran().len(), 2);
+    assert_eq!(lab.run_of("x")["trips"][0]["layer"].as_str().unwrap().contains("front"), true);
+}
+
+#[test]
+fn resume_keeps_the_sessions_counters() {
+    let policy = json!({"session": {"max_turns": 3, "grace_turns": 0, "timeout_action": "terminate"}});
+    let steps = [call([work()]), call([work()]), say("first done"), call([work()]), call([work()])];
+    let lab = Lab::new(policy, vec![main(steps).forever()]);
+    let first = lab.claude("start", &[]);
+    assert_eq!(first.text(), "first done");
+    lab.claude("go on", &["--resume", first.session()]);
+    assert_eq!(lab.ran().len(), 3);
+}
+
+#[test]
+fn a_hook_registered_twice_counts_and_warns_once() {
+    let policy = json!({"agents": {"*": {"max_turns": 5, "timeout_action": "terminate", "grace_turns": 0}}});
+    let child = child("CHILD-A", [call([work()]), call([work()]), call([work()]), call([work()]), say("child A done")]);
+    let lab = Lab::new(policy, vec![child, main([call([agent("CHILD-A work")]), say("main finished")])]);
+    // Handlers of the same words run once; the project's is another, which finds the program by its name.
+    lab.must(&["init", "--scope", "project"]);
+    assert_eq!(lab.claude("start", &[]).text(), "main finished");
+    assert_eq!(lab.run_of("general-purpose")["turns"], 4);
+    let warnings = lab.must(&["log", "--json"]).matches("AGENT_WARNING").count();
+    assert_eq!(warnings, 1, "{}", lab.must(&["log", "--json"]));
+    let last = lab.api.requests_of("CHILD-A").pop().unwrap()["messages"].to_string();
+    assert_eq!(last.matches("80 % is reached").count(), 1, "{last}");
+}
+
+#[test]
+fn a_client_that_an_agent_starts_is_bound_by_the_agents_session() {
+    let policy = json!({"session": {"max_turns": 4, "grace_turns": 0, "timeout_action": "terminate"}});
+    let nested = child("NESTED-1", [call([work()])]).forever();
+    let start = format!("env -u CLAUDECODE {} -p 'NESTED-1 loop' --dangerously-skip-permissions", claude().display());
+    let lab = Lab::new(policy, vec![nested, main([call([bash(&start)]), say("main finished")])]);
+    lab.claude("start", &[]);
+    assert!(lab.api.requests_of("NESTED-1").len() >= 3, "the nested client ran: {}", lab.story());
+    let steps = lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
+    assert_eq!(steps, 3);
+}
+
+#[test]
+fn an_agent_that_prompts_itself_gets_no_fresh_counters() {
+    let load = tool("ToolSearch", json!({"query": "select:CronCreate", "max_results": 5}));
+    let cron = tool("CronCreate", json!({"cron": "* * * * *", "prompt": "go on and on", "recurring": true}));
+    let steps = [call([load]), call([cron]), say("scheduled"), call([work()]), call([work()]), say("never heard")];
+    let lab = Lab::new(main_turns(3), vec![main(steps)]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("Stop", 1);
+    // The schedule is by the minute.
+    terminal.meets("UserPromptSubmit", 2);
+    lab.until("the end of the run", || lab.runs().iter().any(|run| run["status"] == "failed"));
+    assert_eq!(lab.ran().len(), 1);
+    assert_eq!(lab.run_of("main")["turns"], 3);
+}

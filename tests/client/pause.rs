@@ -1,0 +1,93 @@
+//! A paused run waits for a person, and goes on from where it stood.
+
+use serde_json::json;
+
+use crate::lab::Lab;
+use crate::script::{agent, bash, call, child, load_send_message, main, say, send_message, work};
+use crate::terminal::Terminal;
+
+#[test]
+fn a_paused_main_run_waits_for_resume() {
+    let policy = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}});
+    let steps = [call([work()]), call([work()]), call([work()]), call([work()]), say("main finished")];
+    let lab = Lab::new(policy, vec![main(steps)]);
+    let first = lab.claude("start", &[]);
+    assert_eq!(lab.ran().len(), 2);
+    let run = lab.run_of("main");
+    assert_eq!(run["status"], "paused");
+    let requests = lab.api.requests().len();
+
+    let blocked = lab.claude("go on", &["--resume", first.session()]);
+    assert!(blocked.text().contains("fusebox resume"), "{}", blocked.text());
+    assert_eq!(lab.api.requests().len(), requests);
+
+    let id = run["run_id"].as_str().unwrap();
+    lab.must(&["resume", id, "--grant", "max_turns=+5"]);
+    let resumed = lab.claude("go on", &["--resume", first.session()]);
+    assert_eq!(resumed.text(), "main finished");
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["turns"]), (&json!("completed"), &json!(lab.ran().len())));
+}
+
+#[test]
+fn in_a_terminal_the_next_prompt_is_blocked_until_resume() {
+    let policy = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}});
+    let steps = [call([work()]), call([work()]), call([work()]), say("main finished")];
+    let lab = Lab::new(policy, vec![main(steps)]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    lab.until("the pause", || lab.status()["sessions"].to_string().contains("paused"));
+    terminal.types("please go on");
+    terminal.sees("fusebox resume");
+    let requests = lab.api.requests().len();
+    lab.must(&["resume", lab.run_of("main")["run_id"].as_str().unwrap(), "--grant", "max_turns=+5"]);
+    assert_eq!(lab.api.requests().len(), requests);
+    terminal.types("now go on");
+    terminal.sees("main finished");
+}
+
+#[test]
+fn a_paused_subagent_goes_on_by_message_after_resume_and_not_before() {
+    let policy = json!({"agents": {"*": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}}});
+    let steps = [call([work()]), call([work()]), call([work()]), call([work()]), call([work()]), say("child A done")];
+    let child = child("CHILD-A", steps);
+    let main = main([
+        call([agent("CHILD-A work")]),
+        say("main waits"),
+        call([load_send_message()]),
+        call([send_message()]),
+        say("main was refused"),
+        call([send_message()]),
+        say("main waits again"),
+        say("main finished"),
+    ]);
+    let lab = Lab::new(policy, vec![child, main]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.sees("main was refused");
+    assert_eq!(lab.ran().len(), 2);
+    let run = lab.run_of("general-purpose");
+    assert_eq!(run["status"], "paused");
+
+    lab.must(&["resume", run["run_id"].as_str().unwrap(), "--grant", "max_turns=+5"]);
+    terminal.types("try again");
+    terminal.sees("main finished");
+    assert_eq!(lab.ran().len(), 4);
+    let run = lab.run_of("general-purpose");
+    assert_eq!((&run["status"], &run["turns"]), (&json!("completed"), &json!(4)));
+}
+
+#[test]
+fn a_person_stops_a_run_at_work() {
+    let slow = call([bash("python3 -c 'import time; time.sleep(0.5)'; echo slow $N")]);
+    let lab = Lab::new(json!({}), vec![main([slow]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("PostToolBatch", 1);
+    lab.must(&["stop", lab.run_of("main")["run_id"].as_str().unwrap(), "--reason", "wrong branch"]);
+    let ran = lab.ran().len();
+    terminal.sees("a person stopped it");
+    assert!(lab.ran().len() <= ran + 2, "{} after {ran}", lab.ran().len());
+    let run = lab.run_of("main");
+    assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")));
+}

@@ -1,0 +1,276 @@
+//! Tells a story: makes hook calls and transcripts of a script, and writes down what is answered to each.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fusebox::cmd::lift;
+use fusebox::cmd::target::Target;
+use fusebox::config::policy::Pinned;
+use fusebox::engine::record::Record;
+use fusebox::pricing::table::Table;
+use fusebox::replay::player::{Player, Setting};
+use fusebox::replay::recording::{HookCall, Recording};
+use fusebox::report::lines;
+use fusebox::transcript::intake::Memory;
+use serde_json::value::to_raw_value;
+use serde_json::{Map, Value, json};
+
+use crate::stories::script::{self, Does, Line};
+
+/// When stories happen, in milliseconds since 1970: 2026-11-20 10:00 UTC.
+const BEGAN_MS: i64 = 1_795_168_800_000;
+
+const SESSION: &str = "5e551011-0000-4000-8000-000000000001";
+
+/// Tells a story: one line for each event, and below it what is answered.
+pub fn tell(policy: &Pinned, script: &str) -> String {
+    let lines = script::read(script);
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join(format!("{SESSION}.jsonl"));
+    write_transcripts(&transcript, &lines);
+    let recording = Recording {
+        session: SESSION.to_owned(),
+        source: folder.path().to_owned(),
+        transcript,
+        began_ms: BEGAN_MS,
+        attended: lines.iter().all(|line| line.does != Does::Unattended),
+        calls: vec![HookCall { at_ms: 0, input: to_raw_value(&json!({})).unwrap() }],
+    };
+    let table = Table::embedded();
+    let setting = Setting { policy, mode: policy.mode(), table: &table };
+    let player = Player::new(setting, &recording, Memory::default());
+    let mut teller = Teller { player, prompt: String::new(), told: String::new() };
+    lines.iter().for_each(|line| teller.tell(line));
+    teller.ending()
+}
+
+/// Writes what the client would have written: prompts, and one response for each turn, batch and end.
+fn write_transcripts(main: &Path, lines: &[Line]) {
+    let agents = main.with_extension("").join("subagents");
+    fs::create_dir_all(&agents).unwrap();
+    for (number, line) in lines.iter().enumerate() {
+        let path = match line.agent() {
+            Some((id, _)) => agents.join(format!("agent-{id}.jsonl")),
+            None => main.to_owned(),
+        };
+        let message = |content: Vec<Value>| {
+            let usage = json!({"input_tokens": 0, "output_tokens": line.out, "cache_read_input_tokens": line.reads});
+            let id = format!("msg_{number}");
+            let message = json!({"id": id, "model": "claude-opus-5-5", "content": content, "usage": usage});
+            json!({"type": "assistant", "timestamp": "2026-11-20T10:00:00.000Z", "message": message})
+        };
+        let row = match line.does {
+            Does::Prompt | Does::Notify => json!({"type": "user", "promptId": line.id, "message": {"content": ""}}),
+            Does::Start => json!({"type": "user", "promptId": "", "message": {"content": ""}}),
+            Does::Turn | Does::Batch => {
+                message(line.calls().iter().map(|id| json!({"type": "tool_use", "id": id})).collect())
+            }
+            Does::Done => message(Vec::new()),
+            _ => continue,
+        };
+        append(&path, &row);
+        if line.does == Does::Start {
+            let link = json!({"agentType": line.agent().map(|agent| agent.1), "toolUseId": line.by, "spawnDepth": line.depth,
+                "parentAgentId": (!line.of.is_empty()).then_some(&line.of)});
+            fs::write(path.with_extension("meta.json"), link.to_string()).unwrap();
+        }
+    }
+}
+
+fn append(path: &PathBuf, row: &Value) {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    fs::write(path, format!("{before}{row}\n")).unwrap();
+}
+
+struct Teller<'a> {
+    player: Player<'a>,
+    /// The client's id of the prompt at work.
+    prompt: String,
+    told: String,
+}
+
+/// What the client does after an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Runs,
+    Refused,
+    Stops,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, line: &Line) {
+        match line.does {
+            Does::Unattended => self.told.push_str("        nobody can answer a dialog\n"),
+            Does::Resume => self.resume(line),
+            Does::Turn => self.turn(line),
+            Does::Prompt | Does::Notify => {
+                self.prompt.clone_from(&line.id);
+                self.event(line, line.at, "UserPromptSubmit", &line.id);
+            }
+            Does::Call | Does::End | Does::Fail => {
+                let name = match line.does {
+                    Does::Call => "PreToolUse",
+                    Does::End => "PostToolUse",
+                    _ => "PostToolUseFailure",
+                };
+                for id in line.calls() {
+                    self.event(line, line.at, name, id);
+                }
+            }
+            Does::Batch => {
+                self.event(line, line.at, "PostToolBatch", &line.id);
+            }
+            Does::Open | Does::Start | Does::Done | Does::Close | Does::Event => {
+                let name = match (line.does, line.agent()) {
+                    (Does::Open, _) => "SessionStart",
+                    (Does::Start, _) => "SubagentStart",
+                    (Does::Done, Some(_)) => "SubagentStop",
+                    (Does::Done, None) => "Stop",
+                    (Does::Close, _) => "SessionEnd",
+                    _ => line.text.as_str(),
+                };
+                self.event(line, line.at, name, "");
+            }
+        }
+    }
+
+    /// Plays a whole response as the client does: a refused call does not end, after a stop nothing follows.
+    fn turn(&mut self, line: &Line) {
+        let calls = line.calls();
+        let then: Vec<Then> = calls.iter().map(|id| self.event(line, line.at, "PreToolUse", id)).collect();
+        if then.contains(&Then::Stops) {
+            return;
+        }
+        for (id, _) in calls.iter().zip(&then).filter(|(_, then)| **then == Then::Runs) {
+            if self.event(line, line.at + 1.0, "PostToolUse", id) == Then::Stops {
+                return;
+            }
+        }
+        self.event(line, line.at + 1.0, "PostToolBatch", &line.id);
+    }
+
+    fn event(&mut self, line: &Line, at: f64, name: &str, id: &str) -> Then {
+        let input = self.input(line, name, id);
+        let call = HookCall { at_ms: (at * 1000.0).round() as u64, input: to_raw_value(&input).unwrap() };
+        let answer = self.player.answer(&call).unwrap();
+        let what = match name {
+            "PreToolUse" | "PostToolUse" | "PostToolUseFailure" => format!("{name} {} {id}", line.tool),
+            _ => format!("{name} {id}"),
+        };
+        let who = line.agent().map_or("main", |agent| agent.0);
+        writeln!(self.told, "{at:>7.1} {who:<5} {}", what.trim_end()).unwrap();
+        let then = self.answered(&answer);
+        let log = self.player.log();
+        self.log(&log);
+        then
+    }
+
+    fn log(&mut self, records: &[Record]) {
+        for record in records {
+            let figures = lines::figures(record).unwrap_or_default();
+            writeln!(self.told, "{:14}log: {} {figures}", "", lines::name(record)).unwrap();
+        }
+    }
+
+    fn input(&self, line: &Line, name: &str, id: &str) -> Value {
+        let mut input = Map::new();
+        let mut set = |key: &str, value: Value| input.insert(key.to_owned(), value);
+        set("session_id", json!(SESSION));
+        set("hook_event_name", json!(name));
+        set("prompt_id", json!(self.prompt));
+        if let Some((agent, kind)) = line.agent() {
+            set("agent_id", json!(agent));
+            set("agent_type", json!(kind));
+        }
+        match name {
+            "UserPromptSubmit" if line.does == Does::Notify => {
+                let call = format!("<tool-use-id>{}</tool-use-id>", line.by);
+                let text = format!("<task-notification><task-id>{}</task-id>{call}</task-notification>", line.of);
+                set("prompt", json!(text));
+            }
+            "UserPromptSubmit" => {
+                set("prompt", json!(line.text));
+            }
+            "PreToolUse" | "PostToolUse" | "PostToolUseFailure" => {
+                set("tool_name", json!(line.tool));
+                set("tool_use_id", json!(id));
+                set("tool_input", line.call_input());
+                set("tool_response", line.response.clone());
+                if let Some(took) = line.took.filter(|_| name != "PreToolUse") {
+                    set("duration_ms", json!(took * 1000.0));
+                }
+            }
+            "PostToolBatch" => {
+                let call =
+                    |id: &&str| json!({"tool_name": line.tool, "tool_use_id": id, "tool_input": line.call_input()});
+                set("tool_calls", line.calls().iter().map(call).collect());
+            }
+            _ => {}
+        }
+        Value::Object(input)
+    }
+
+    /// Writes an answer down, one line for each thing it says, and returns what the client does then.
+    fn answered(&mut self, answer: &str) -> Then {
+        if answer.is_empty() {
+            return Then::Runs;
+        }
+        let mut answer: Map<String, Value> = serde_json::from_str(answer).unwrap();
+        let specific = answer.remove("hookSpecificOutput").unwrap_or_default();
+        let specific = specific.as_object().cloned().unwrap_or_default();
+        let mut then = Then::Runs;
+        for (key, value) in specific.iter().filter(|(key, _)| *key != "hookEventName").chain(&answer) {
+            match value.as_str() {
+                Some(text) => text.lines().for_each(|line| writeln!(self.told, "{:14}{key}: {line}", "").unwrap()),
+                None => writeln!(self.told, "{:14}{key}: {value}", "").unwrap(),
+            }
+            then = match (key.as_str(), value) {
+                ("permissionDecision", Value::String(decision)) if decision == "deny" && then == Then::Runs => {
+                    Then::Refused
+                }
+                ("continue", Value::Bool(false)) => Then::Stops,
+                _ => then,
+            };
+        }
+        then
+    }
+
+    /// Lifts what holds a run, as `fusebox resume` does: what is used up is raised by its increase.
+    fn resume(&mut self, line: &Line) {
+        let book = self.player.book();
+        let target = match line.id.as_str() {
+            "session" => Target::Session(SESSION.to_owned()),
+            run => Target::Run { session: SESSION.to_owned(), run: run.to_owned() },
+        };
+        let target = lift::holder(book, &target);
+        let lifted = lift::lift(book, &target).is_some();
+        for used_up in lift::used_up(book, &target, book.session.last) {
+            lift::raise(book, &target, &used_up.finding, used_up.more);
+        }
+        let what = if lifted { "resumes" } else { "finds nothing to resume of" };
+        let log = std::mem::take(&mut book.records);
+        writeln!(self.told, "{:>7.1} a person {what} {}", line.at, line.id).unwrap();
+        self.log(&log);
+    }
+
+    /// Writes how every run ended.
+    fn ending(mut self) -> String {
+        let (mut runs, session): (Vec<_>, _) = {
+            let book = self.player.book();
+            (book.runs().cloned().collect(), book.session.clone())
+        };
+        runs.sort_by_key(|run| (run.started.mono_ms, run.depth, run.id.clone()));
+        for run in runs {
+            let (turns, requests, cost) = (run.tally.turns, run.tally.spent.requests, run.tally.spent.cost);
+            let time = run.tally.duration_ms as f64 / 1000.0;
+            let reason = run.stop_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let (id, kind, status) = (&run.id, &run.agent_type, run.status.as_str());
+            let figures = format!("{turns} tool calls, {requests} requests, {cost}, {time:.1} s at work");
+            writeln!(self.told, "run {id} {kind}: {status}{reason}; {figures}").unwrap();
+        }
+        let (status, cost) = (session.status.as_str(), session.tally.spent.cost);
+        writeln!(self.told, "session: {status}; {} tool calls, {cost}", session.tally.turns).unwrap();
+        self.told
+    }
+}
