@@ -151,9 +151,10 @@ impl World {
         }
     }
 
-    /// Whether output may be coloured: a terminal, and no NO_COLOR.
+    /// Whether output may be coloured: a terminal or CLICOLOR_FORCE, and no NO_COLOR.
     pub fn colours(&self) -> bool {
-        io::stdout().is_terminal() && self.var("NO_COLOR").is_none() && self.var("TERM").as_deref() != Some("dumb")
+        let shown = io::stdout().is_terminal() && self.var("TERM").as_deref() != Some("dumb");
+        (shown || self.var("CLICOLOR_FORCE").is_some()) && self.var("NO_COLOR").is_none()
     }
 
     /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does. A pipe or file takes the most.

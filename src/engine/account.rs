@@ -124,8 +124,8 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         book.file_calls(run);
     }
     if let Some(agent) = &outcome.agent {
-        book.session.reserves.retain(|reserve| reserve.holder != call.id);
         if agent.ended {
+            book.session.reserves.retain(|reserve| reserve.holder != call.id);
             runs::ended_outside(book, &agent.id);
         }
     } else if matches!(call.intent, Intent::Spawn { .. }) {
@@ -190,8 +190,8 @@ fn restart(book: &mut Book, id: &str) {
     }
 }
 
+/// Ends a run's stretch. What is reserved for its last response stays until that is charged: it is not on disk yet.
 fn end(book: &mut Book, id: &str) {
-    book.session.reserves.retain(|reserve| reserve.holder != id);
     if let Some(run) = book.run_mut(id) {
         runs::end(run, Status::Completed);
     }

@@ -215,7 +215,6 @@ fn close(book: &mut Book, id: &str) {
     let (kills, kept) = run.background.drain(..).partition(|task| all || task.timed_out);
     run.background = kept;
     book.kills.extend::<Vec<_>>(kills);
-    book.session.reserves.retain(|held| held.holder != id);
     book.halted = Some(id.to_owned());
 }
 

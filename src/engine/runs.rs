@@ -55,7 +55,10 @@ fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
     });
     let above = parent.as_deref().and_then(|parent| book.run(parent));
     let ended_above = above.and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())));
-    book.session.reserves.retain(|reserve| Some(&reserve.holder) != link.spawn_call.as_ref());
+    // What was reserved for its first request is its own from here on.
+    for held in book.session.reserves.iter_mut().filter(|held| Some(&held.holder) == link.spawn_call.as_ref()) {
+        id.clone_into(&mut held.holder);
+    }
     let Some(run) = book.run_mut(id) else { return };
     run.parent = parent;
     run.spawn_call.clone_from(&link.spawn_call);

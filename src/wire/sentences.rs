@@ -151,7 +151,7 @@ pub fn news(news: &News) -> String {
     let with =
         news.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
     format!(
-        "Fusebox: agent {} (run {}) {what}{with}: {} {}. {then}",
+        "Fusebox: agent {} (run {}) {what}{with}: {} At the end: {}. {then}",
         news.agent_type,
         news.run,
         phrase(&news.finding),

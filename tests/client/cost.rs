@@ -151,6 +151,7 @@ fn agents_that_come_another_way_are_billed_once() {
     let mut wanted = kinds.to_vec();
     let runs = lab.runs();
     let mut found: Vec<_> = runs.iter().filter(|run| run["depth"] != 0).map(|run| run["agent_type"].as_str()).collect();
-    (wanted.sort(), found.sort());
+    wanted.sort();
+    found.sort();
     assert_eq!(found, wanted);
 }

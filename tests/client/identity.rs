@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, claude};
+use crate::lab::Lab;
 use crate::script::{agent, agent_of, bash, call, child, in_background, main, say, tool, work};
 use crate::terminal::Terminal;
 
@@ -45,7 +45,7 @@ fn frontmatter_beats_the_project() {
     lab.write(".claude/agents/x.md", &format!("---\nname: x\ndescription: loops\n{limits}---\nYou loop.\n"));
     assert_eq!(lab.claude("start", &[]).text(), "main finished");
     assert_eq!(lab.ran().len(), 2);
-    assert_eq!(lab.run_of("x")["trips"][0]["layer"].as_str().unwrap().contains("front"), true);
+    assert_eq!(lab.run_of("x")["trips"][0]["layer"], "frontmatter");
 }
 
 #[test]
@@ -72,18 +72,6 @@ fn a_hook_registered_twice_counts_and_warns_once() {
     assert_eq!(warnings, 1, "{}", lab.must(&["log", "--json"]));
     let last = lab.api.requests_of("CHILD-A").pop().unwrap()["messages"].to_string();
     assert_eq!(last.matches("80 % is reached").count(), 1, "{last}");
-}
-
-#[test]
-fn a_client_that_an_agent_starts_is_bound_by_the_agents_session() {
-    let policy = json!({"session": {"max_turns": 4, "grace_turns": 0, "timeout_action": "terminate"}});
-    let nested = child("NESTED-1", [call([work()])]).forever();
-    let start = format!("env -u CLAUDECODE {} -p 'NESTED-1 loop' --dangerously-skip-permissions", claude().display());
-    let lab = Lab::new(policy, vec![nested, main([call([bash(&start)]), say("main finished")])]);
-    lab.claude("start", &[]);
-    assert!(lab.api.requests_of("NESTED-1").len() >= 3, "the nested client ran: {}", lab.story());
-    let steps = lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
-    assert_eq!(steps, 3);
 }
 
 #[test]

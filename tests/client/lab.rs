@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::api::Api;
 use crate::script::Script;
+use crate::transcript;
 
 /// The client that the suite is written for.
 const VERSION: &str = "2.1.328";
@@ -222,11 +223,23 @@ impl Lab {
     }
 
     /// Returns the shell commands that really ran, by whichever agent.
+    ///
+    /// The transcript is late, and a hook is killed where another one stops the agent, so each fills the other's gaps.
     pub fn ran(&self) -> Vec<String> {
-        let ran =
-            |input: &Value| ["PostToolUse", "PostToolUseFailure"].contains(&input["hook_event_name"].as_str().unwrap());
-        let bash = self.hooks().into_iter().filter(|input| ran(input) && input["tool_name"] == "Bash");
-        bash.map(|input| input["tool_input"]["command"].as_str().unwrap_or_default().to_string()).collect()
+        let ends = ["PostToolUse", "PostToolUseFailure"];
+        let ended =
+            |input: &Value| input["tool_name"] == "Bash" && ends.iter().any(|end| input["hook_event_name"] == *end);
+        let call = |input: &Value| {
+            let id = input["tool_use_id"].as_str().unwrap_or_default();
+            (id.to_string(), input["tool_input"]["command"].as_str().unwrap_or_default().to_string())
+        };
+        let mut ran: Vec<(String, String)> = self.hooks().iter().filter(|input| ended(input)).map(call).collect();
+        for (id, command) in transcript::commands_run(&self.dir.path().join("home/.claude/projects")) {
+            if ran.iter().all(|(known, _)| *known != id) {
+                ran.push((id, command));
+            }
+        }
+        ran.into_iter().map(|(_, command)| command).collect()
     }
 
     /// Waits until `holds`, for as long as patience lasts; `what` is for the report of a failure.

@@ -1,9 +1,14 @@
 //! The real client, driven against a scripted Messages API on loopback.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+#![expect(clippy::disallowed_methods, reason = "the lab is a world of its own, with an environment and a clock")]
+#![expect(clippy::disallowed_macros, reason = "a failure tells its story")]
+
 mod api;
 mod lab;
 mod script;
 mod terminal;
+mod transcript;
 
 mod ask;
 mod cost;

@@ -45,14 +45,6 @@ fn switching_all_hooks_off_leaves_the_limits_in_force() {
 }
 
 #[test]
-fn deleting_the_state_gives_no_fresh_counters() {
-    let delete = "python3 -c 'import os, shutil; shutil.rmtree(os.environ[\"FUSEBOX\" + \"_HOME\"])'";
-    let lab = Lab::new(three_turns(), vec![main([call([work()]), call([bash(delete)]), call([work()])]).forever()]);
-    lab.claude("start", &[]);
-    assert!(lab.ran().len() <= 3, "{:?}", lab.ran());
-}
-
-#[test]
 fn a_persons_other_edit_passes() {
     let lab = Lab::new(three_turns(), vec![main([say("first"), call([work()]), say("second")])]);
     let terminal = Terminal::open(&lab, &[]);

@@ -18,23 +18,28 @@ const MOST_SYNCS: u64 = 20;
 
 /// The calls that a session makes most: what is done before each, the event, and how it reads in the table.
 const CALLS: [(fn(&Scene), Event, &str); 4] = [
-    (|_| {}, Event::PreToolUse, "PreToolUse"),
-    (|scene| request(scene, 0), Event::PostToolUse, "PostToolUse, nothing new in the transcript"),
-    (|scene| request(scene, 64 * 1024), Event::PostToolBatch, "PostToolBatch, 64 KB of new transcript at 1 GiB"),
-    (|scene| _ = scene.hook(Event::SubagentStart, 2048), Event::SubagentStop, "SubagentStop"),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse"),
+    (
+        |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
+        Event::PostToolUse,
+        "PostToolUse, nothing new in the transcript",
+    ),
+    (
+        |scene| {
+            scene.hooks(&[Event::PreToolUse, Event::PostToolUse]);
+            scene.write_transcript(64 << 10);
+        },
+        Event::PostToolBatch,
+        "PostToolBatch, 64 KB of new transcript at 1 GiB",
+    ),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop"),
 ];
-
-/// Lets a call begin, and the transcript grow.
-fn request(scene: &Scene, grows: usize) {
-    scene.hook(Event::PreToolUse, 2048);
-    scene.write_transcript(grows);
-}
 
 #[test]
 fn a_call_stays_within_its_budgets() {
     let scene = Scene::new(&static_binary());
     scene.stretch_transcript();
-    scene.hook(Event::PostToolBatch, 2048);
+    scene.hooks(&[Event::PostToolBatch]);
     println!("| a call with 2 KB of input | instructions | at most | system calls | at most |");
     println!("|---|--:|--:|--:|--:|");
     let mut over = Vec::new();

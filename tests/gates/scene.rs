@@ -43,13 +43,9 @@ impl Scene {
     /// Starts a session through the binary's hook, works a little in it, and puts ten thousand others beside it.
     pub fn new(binary: &Path) -> Scene {
         let scene = Scene::empty(binary);
-        for event in [Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse] {
-            scene.hook(event, 2048);
-        }
-        scene.write_transcript(8 * 1024);
-        for event in [Event::PostToolUse, Event::PostToolBatch, Event::SubagentStart, Event::PreToolUse] {
-            scene.hook(event, 2048);
-        }
+        scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
+        scene.write_transcript(8 << 10);
+        scene.hooks(&[Event::PostToolUse, Event::PostToolBatch, Event::SubagentStart, Event::SubagentStop]);
         scene.multiply();
         scene
     }
@@ -107,6 +103,13 @@ impl Scene {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && said.is_empty(), "the hook failed at {event:?}: {said}");
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Makes hook calls of 2 KB that have to succeed.
+    pub fn hooks(&self, events: &[Event]) {
+        for event in events {
+            self.hook(*event, 2 << 10);
+        }
     }
 
     /// Returns what stands on the hook's standard input, `bytes` long; every call is a new one.

@@ -13,7 +13,7 @@ use fusebox::transcript::tail::{Chunk, read_from};
 use insta::assert_snapshot;
 use serde::Deserialize;
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, check_current};
 
 /// Five prices, as a pricing file has them.
 const FIVE: &str = r#""input":3,"output":15,"write_5m":3.75,"write_1h":6,"cache_read":0.15"#;
@@ -221,14 +221,7 @@ fn the_pricing_page_has_the_table_and_an_example_that_works() {
     let (_, after) = rest.split_once("<!-- end -->").unwrap();
     let table = show::markdown(&Table::embedded().in_force());
     let current = format!("{before}pricing_page -->\n{table}<!-- end -->{after}");
-    if std::env::var_os("FUSEBOX_REGENERATE").is_some() {
-        fs::write(&path, &current).unwrap();
-    } else {
-        assert!(
-            page == current,
-            "docs/pricing.md is stale: run FUSEBOX_REGENERATE=1 cargo test --test it pricing_page"
-        );
-    }
+    check_current("docs/pricing.md", &current);
 
     let (_, rest) = page.split_once("```json\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();

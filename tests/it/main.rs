@@ -8,6 +8,7 @@ mod doctor;
 mod install;
 mod levers;
 mod manual;
+mod picture;
 mod replay;
 mod report;
 mod setup;

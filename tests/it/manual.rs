@@ -7,9 +7,9 @@ use std::path::Path;
 use clap::{Command, CommandFactory};
 
 use fusebox::cmd::Cli;
-use fusebox::world::World;
 
 use crate::state::with_shop;
+use crate::world::check_current;
 
 /// How wide help is in the manual.
 const WIDTH: usize = 100;
@@ -21,18 +21,6 @@ const HEAD: &str = "\
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 from `fusebox run` where a limit stopped the client. `fusebox hook` never exits with 2.
 ";
-
-/// Compares a page with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
-#[track_caller]
-fn check_current(place: &str, expected: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-    if World::real().var("FUSEBOX_REGENERATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, expected).unwrap();
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{place} is not current: run the tests with FUSEBOX_REGENERATE=1");
-}
 
 /// Writes a heading and the help of a command.
 fn section(command: &Command) -> String {

@@ -223,3 +223,13 @@ fn a_command_sees_nothing_but_its_world() {
     assert_eq!(world.hook("{}").ok(), "");
     assert!(world.run(&["--version"]).ok().starts_with("fusebox "));
 }
+
+/// Compares a generated file with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
+pub fn check_current(place: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+    if fusebox::world::World::real().var("FUSEBOX_REGENERATE").is_some() {
+        fs::write(&path, expected).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{place} is not current: FUSEBOX_REGENERATE=1 cargo test --test it writes it anew");
+}

@@ -12,21 +12,9 @@ use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
 use fusebox::engine::policy::Layer;
 use fusebox::limits;
-use fusebox::world::World;
 
 use crate::config::{USER, policy};
-
-/// Compares a file with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
-#[track_caller]
-fn check_current(place: &str, expected: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-    if World::real().var("FUSEBOX_REGENERATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, expected).unwrap();
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{place} is not current: run the tests with FUSEBOX_REGENERATE=1");
-}
+use crate::world::check_current;
 
 #[test]
 fn the_page_and_the_schema_are_current() {

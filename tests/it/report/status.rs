@@ -77,8 +77,8 @@ fn a_narrow_terminal_shows_what_matters_most() {
         developer a3fa11ed  failed  25 tool…
       + 1 finished; --all shows it
       developer a3fa11ed, failed: tool calls
-        25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+        25/25 (max_turns, set by the
+        project's .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
