@@ -170,9 +170,9 @@ fn the_demo_is_told_on_one_screen() {
         3:01.0  developer ad654762 ends, by the recording
                the agent that started it is told: agent developer (run
                  ad6547623eaf593da) was stopped before it was done: tool call limit
-                 reached. Execution limit exceeded: [max_turns]. tool calls 25/25
-                 (max_turns, set by the user's fusebox.json). Its result is partial,
-                 although it is reported as completed.
+                 reached. Execution limit exceeded: [max_turns]. At the end: tool
+                 calls 25/25 (max_turns, set by the user's fusebox.json). Its result
+                 is partial, although it is reported as completed.
       not done after that: 37 tool calls, 36 requests, 2.05 USD
 
     in all
