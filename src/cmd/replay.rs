@@ -1,5 +1,6 @@
 //! `fusebox replay`: a backtest of a policy over recorded sessions. Reads recordings and configuration, touches no state.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -92,9 +93,14 @@ fn play(world: &World, policy: &Pinned, sources: &[Source]) -> Result<(Vec<Outco
     let setting = Setting { policy, mode: Mode::Enforce, table: &table };
     let mut charges = Memory::default();
     let (mut outcomes, mut sums) = (Vec::new(), Sums::default());
+    // A session may lie in more than one of the paths, as a recording and as a transcript.
+    let mut seen = BTreeSet::new();
     for (number, source) in sources.iter().enumerate() {
         world.progress(&format!("{} of {} sessions", number + 1, sources.len()));
         for recording in source.read()? {
+            if !seen.insert(recording.session.clone()) {
+                continue;
+            }
             let (outcome, charged) = player::play(setting, &recording, charges)?;
             charges = charged;
             sums.add(&outcome);

@@ -54,7 +54,7 @@ pub struct Sums {
     pub questions: usize,
     /// Tool calls that were made.
     pub calls: u64,
-    /// What requests spent.
+    /// What requests spent, those that a fork or resume copied counted once.
     pub spent: Spend,
     /// The client's own total over the sessions where it is known.
     pub client_cost: Option<Amount>,
@@ -72,6 +72,17 @@ impl Outcome {
     /// Returns the tool calls that would not have been made.
     pub fn calls_saved(&self) -> u64 {
         self.recorded.calls.saturating_sub(self.session.tally.turns)
+    }
+
+    /// Returns what it spent without what it has copies of: in sums over sessions each response counts once.
+    fn new_spend(&self) -> Spend {
+        let (all, copies) = (self.recorded.spent, self.session.inherited);
+        Spend {
+            requests: all.requests.saturating_sub(copies.requests),
+            tokens: all.tokens.saturating_sub(copies.tokens),
+            cache_reads: all.cache_reads.saturating_sub(copies.cache_reads),
+            cost: all.cost.minus(copies.cost),
+        }
     }
 
     /// Returns the requests that would not have been made.
@@ -110,7 +121,7 @@ impl Sums {
         self.warnings += outcome.count(&[What::EarlyWarning, What::Warning]);
         self.questions += outcome.count(&[What::Asked]);
         self.calls += outcome.recorded.calls;
-        self.spent += outcome.recorded.spent;
+        self.spent += outcome.new_spend();
         self.calls_saved += outcome.calls_saved();
         self.requests_saved += outcome.requests_saved();
         self.cost_saved += outcome.cost_saved();

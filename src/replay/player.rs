@@ -12,7 +12,7 @@ use crate::engine::enforce;
 use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::meters::Spend;
 use crate::engine::policy::Mode;
-use crate::engine::record::{Charge, Record};
+use crate::engine::record::Record;
 use crate::engine::runs;
 use crate::engine::session::{Run, Session, Tail};
 use crate::engine::step::{Findings, step};
@@ -50,6 +50,8 @@ pub struct Player<'a> {
     book: Book,
     /// Runs that have been stopped, and agents that would never have been started.
     cut: BTreeSet<String>,
+    /// What requests spent that would not have been made.
+    undone: Spend,
     /// Every tool call that was really made.
     calls: BTreeSet<String>,
     entries: Vec<Entry>,
@@ -94,6 +96,7 @@ impl<'a> Player<'a> {
             intake: Intake::new(charges, setting.table),
             book: Book::new(session),
             cut: BTreeSet::new(),
+            undone: Spend::default(),
             calls: BTreeSet::new(),
             entries: Vec::new(),
             log: Vec::new(),
@@ -165,11 +168,9 @@ impl<'a> Player<'a> {
         self.charge_rest()?;
         let mut runs: Vec<Run> = self.book.runs().cloned().collect();
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth));
-        let of_session = |charge: &&Charge| charge.session == self.recording.session;
-        let spent: Vec<Spend> = self.intake.charges.all().filter(of_session).map(|charge| charge.spend).collect();
         let recorded = Recorded {
             calls: self.calls.len() as u64,
-            spent: spent.into_iter().fold(Spend::default(), std::ops::Add::add),
+            spent: self.book.session.tally.spent + self.undone,
             lasted_ms: self
                 .recording
                 .calls
@@ -260,10 +261,12 @@ impl<'a> Player<'a> {
         Ok(self.found())
     }
 
-    /// Returns the charges found that were not saved.
+    /// Returns the charges found that would have been made, and sums the others.
     fn found(&mut self) -> Vec<(String, NewCharge)> {
         let found = std::mem::take(&mut self.intake.found);
-        found.into_iter().filter(|(run, _)| !self.cut.contains(run)).collect()
+        let (undone, made): (Vec<_>, Vec<_>) = found.into_iter().partition(|(run, _)| self.cut.contains(run));
+        self.undone = undone.iter().map(|(_, charge)| charge.adds).fold(self.undone, std::ops::Add::add);
+        made
     }
 
     fn findings(&mut self, input: &Input, event: &Event) -> Result<Findings> {

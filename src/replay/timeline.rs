@@ -105,7 +105,9 @@ pub fn entries(book: &Book, event: &Event, at: (&str, u64), (verdict, answer): (
         let told = said.iter().filter(|(_, text)| deciding && !is_news(book, text)).cloned().collect();
         entries.push(Entry { at_ms, run: run.to_owned(), what, finding: finding.clone(), told });
     }
-    for news in &book.news {
+    // A prompt that is kept back tells nobody anything.
+    let blocked = verdict.step == Step::Deny && matches!(event.kind, Kind::Prompt { .. });
+    for news in book.news.iter().filter(|_| !blocked) {
         let sentence = crate::wire::sentences::news(news);
         let told = vec![(Whom::Parent, sentence)];
         let (what, run) = (What::ParentTold, news.run.clone());
