@@ -88,15 +88,24 @@ fn tell_notices(session: &mut Session, event: &Event, answer: &mut Answer) {
     }
 }
 
-/// Finds the answer that another process has given to the same event.
+/// Finds the answer that another process has given to the same event; only answers with words in them are kept.
 fn given(book: &Book, event: &Event, input: &Input) -> Option<String> {
     let name = EventName::parse(&input.hook_event_name)?.as_str();
-    book.call(event.call_id()?)?.answers.get(name).cloned()
+    let id = event.call_id()?;
+    let call = book.call(id)?;
+    let taken = match event.kind {
+        Kind::ToolRequested(_) => call.requested.is_some(),
+        Kind::BatchEnded(_) => call.is_over,
+        // Taking the end of a call twice changes nothing.
+        _ => false,
+    };
+    call.answers.get(name).cloned().or_else(|| taken.then(String::new))
 }
 
 fn remember(book: &mut Book, run: &str, what: (&Event, &Input), answer: &str) {
     let (event, input) = what;
-    if let (Some(id), Some(name)) = (event.call_id(), EventName::parse(&input.hook_event_name)) {
+    let kept = event.call_id().filter(|_| !answer.is_empty());
+    if let (Some(id), Some(name)) = (kept, EventName::parse(&input.hook_event_name)) {
         book.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
     }
 }

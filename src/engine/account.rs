@@ -179,6 +179,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
             }
         }
         count_call(book, run, call);
+        book.call_mut(run, &call.id).is_over = true;
     }
     book.file_calls(run);
 }

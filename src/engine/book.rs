@@ -37,6 +37,9 @@ pub struct CallRecord {
     /// When it asked to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<Moment>,
+    /// Whether its batch is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_over: bool,
     /// Answers already given, by event, so that a second process gives the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,

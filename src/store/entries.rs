@@ -9,7 +9,8 @@ use crate::store::Store;
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.
 pub const GET: &str = "SELECT body FROM entry WHERE name = ?1";
-const PUT: &str = "REPLACE INTO entry VALUES (?1, ?2)";
+/// Never REPLACE: that would give the row a new place, and write the index too.
+const PUT: &str = "INSERT INTO entry VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET body = ?2";
 const SCAN: &str = "SELECT name, body FROM entry WHERE name >= ?1 AND name < ?2 ORDER BY name";
 
 impl Store {

