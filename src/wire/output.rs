@@ -213,7 +213,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         answer.goes_on = Some(false);
         answer.stop_reason = finding.map(|finding| sentences::stop(run, finding));
     } else if let Some(finding) = finding.filter(|_| tripped) {
-        answer.tell_person(&sentences::stop(run, finding));
+        answer.tell_person(&sentences::ending(run, finding));
     }
 }
 

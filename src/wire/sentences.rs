@@ -159,6 +159,11 @@ pub fn news(news: &News) -> String {
     )
 }
 
+/// Tells the person that a limit tripped, and that a report is still to come.
+pub fn ending(run: &Run, finding: &Finding) -> String {
+    format!("Fusebox is ending {}, which may still report: {}.", who(run), reading(finding))
+}
+
 /// Tells the person why a loop ended.
 pub fn stop(run: &Run, finding: &Finding) -> String {
     let what = if finding.action == Action::Pause { "paused" } else { "stopped" };
