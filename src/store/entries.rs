@@ -1,4 +1,4 @@
-//! Entries by name: the three statements that everything else is made of.
+//! Entries by name: the few statements that everything else is made of.
 
 use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
@@ -8,15 +8,59 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.
-pub const GET: &str = "SELECT body FROM entry WHERE name = ?1";
-/// Never REPLACE: that would give the row a new place, and write the index too.
-const PUT: &str = "INSERT INTO entry VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET body = ?2";
-const SCAN: &str = "SELECT name, body FROM entry WHERE name >= ?1 AND name < ?2 ORDER BY name";
+pub const GET: &str = "SELECT name, body FROM entry WHERE id = ?1";
+const PUT: &str = "INSERT INTO entry VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET body = ?3 WHERE name = ?2";
+const SCAN: &str = "SELECT name, body FROM entry WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+
+/// Bits of an id that tell the entries of one family apart.
+const OWN_BITS: u32 = 39;
+const OWN: u64 = (1 << OWN_BITS) - 1;
+
+/// Returns where an entry belongs: its family (a session, or a kind) in the upper bits, itself in the lower.
+///
+/// Numbered entries follow each other. Two names can meet at one id: the later one goes to the next free id.
+pub fn id_of(name: &str) -> i64 {
+    let family = family_of(name);
+    let own = match name.strip_prefix("x/log/").map(str::parse::<u64>) {
+        Some(Ok(number)) => number,
+        _ if name.len() == family.len() => 0,
+        _ => hash(name.as_bytes()),
+    };
+    ((first_of(family) as u64) | (own & OWN)).cast_signed()
+}
+
+/// Returns the part of a name up to its second slash.
+fn family_of(name: &str) -> &str {
+    let mut slashes = name.match_indices('/').map(|(at, _)| at);
+    slashes.nth(1).map_or(name, |at| &name[..at])
+}
+
+/// Returns the smallest id of a family.
+fn first_of(family: &str) -> i64 {
+    ((hash(family.as_bytes()) << OWN_BITS) & (i64::MAX as u64)).cast_signed()
+}
+
+/// Hashes with FNV-1a: it must give the same for ever, which the standard library's hasher does not promise.
+fn hash(bytes: &[u8]) -> u64 {
+    let mixed = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    mixed ^ (mixed >> 32)
+}
 
 impl Store {
     /// Returns the text of an entry.
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        Ok(self.conn.prepare_cached(GET)?.query_row(params![name], |row| row.get(0)).optional()?)
+        let mut statement = self.conn.prepare_cached(GET)?;
+        let mut id = id_of(name);
+        loop {
+            let row = statement.query_row(params![id], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).optional()?;
+            match row {
+                Some((found, body)) if found == name => return Ok(Some(body)),
+                Some(_) => id += 1,
+                None => return Ok(None),
+            }
+        }
     }
 
     /// Returns the body of an entry.
@@ -26,7 +70,11 @@ impl Store {
 
     /// Sets an entry's text.
     pub fn put_text(&self, name: &str, body: &str) -> Result<()> {
-        self.conn.prepare_cached(PUT)?.execute(params![name, body])?;
+        let mut statement = self.conn.prepare_cached(PUT)?;
+        let mut id = id_of(name);
+        while statement.execute(params![id, name, body])? == 0 {
+            id += 1;
+        }
         Ok(())
     }
 
@@ -37,19 +85,29 @@ impl Store {
         self.put_text(name, &body)
     }
 
-    /// Forgets an entry.
+    /// Forgets an entry. Its place stays taken, so that those that moved on because of it are still found.
     pub fn forget(&self, name: &str) -> Result<()> {
-        self.conn.execute("DELETE FROM entry WHERE name = ?1", params![name])?;
+        if self.text(name)?.is_some() {
+            let family = first_of(family_of(name));
+            let sql = "UPDATE entry SET name = '' WHERE id BETWEEN ?1 AND ?2 AND name = ?3";
+            self.conn.execute(sql, params![family, family | OWN.cast_signed(), name])?;
+        }
         Ok(())
     }
 
-    /// Returns the entries whose names begin with `prefix`, in order: the rest of the name, and the text.
+    /// Returns the entries whose names begin with `prefix`, by name: the rest of the name, and the text.
     pub fn below(&self, prefix: &str) -> Result<Vec<(String, String)>> {
         let mut statement = self.conn.prepare_cached(SCAN)?;
-        let end = format!("{prefix}\u{10ffff}");
-        let rows = statement.query_map(params![prefix, end], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
-        let rest = |(name, body): (String, String)| (name[prefix.len()..].to_owned(), body);
-        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().map(rest).collect())
+        let first = first_of(family_of(prefix));
+        let last = first | OWN.cast_signed();
+        let rows = statement.query_map(params![first, last], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+        let mut found = Vec::new();
+        for row in rows {
+            let (name, body) = row?;
+            found.extend(name.strip_prefix(prefix).map(|rest| (rest.to_owned(), body)));
+        }
+        found.sort_unstable();
+        Ok(found)
     }
 
     /// Returns the bodies of the entries whose names begin with `prefix`.
@@ -63,4 +121,19 @@ fn parse<T: DeserializeOwned>(name: &str, body: &str) -> Result<T> {
         Error::failed(format!("the state of `{name}` cannot be read: {cause}"))
             .hint("a newer version of fusebox may have written it")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_a_family_stand_together_and_records_in_order() {
+        let family = |name| id_of(name) >> OWN_BITS;
+        assert_eq!(family("s/one"), family("s/one/a/run"));
+        assert_ne!(family("s/one"), family("s/two"));
+        assert_eq!(id_of("s/one"), first_of("s/one"));
+        assert_eq!(id_of("x/log/000000000002") - id_of("x/log/000000000001"), 1);
+        assert!(["s/one", "s/two/a/b", "x/fact/trust:/p"].iter().all(|name| id_of(name) >= 0));
+    }
 }

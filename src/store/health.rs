@@ -13,7 +13,7 @@ impl Store {
 
     /// Tries to write, and takes it back.
     pub fn try_write(&self) -> Result<()> {
-        self.conn.execute_batch("BEGIN IMMEDIATE; REPLACE INTO entry VALUES ('x/fact/doctor', ''); ROLLBACK")?;
+        self.conn.execute_batch("BEGIN IMMEDIATE; INSERT INTO entry VALUES (-1, 'doctor', ''); ROLLBACK")?;
         Ok(())
     }
 

@@ -1,11 +1,13 @@
 //! Loading and saving what an event touches: the session, its runs, its calls, its charges.
 
+use rusqlite::params;
+
 use crate::engine::book::{Book, CallRecord};
 use crate::engine::event::Moment;
 use crate::engine::record::{Charge, Record};
 use crate::engine::session::{Run, Session, Status};
 use crate::error::Result;
-use crate::store::Store;
+use crate::store::{Store, entries};
 
 impl Store {
     /// Loads a session.
@@ -105,12 +107,10 @@ impl Store {
     }
 
     fn last_number(&self) -> Result<i64> {
-        let sql = "SELECT name FROM entry WHERE name >= 'x/log/' AND name < 'x/log0' ORDER BY name DESC LIMIT 1";
-        let mut statement = self.conn.prepare_cached(sql)?;
-        let mut rows = statement.query([])?;
-        let Some(row) = rows.next()? else { return Ok(0) };
-        let name: String = row.get(0)?;
-        Ok(name["x/log/".len()..].parse().unwrap_or(0))
+        let (first, last) = (entries::id_of("x/log/0"), entries::id_of(&format!("x/log/{}", u32::MAX)));
+        let sql = "SELECT max(id) FROM entry WHERE id BETWEEN ?1 AND ?2";
+        let highest: Option<i64> = self.conn.query_row(sql, params![first, last], |row| row.get(0))?;
+        Ok(highest.map_or(0, |highest| highest - first))
     }
 }
 
