@@ -37,6 +37,11 @@ impl World {
         env::var(name).ok().filter(|value| !value.is_empty())
     }
 
+    /// Returns the first word after the program's name.
+    pub fn word(&self) -> Option<OsString> {
+        env::args_os().nth(1)
+    }
+
     /// Returns the command line.
     pub fn args(&self) -> Vec<OsString> {
         env::args_os().collect()

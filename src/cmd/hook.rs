@@ -23,7 +23,7 @@ use crate::world::World;
 
 /// Answers the hook call on standard input; never exits with 2.
 pub fn run(world: &World) -> ExitCode {
-    let bytes = world.stdin().unwrap_or_default();
+    let bytes = input::mended(world.stdin().unwrap_or_default());
     let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
         Ok(input) => respond(world, &input).unwrap_or_else(|error| failing::state(world, &input, &error)),
         Err(unreadable) => failing::unreadable(world, &bytes, &unreadable),

@@ -109,6 +109,9 @@ fn follows_idleness(run: &Run, kind: &Kind) -> bool {
 
 fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     book.call_mut(run, &call.id).requested.get_or_insert(at);
+    if let Intent::Schedules { prompt } = call.intent {
+        book.session.crons.push(prompt);
+    }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
         run.task = Some(id.clone());
     }
@@ -174,6 +177,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
             // The dialog ended without the call running: that was a No.
             let ask = book.session.asks.remove(at);
             book.call_mut(run, &call.id).state = CallState::Refused;
+            book.session.spawns.retain(|spawn| spawn.call != call.id);
             if let Some(run) = book.run_mut(run) {
                 run.declined.push(ask.finding.limit);
             }

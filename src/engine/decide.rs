@@ -32,6 +32,8 @@ pub struct ScopeUsage<'a> {
 /// What has been used, and the orders that stand.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage<'a> {
+    /// The run.
+    pub run_id: &'a str,
     /// Over the run.
     pub run: ScopeUsage<'a>,
     /// Over the session.
@@ -187,7 +189,9 @@ fn answer(policy: &Policy, usage: &Usage, at: (&Event, Stage), findings: Vec<Fin
         Action::RequestIncrease if !event.attended || usage.declined.contains(&first.limit) => Action::Terminate,
         action => action,
     };
-    let asking = usage.asks.iter().any(|ask| ask.finding.limit == first.limit && ask.finding.scope == first.scope);
+    // Siblings of the asking call wait; another run asks with a dialog of its own, which holds it until it is answered.
+    let same = |ask: &Ask| ask.finding.limit == first.limit && ask.finding.scope == first.scope;
+    let asking = usage.asks.iter().any(|ask| ask.run == usage.run_id && same(ask));
     let is_call = matches!(stage, Stage::Call | Stage::Spawn);
     let (step, refusal) = match (action, stage) {
         (Action::Warn, _) => (Step::Warn, None),

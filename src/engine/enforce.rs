@@ -63,7 +63,10 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         remember(book, id, finding, verdict);
     }
     match verdict.step {
-        Step::Ask => ask(book, id, event, verdict),
+        Step::Ask => {
+            ask(book, id, event, verdict);
+            reserve(book, id, event);
+        }
         Step::Allow | Step::Warn => reserve(book, id, event),
         Step::Deny | Step::Stop => {}
     }
@@ -81,7 +84,7 @@ fn meet(book: &mut Book, id: &str, call: &Call, verdict: &Verdict) {
         Step::Ask => book.call_mut(id, &call.id).state = CallState::Asked,
         Step::Deny | Step::Stop => book.call_mut(id, &call.id).state = CallState::Refused,
     }
-    if let (Intent::Spawn { name, prompt, .. }, Step::Allow | Step::Warn) = (&call.intent, verdict.step) {
+    if let (Intent::Spawn { name, prompt, .. }, Step::Allow | Step::Warn | Step::Ask) = (&call.intent, verdict.step) {
         let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();
         book.session.spawns.push(Spawn {
             call: call.id.clone(),

@@ -92,6 +92,11 @@ pub enum Intent {
         /// The time it asks for or would get, in milliseconds.
         timeout_ms: u64,
     },
+    /// Schedules a prompt to itself.
+    Schedules {
+        /// A hash of the prompt.
+        prompt: u64,
+    },
     /// Updates a task: the number names the run in records.
     Task {
         /// The task's id.

@@ -3,7 +3,7 @@
 use crate::engine::book::{Book, Link, News, Rulebook};
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
 use crate::engine::policy::{Action, Scope};
-use crate::engine::session::{MAIN, Order, Phase, Run, Status};
+use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Status};
 use crate::engine::step::Unannounced;
 
 /// Finds or opens the run that an event belongs to, and returns its id.
@@ -145,24 +145,38 @@ fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), ru
     book.session.sees_prompts = true;
     let (text_hash, notification) = what;
     let Some(current) = book.session.main.clone() else { return open_main(book, event, rulebook) };
-    if let Some(notification) = notification {
-        let caller = notified(book, notification);
-        let root = caller.map(|run| book.root_of(&run).to_owned()).filter(|root| book.run(root).is_some());
-        let run = root.unwrap_or(current);
-        book.session.main = Some(run.clone());
-        book.session.prompt_id.clone_from(&event.prompt_id);
-        return run;
-    }
+    let caller = notification.and_then(|notification| notified(book, notification));
     let mid_run = event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id;
     if mid_run {
         return current;
     }
-    if book.session.crons.contains(&text_hash) || kept(book, &current) {
-        book.session.prompt_id.clone_from(&event.prompt_id);
-        return current;
+    decline_open_dialogs(book);
+    let root = caller.map(|run| book.root_of(&run).to_owned()).filter(|root| book.run(root).is_some());
+    let goes_on = match notification {
+        Some(_) => Some(root.unwrap_or(current)),
+        None => (book.session.crons.contains(&text_hash) || kept(book, &current)).then_some(current),
+    };
+    let Some(id) = goes_on else { return open_main(book, event, rulebook) };
+    book.session.main = Some(id.clone());
+    book.session.prompt_id.clone_from(&event.prompt_id);
+    if let Some(run) = book.run_mut(&id) {
+        // Its loop had ended, with or without an event: what passed since was no work.
+        run.working = false;
     }
-    book.session.asks.clear();
-    open_main(book, event, rulebook)
+    id
+}
+
+/// Takes dialogs of the main agent that are still open for a No: its loop has ended.
+fn decline_open_dialogs(book: &mut Book) {
+    let asks = std::mem::take(&mut book.session.asks);
+    let (over, open): (Vec<Ask>, Vec<Ask>) =
+        asks.into_iter().partition(|ask| book.run(&ask.run).is_none_or(Run::is_main));
+    book.session.asks = open;
+    for ask in over {
+        if let Some(run) = book.run_mut(&ask.run) {
+            run.declined.push(ask.finding.limit);
+        }
+    }
 }
 
 /// Whether a person's next prompt stays with the current main run: it is paused, or has just been resumed.

@@ -229,15 +229,18 @@ pub struct Session {
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_tails: Vec<Tail>,
+    /// Whether it began as a copy of another session.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_fork: bool,
     /// The model the client started with, where it said so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: Option<String>,
     /// The file that records go to.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log: String,
-    /// The events that had our handler when the client started.
+    /// The events that had our handler when the client started, a bit each in the order of the table of events.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub handlers: Vec<String>,
+    pub handlers: u32,
     /// Whether settings already sent hooks to another state when the client started.
     #[serde(default, skip_serializing_if = "is_default")]
     pub diverted: bool,

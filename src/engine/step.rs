@@ -64,6 +64,7 @@ fn judge(book: &Book, id: &str, event: &Event) -> Verdict {
         _ => None,
     });
     let usage = Usage {
+        run_id: id,
         run: ScopeUsage { meters: of_run, warned: &run.warned, wants: &run.wants },
         session: ScopeUsage { meters: of_session, warned: &session.warned, wants: &session.wants },
         order: standing,

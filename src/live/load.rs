@@ -163,6 +163,9 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     }
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
+    for (holder, _) in &findings.charges {
+        need_run(store, book, holder)?;
+    }
     Ok(findings)
 }
 
@@ -221,9 +224,11 @@ const SETTLES_AFTER_MS: u64 = 5_000;
 pub fn follow(store: &Store, book: &mut Book) -> Result<()> {
     let Some(halted) = book.halted.clone() else { return Ok(()) };
     for run in store.open_runs(&book.session)? {
+        let parent = run.parent.clone();
         if book.run(&run.id).is_none() {
             book.lay_run(run);
         }
+        need_ancestors(store, book, parent)?;
     }
     enforce::cascade(book, &halted);
     Ok(())
@@ -273,6 +278,9 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
     if pin::is_due(world, &session, event) {
         pin::pin(world, store, &mut session)?;
     }
+    if let Kind::SessionStart { source } = &event.kind {
+        session.is_fork |= source == "fork";
+    }
     if input.model.is_some() {
         session.model.clone_from(&input.model);
     }
@@ -286,8 +294,9 @@ impl Charges for &Store {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
         self.charge(message, session)
     }
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
-        self.charged_elsewhere(message, session)
+    fn elsewhere(&self, _message: &str, _session: &str) -> Result<bool> {
+        // A live session knows whether it is a fork; the state need not be searched.
+        Ok(false)
     }
     fn keep(&mut self, charge: Charge) -> Result<()> {
         self.save_charge(&charge)

@@ -53,7 +53,10 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
         None => None,
     };
     match known.and_then(|name| Some((stored(store, &name)?, name))) {
-        Some((policy, name)) => apply(session, &policy, &name),
+        Some((policy, name)) => {
+            apply(session, &policy, &name);
+            watch(world, session, &policy);
+        }
         None => take_files(world, store, session)?,
     }
     if session.launcher.is_some() {
@@ -62,7 +65,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
     remember_client(store, session)?;
     let folder = PathBuf::from(&session.folder);
     let registered = handlers::registered(world, &folder);
-    session.handlers = registered.events.iter().map(|event| event.as_str().to_owned()).collect();
+    session.handlers = registered.events.iter().fold(0, |bits, event| bits | event.bit());
     session.diverted = registered.diverted.is_some();
     Ok(())
 }
@@ -84,12 +87,17 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     let name = format!("{:016x}", crate::wire::input::hash(&text));
     store.set_fact(&policy_fact(&name), &text)?;
     apply(session, &policy, &name);
-    session.config_print = load::fingerprint(world, &folder);
-    session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
+    watch(world, session, &policy);
     session
         .notices
         .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
     Ok(())
+}
+
+/// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
+fn watch(world: &World, session: &mut Session, policy: &Pinned) {
+    session.config_print = load::fingerprint(world, &PathBuf::from(&session.folder));
+    session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
 }
 
 /// Sets a session's rules from a policy; what a person granted stays.

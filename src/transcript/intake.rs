@@ -186,7 +186,8 @@ impl<'a, C: Charges> Intake<'a, C> {
         };
         let (charge, adds) = match before {
             None => {
-                let inherited = origin.is_some() || self.charges.elsewhere(&response.id, &session)?;
+                let copied = book.session.is_fork && response.at_ms < book.session.started.wall_ms;
+                let inherited = origin.is_some() || copied || self.charges.elsewhere(&response.id, &session)?;
                 (charge_of(response, (&session, run), spend, inherited), spend)
             }
             Some(before) => match grown(&before, spend) {

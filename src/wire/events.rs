@@ -53,7 +53,7 @@ const fn row(
     EventRow { event, name, has_matcher, timeout_s, can_fail_closed }
 }
 
-/// Every event Fusebox registers for, in the order of a session's life.
+/// Every event Fusebox registers for. New ones are appended: their places are saved as bits.
 pub const EVENTS: [EventRow; 12] = [
     row(EventName::SessionStart, "SessionStart", true, 10, false),
     row(EventName::UserPromptSubmit, "UserPromptSubmit", false, 10, true),
@@ -73,6 +73,11 @@ impl EventName {
     /// Finds the event with this name on the wire.
     pub fn parse(name: &str) -> Option<EventName> {
         EVENTS.iter().find(|row| row.name == name).map(|row| row.event)
+    }
+
+    /// Returns the event's bit in a saved set of events.
+    pub fn bit(self) -> u32 {
+        EVENTS.iter().position(|row| row.event == self).map_or(0, |at| 1 << at)
     }
 
     /// Returns the name on the wire.

@@ -112,6 +112,28 @@ pub fn is_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_ID && text.bytes().all(plain) && !text.contains("..")
 }
 
+/// Replaces lone surrogates by U+FFFD: JavaScript can hold and write them, UTF-8 cannot, and the client runs such a call.
+pub fn mended(mut json: Vec<u8>) -> Vec<u8> {
+    let unit = |json: &[u8], at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(found) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        at += found;
+        at += match (unit(&json, at), unit(&json, at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                json[at + 2..at + 6].copy_from_slice(b"fffd");
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
+    json
+}
+
 /// Turns an input into an event.
 pub fn event(input: &Input, at: Moment, attended: bool, guard: &Guard) -> Event {
     Event {
@@ -183,7 +205,7 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
         Some(raw) if raw.get().starts_with('{') => serde_json::from_str(raw.get()).unwrap_or_default(),
         _ => Response::default(),
     };
-    let launched = response.status.as_deref() != Some("completed");
+    let launched = !matches!(response.status.as_deref(), Some("completed" | "forked"));
     let agent = match (response.agent_id, response.resumed_agent_id) {
         (Some(id), _) => Some(Spawned { id, ended: !launched }),
         (None, Some(id)) => Some(Spawned { id, ended: false }),
@@ -213,4 +235,23 @@ pub fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lone_surrogates_are_mended_and_nothing_else() {
+        for (json, mended_to) in [
+            (r#""plain \n \\u""#, r#""plain \n \\u""#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""a\ud800b""#, r#""a\ufffdb""#),
+            (r#""\udc00\ud800""#, r#""\ufffd\ufffd""#),
+            (r#""\ud800\u0041""#, r#""\ufffd\u0041""#),
+            (r#""cut \ud8"#, r#""cut \ud8"#),
+        ] {
+            assert_eq!(String::from_utf8(mended(json.as_bytes().to_vec())).unwrap(), mended_to);
+        }
+    }
 }

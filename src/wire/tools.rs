@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::event::Intent;
 use crate::wire::guard::Guard;
+use crate::wire::input::hash;
 
 /// What a tool does, as far as limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ enum Does {
     RunsShell(u64),
     /// Waits for a background task, at most for its `timeout` (default in milliseconds).
     Waits(u64),
+    /// Schedules a prompt.
+    Schedules,
     /// Updates a task.
     UpdatesTask,
     /// Writes the file it names.
@@ -26,13 +29,15 @@ enum Does {
 }
 
 /// The tools whose input is looked at; all others are plain.
-const TOOLS: [(&str, Does); 12] = [
+const TOOLS: [(&str, Does); 14] = [
     ("Agent", Does::Spawns),
     ("Task", Does::Spawns),
     ("SendMessage", Does::Messages),
     ("Bash", Does::RunsShell(120_000)),
     ("PowerShell", Does::RunsShell(120_000)),
     ("TaskOutput", Does::Waits(30_000)),
+    ("CronCreate", Does::Schedules),
+    ("ScheduleWakeup", Does::Schedules),
     ("TaskUpdate", Does::UpdatesTask),
     ("Write", Does::Writes),
     ("Edit", Does::Writes),
@@ -85,6 +90,7 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
             prompt: owned(fields.prompt).unwrap_or_default(),
         },
         Does::Messages => owned(fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
+        Does::Schedules => fields.prompt.map_or(Intent::Plain, |prompt| Intent::Schedules { prompt: hash(&prompt) }),
         Does::UpdatesTask => owned(fields.task_id).map_or(Intent::Plain, |id| Intent::Task { id }),
         Does::Writes => {
             let path = fields.file_path.or(fields.notebook_path).unwrap_or_default();
@@ -94,11 +100,16 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
             Some(what) => Intent::Tampering { what },
             None => {
                 let default = if fields.run_in_background == Some(true) { BACKGROUND_SHELL_MS } else { *default };
-                Intent::Wait { timeout_ms: fields.timeout.map_or(default, |given| given as u64) }
+                Intent::Wait { timeout_ms: given(fields.timeout, default) }
             }
         },
-        Does::Waits(default) => Intent::Wait { timeout_ms: fields.timeout.map_or(*default, |given| given as u64) },
+        Does::Waits(default) => Intent::Wait { timeout_ms: given(fields.timeout, *default) },
     }
+}
+
+/// Returns the timeout that a call asks for, else the tool's own; nothing and less count as not asked for.
+fn given(timeout: Option<f64>, default: u64) -> u64 {
+    timeout.filter(|given| *given >= 1.0).map_or(default, |given| given as u64)
 }
 
 /// Returns a shell call's command.

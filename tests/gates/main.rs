@@ -11,18 +11,27 @@ use std::fs;
 
 use scene::{Event, Scene, feed, static_binary};
 
-const MOST_INSTRUCTIONS: u64 = 400_000;
+/// Of a call that reads one file: nearly all are.
+const ONE_FILE: u64 = 400_000;
+/// At a subagent's end the main transcript is read too.
+const TWO_FILES: u64 = 440_000;
+/// At a batch's end the configuration is looked at too, and responses are parsed, priced and charged.
+const CHARGING: u64 = 640_000;
 const MOST_SYSTEM_CALLS: u64 = 140;
 /// In a hundred calls.
 const MOST_SYNCS: u64 = 20;
 
-/// The calls that a session makes most: what is done before each, the event, and how it reads in the table.
-const CALLS: [(fn(&Scene), Event, &str); 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse"),
+/// A call: what is done before it, the event, how it reads in the table, and the most instructions it may take.
+type Budget = (fn(&Scene), Event, &'static str, u64);
+
+/// The calls that a session makes most.
+const CALLS: [Budget; 4] = [
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", ONE_FILE),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
+        ONE_FILE,
     ),
     (
         |scene| {
@@ -31,8 +40,9 @@ const CALLS: [(fn(&Scene), Event, &str); 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
+        CHARGING,
     ),
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop"),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", TWO_FILES),
 ];
 
 #[test]
@@ -43,11 +53,11 @@ fn a_call_stays_within_its_budgets() {
     println!("| a call with 2 KB of input | instructions | at most | system calls | at most |");
     println!("|---|--:|--:|--:|--:|");
     let mut over = Vec::new();
-    for (before, event, name) in CALLS {
+    for (before, event, name, most) in CALLS {
         let instructions = median(|| measure(&scene, before, event, instructions));
         let system_calls = median(|| measure(&scene, before, event, system_calls));
-        println!("| {name} | {instructions} | {MOST_INSTRUCTIONS} | {system_calls} | {MOST_SYSTEM_CALLS} |");
-        if instructions > MOST_INSTRUCTIONS || system_calls > MOST_SYSTEM_CALLS {
+        println!("| {name} | {instructions} | {most} | {system_calls} | {MOST_SYSTEM_CALLS} |");
+        if instructions > most || system_calls > MOST_SYSTEM_CALLS {
             over.push(name);
         }
     }
@@ -58,7 +68,7 @@ fn a_call_stays_within_its_budgets() {
 fn calls_seldom_sync() {
     let scene = Scene::new(&static_binary());
     let mut syncs = 0;
-    for (before, event, _) in CALLS.iter().cycle().take(100) {
+    for (before, event, ..) in CALLS.iter().cycle().take(100) {
         before(&scene);
         syncs += traced(&scene, *event, "fsync,fdatasync,msync,sync_file_range");
     }

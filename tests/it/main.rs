@@ -12,6 +12,7 @@ mod picture;
 mod replay;
 mod report;
 mod setup;
+mod shared_state;
 mod state;
 mod stories;
 mod tidy;

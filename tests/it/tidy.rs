@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself. `*` stands for all of them.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("engine", &["limits"]),
     ("limits", &["engine"]),
     ("pricing", &["engine", "error", "world"]),
@@ -16,6 +16,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("store", &["engine", "limits", "wire", "error", "world"]),
     ("world", &["engine"]),
     ("error", &[]),
+    ("arena", &[]),
     ("processes", &[]),
     ("replay", &["config", "engine", "limits", "pricing", "report", "transcript", "wire", "error", "world"]),
     ("setup", &["config", "engine", "live", "pricing", "replay", "store", "wire", "error", "world"]),
