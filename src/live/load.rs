@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::live::pin;
 use crate::pricing;
 use crate::store::Store;
-use crate::transcript::intake::{self, Charges, Intake};
+use crate::transcript::intake::{self, Charges, Intake, Prices};
 use crate::wire::input::Input;
 use crate::world::World;
 
@@ -138,11 +138,9 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
 pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
-    let (table, trouble) = pricing::load(world);
-    let mut intake = Intake::new(store, &table);
-    if let Some(trouble) = trouble {
-        say_once(&mut book.session, "pricing", &trouble.to_string());
-    }
+    let loaded = OnceCell::new();
+    let table = || &loaded.get_or_init(|| pricing::load(world)).0;
+    let mut intake = Intake::new(store, Prices::Lazily(&table));
     let mut findings = Findings::default();
     match &event.agent {
         Agent::Main => intake.main(book, None)?,
@@ -163,6 +161,9 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     }
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
+    if let Some((_, Some(trouble))) = loaded.get() {
+        say_once(&mut book.session, "pricing", &trouble.to_string());
+    }
     for (holder, _) in &findings.charges {
         need_run(store, book, holder)?;
     }

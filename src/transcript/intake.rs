@@ -56,12 +56,36 @@ impl Charges for Memory {
     }
 }
 
+/// The prices, or how to get them once a response has to be priced.
+#[derive(Clone, Copy)]
+pub enum Prices<'a> {
+    /// At hand.
+    Loaded(&'a Table),
+    /// Loaded when first needed: most events bring no response.
+    Lazily(&'a dyn Fn() -> &'a Table),
+}
+
+impl<'a> Prices<'a> {
+    fn table(self) -> &'a Table {
+        match self {
+            Prices::Loaded(table) => table,
+            Prices::Lazily(load) => load(),
+        }
+    }
+}
+
+impl<'a> From<&'a Table> for Prices<'a> {
+    fn from(table: &'a Table) -> Prices<'a> {
+        Prices::Loaded(table)
+    }
+}
+
 /// Reads transcripts into one session's book.
 pub struct Intake<'a, C: Charges> {
     /// Where charges are kept.
     pub charges: C,
     /// The prices.
-    pub table: &'a Table,
+    pub prices: Prices<'a>,
     /// Responses found, each with its run.
     pub found: Vec<(String, NewCharge)>,
     /// Sentences for the person: unknown models, usage that cannot be.
@@ -72,8 +96,9 @@ pub struct Intake<'a, C: Charges> {
 
 impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
-    pub fn new(charges: C, table: &'a Table) -> Intake<'a, C> {
-        Intake { charges, table, found: Vec::new(), remarks: Vec::new(), origins: Vec::new() }
+    pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
+        let prices = prices.into();
+        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new() }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
@@ -174,9 +199,10 @@ impl<'a, C: Charges> Intake<'a, C> {
         if let Some(origin) = origin.filter(|origin| is_id(origin) && !self.origins.contains(origin)) {
             self.origins.push(origin.clone());
         }
-        let stand_in = main_model(book, self.table, response.at_ms);
+        let table = self.prices.table();
+        let stand_in = main_model(book, table, response.at_ms);
         let stand_in = Some(stand_in.as_str());
-        let priced = price::price(self.table, &response.model, response.at_ms, &response.usage, stand_in);
+        let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
         let spend = Spend {
             requests: 1,
@@ -200,7 +226,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             self.remark_unknown(book, &response.model, stand_in);
         }
         self.charges.keep(charge.clone())?;
-        let replay_price = price::replay_price(self.table, &response.model, response.at_ms, stand_in);
+        let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
         self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
         Ok(())
     }

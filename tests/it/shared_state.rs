@@ -17,6 +17,7 @@ fn turns(database: &Connection) -> i64 {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a person's own tool opens the database like this")]
 fn a_persons_own_shell_on_the_database_holds_no_hook_up() {
     let world = TestWorld::new();
     assert_eq!(world.hook(call("one")).ok(), "");
