@@ -5,6 +5,7 @@ use crate::engine::book::{Book, CallState, NewCharge};
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome};
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::{Rules, Scope};
+use crate::engine::record::{Record, RecordKind};
 use crate::engine::runs;
 use crate::engine::session::{MAIN, Request, Run, Session, Status};
 
@@ -74,6 +75,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
         }
         Kind::SessionStart { .. } => start_session(book),
         Kind::SessionEnded => end_session(book),
+        Kind::Other(name) => note_unknown(book, name),
         _ => {}
     }
 }
@@ -199,6 +201,20 @@ fn restart(book: &mut Book, id: &str) {
 fn end(book: &mut Book, id: &str) {
     if let Some(run) = book.run_mut(id) {
         runs::end(run, Status::Completed);
+    }
+}
+
+/// Writes down, once a session, that the client sent an event that this version does not know.
+fn note_unknown(book: &mut Book, name: &str) {
+    let key = format!("event:{name}");
+    if !book.session.said.contains(&key) {
+        book.session.said.push(key);
+        book.records.push(Record {
+            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
+            event: Some(RecordKind::Notice),
+            session: book.session.id.clone(),
+            ..Record::default()
+        });
     }
 }
 
