@@ -63,12 +63,11 @@ fn respond(world: &World, input: &Input) -> Result<()> {
 fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event)) -> Result<String> {
     let (input, event) = what;
     let name = EventName::parse(&input.hook_event_name);
-    let mut findings = load::gather(world, store, book, event)?;
+    let findings = load::gather(world, store, book, event)?;
     let rulebook = Pin::of(store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
     load::follow(store, book)?;
     load::learn_first_requests(store, book, &findings)?;
-    findings.charges.clear();
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
     settings::look(world, book, (input, event), &mut answer);
@@ -117,7 +116,7 @@ fn stamp(book: &mut Book) {
     }
 }
 
-/// Does what the client need not wait for in the state's lock: the log, and the end of shell commands.
+/// Does what comes after the answer: the log, and the end of shell commands that outlive their run.
 fn finish(book: &Book, folder: &std::path::Path) {
     let log: PathBuf = logbook::folder(&book.session.log, folder);
     let mut records = book.records.clone();

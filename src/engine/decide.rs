@@ -1,11 +1,11 @@
 //! The decision: what to answer to an event under a policy, given what has been used. Pure and total.
 
 use crate::engine::event::{Call, Event, Intent, Kind, Outcome};
-use crate::engine::meters::Meters;
+use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::{Action, Mode, Rule, Rules, Scope};
 use crate::engine::session::{Ask, Order, Phase};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::{Meter, Stage};
+use crate::limits::{Meter, Stage, Unit};
 
 /// The rules in force for an event.
 #[derive(Clone, Copy, Debug)]
@@ -166,12 +166,7 @@ fn look(rule: &Rule, scope: Scope, around: (&Rules, &ScopeUsage), stage: Stage) 
 }
 
 /// Returns what the next request, the report after it and the requests in flight would add.
-fn spend_ahead(
-    part: fn(&crate::engine::meters::Spend) -> u64,
-    rules: &Rules,
-    meters: &Meters,
-    stage: Stage,
-) -> Option<u64> {
+fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: Stage) -> Option<u64> {
     let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
     match stage {
         Stage::Request | Stage::Prompt | Stage::Spawn => Some(part(&meters.reserved).saturating_add(next)),
@@ -238,7 +233,7 @@ fn time_left(policy: &Policy, usage: &Usage) -> Option<u64> {
     let both = [(policy.run, &usage.run), (policy.session, &usage.session)];
     let left = both.into_iter().flat_map(|(rules, used)| {
         let stopping = rules.rules.iter().filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));
-        let timed = stopping.filter(|rule| rule.limit.unit == crate::limits::Unit::Millis);
+        let timed = stopping.filter(|rule| rule.limit.unit == Unit::Millis);
         timed.map(|rule| rule.cap.saturating_sub(rule.limit.used(&used.meters)).max(1))
     });
     left.min()

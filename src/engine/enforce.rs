@@ -9,6 +9,7 @@ use crate::engine::records;
 use crate::engine::runs;
 use crate::engine::session::{Ask, Order, Phase, Reserve, Run, Spawn, Status};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+use crate::limits::Meter;
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -22,7 +23,7 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) {
         return;
     }
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
-        Some(crate::limits::Meter::Spend(part)) => {
+        Some(Meter::Spend(part)) => {
             let next = part(&of_session.reserved) + part(&of_session.next);
             part(&of_session.spent) + next <= order.finding.cap
         }

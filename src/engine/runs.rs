@@ -5,6 +5,7 @@ use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
 use crate::engine::policy::{Action, Scope};
 use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Status};
 use crate::engine::step::Unannounced;
+use crate::engine::verdict::EXPLICIT_STOP;
 
 /// Finds or opens the run that an event belongs to, and returns its id.
 pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
@@ -95,7 +96,7 @@ pub fn halt_below(run: &mut Run, order: Order, by: &str) {
 pub fn stopped_status(action: Action, limit: &str) -> Status {
     match (action, limit) {
         (Action::Pause, _) => Status::Paused,
-        (_, crate::engine::verdict::EXPLICIT_STOP) => Status::Stopped,
+        (_, EXPLICIT_STOP) => Status::Stopped,
         _ => Status::Failed,
     }
 }
