@@ -32,6 +32,7 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge) {
     run.tally.spent += new.adds;
     *run.models.entry(new.charge.model.clone()).or_default() += new.adds;
     if new.adds.requests > 0 && !new.charge.inherited {
+        run.unpaid = (run.unpaid - 1).max(-1);
         run.recent.push(Request { spend: new.charge.spend, output: new.charge.output });
         let old = run.recent.len().saturating_sub(RECENT);
         run.recent.drain(..old);
@@ -94,6 +95,9 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
     }
     let Some(run) = book.run_mut(id) else { return };
     run.last = event.at;
+    if !run.working && matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted) {
+        run.unpaid = 0;
+    }
     if starts && run.order.is_none() {
         runs::go_on(run, event.at);
     }
@@ -174,6 +178,9 @@ pub fn count_call(book: &mut Book, run: &str, call: &Call) {
 
 fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     book.session.sees_batches = true;
+    if let Some(run) = book.run_mut(run) {
+        run.unpaid = (run.unpaid + 1).max(0);
+    }
     for call in calls {
         if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id) {
             // The dialog ended without the call running: that was a No.
@@ -243,13 +250,18 @@ pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
     let first = || book.first_request.unwrap_or_else(|| mean_of(session));
     let next_by = |rules| if run.recent.is_empty() { first() } else { estimate(run, rules) };
     let spawn = matches!(&event.kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
+    // At a batch's end its response should be on disk; where the client is late, it is taken for an average one.
+    let late = match event.kind {
+        Kind::BatchEnded(_) => u64::try_from(run.unpaid).unwrap_or(0),
+        _ => 0,
+    };
     let of_run = Meters {
         turns: run.tally.turns,
         spent: run.tally.spent.counting_cache_reads(run.rules.count_cache_reads),
         next: next_by(&run.rules),
         duration_ms: run.tally.duration_ms,
         wall_ms: event.at.wall_since(run.started),
-        reserved: Spend::default(),
+        reserved: next_by(&run.rules) * late,
         blind_to_batches: !session.sees_batches && run.tally.spent.requests >= 2,
     };
     let of_session = Meters {
@@ -258,7 +270,7 @@ pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
         next: if spawn { first() } else { next_by(&session.rules) },
         duration_ms: session.tally.duration_ms,
         wall_ms: event.at.wall_since(session.started),
-        reserved: reserved(session, id, event.at),
+        reserved: reserved(session, id, event.at) + next_by(&session.rules) * late,
         ..of_run
     };
     (of_run, of_session)

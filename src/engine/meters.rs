@@ -1,6 +1,6 @@
 //! What is counted, as numbers.
 
-use std::ops::{Add, AddAssign};
+use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,18 @@ impl Spend {
     /// Returns the spend with cache reads counted as tokens where `count` says so.
     pub fn counting_cache_reads(self, count: bool) -> Spend {
         Spend { tokens: self.tokens + if count { self.cache_reads } else { 0 }, ..self }
+    }
+}
+
+impl Mul<u64> for Spend {
+    type Output = Spend;
+    fn mul(self, times: u64) -> Spend {
+        Spend {
+            requests: self.requests.saturating_mul(times),
+            tokens: self.tokens.saturating_mul(times),
+            cache_reads: self.cache_reads.saturating_mul(times),
+            cost: self.cost * times,
+        }
     }
 }
 

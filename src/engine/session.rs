@@ -313,6 +313,9 @@ pub struct Run {
     /// Its last five requests.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recent: Vec<Request>,
+    /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unpaid: i32,
     /// Tokens of the conversation as it stands, which the next request sends again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub context: u64,

@@ -7,6 +7,7 @@ mod config;
 mod cost;
 mod doctor;
 mod install;
+mod late_usage;
 mod levers;
 mod manual;
 mod picture;
