@@ -254,11 +254,24 @@ pub struct Session {
 
 /// What one request spent, for estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(Spend, u64)", from = "(Spend, u64)")]
 pub struct Request {
     /// What it spent.
     pub spend: Spend,
     /// Its output tokens.
     pub output: u64,
+}
+
+impl From<Request> for (Spend, u64) {
+    fn from(request: Request) -> Self {
+        (request.spend, request.output)
+    }
+}
+
+impl From<(Spend, u64)> for Request {
+    fn from((spend, output): (Spend, u64)) -> Self {
+        Request { spend, output }
+    }
 }
 
 /// A run: one agent at work.

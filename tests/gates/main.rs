@@ -11,18 +11,17 @@ use std::fs;
 
 use scene::{Event, Scene, feed, static_binary};
 
-/// Of a call that reads one file: nearly all are.
-const ONE_FILE: u64 = 400_000;
+/// The most instructions and system calls of a call that reads one file: nearly all are.
+const ONE_FILE: (u64, u64) = (400_000, 140);
 /// At a subagent's end the main transcript is read too.
-const TWO_FILES: u64 = 440_000;
+const TWO_FILES: (u64, u64) = (450_000, 150);
 /// At a batch's end the configuration is looked at too, and responses are parsed, priced and charged.
-const CHARGING: u64 = 640_000;
-const MOST_SYSTEM_CALLS: u64 = 140;
-/// In a hundred calls.
-const MOST_SYNCS: u64 = 20;
+const CHARGING: (u64, u64) = (640_000, 170);
+/// In a hundred calls. How many there are depends on which entries share a page.
+const MOST_SYNCS: u64 = 30;
 
-/// A call: what is done before it, the event, how it reads in the table, and the most instructions it may take.
-type Budget = (fn(&Scene), Event, &'static str, u64);
+/// A call: what is done before it, the event, how it reads in the table, and the most that it may take.
+type Budget = (fn(&Scene), Event, &'static str, (u64, u64));
 
 /// The calls that a session makes most.
 const CALLS: [Budget; 4] = [
@@ -53,11 +52,11 @@ fn a_call_stays_within_its_budgets() {
     println!("| a call with 2 KB of input | instructions | at most | system calls | at most |");
     println!("|---|--:|--:|--:|--:|");
     let mut over = Vec::new();
-    for (before, event, name, most) in CALLS {
+    for (before, event, name, (most_instructions, most_system_calls)) in CALLS {
         let instructions = median(|| measure(&scene, before, event, instructions));
         let system_calls = median(|| measure(&scene, before, event, system_calls));
-        println!("| {name} | {instructions} | {most} | {system_calls} | {MOST_SYSTEM_CALLS} |");
-        if instructions > most || system_calls > MOST_SYSTEM_CALLS {
+        println!("| {name} | {instructions} | {most_instructions} | {system_calls} | {most_system_calls} |");
+        if instructions > most_instructions || system_calls > most_system_calls {
             over.push(name);
         }
     }

@@ -208,11 +208,11 @@ impl Scene {
     }
 }
 
-/// Returns the expression for a column's value in copy `i`: ids get another mark, numbers stay, row ids are drawn anew.
+/// Returns the expression for a column's value in copy `i`: ids get another mark, numbers stay, row ids are spread evenly.
 fn copy_of(column: &str) -> String {
     match column {
         "id" => format!(
-            "CASE typeof(id) WHEN 'integer' THEN abs(random()) ELSE replace(id, '{MARK}', printf('%08x', i)) END"
+            "CASE typeof(id) WHEN 'integer' THEN ((id & 0x3fffffffffffffff) + i * 400000000000003) ELSE replace(id, '{MARK}', printf('%08x', i)) END"
         ),
         _ => format!(
             "CASE typeof({column}) WHEN 'text' THEN replace({column}, '{MARK}', printf('%08x', i)) ELSE {column} END"
