@@ -4,17 +4,16 @@ mod arena;
 
 use std::process::ExitCode;
 
-use arena::Arena;
 use fusebox::cmd;
 use fusebox::world::World;
-
-#[global_allocator]
-static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     let world = World::real();
     match world.word() {
-        Some(word) if word == "hook" => cmd::hook::run(&world),
+        Some(word) if word == "hook" => {
+            arena::serve_sqlite();
+            cmd::hook::run(&world)
+        }
         _ => cmd::run(&world),
     }
 }

@@ -24,6 +24,26 @@ pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
+/// Returns the pid namespace that this process's ids are of, where the platform tells.
+pub fn namespace() -> Option<u64> {
+    let link = fs::read_link("/proc/self/ns/pid").ok()?;
+    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// Whether a process is surely gone: nothing runs under its id, or something that started at another time.
+///
+/// Ids of another namespace, or of one that is not known, say nothing.
+pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
+    if ns == 0 || namespace() != Some(ns) {
+        return false;
+    }
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return !fs::exists(format!("/proc/{pid}")).unwrap_or(true);
+    };
+    let ended = stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']));
+    ended || parent_and_start(pid).is_some_and(|(_, now)| now != start)
+}
+
 /// Ends a shell command below a client, with everything it started; returns whether it was found.
 ///
 /// The client runs a command in a shell that leads its own process group, with the command's text in its arguments.

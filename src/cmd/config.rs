@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::config::effective::{self, Effective};
-use crate::config::keys::Level;
+use crate::config::key::Block;
 use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::setting::Who;
 use crate::config::{load, schema};
 use crate::engine::policy::{Action, Layer, Mode};
+use crate::engine::rules::Rule;
 use crate::error::Result;
 use crate::setup::soundness;
 use crate::world::World;
@@ -97,40 +98,52 @@ fn check(world: &World) -> ExitCode {
     ExitCode::from(u8::from(errors > 0))
 }
 
+/// The limits of which one has to bind a session, so that it cannot go on for ever.
+const BOUNDS: [&str; 6] = ["max_cost_usd", "max_tokens", "max_turns", "max_requests", "max_duration_ms", "max_wall_ms"];
+
 /// Returns what is valid and yet leaves agents unbounded.
-fn loose_ends(pinned: &Pinned) -> Vec<&'static str> {
+fn loose_ends(pinned: &Pinned) -> Vec<String> {
     let session = pinned.session();
     let mut warnings = Vec::new();
-    if session.rules.iter().all(|rule| rule.action == Action::Warn) {
-        warnings.push("nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`");
+    let bounds = |rule: &Rule| rule.action != Action::Warn && rule.of.is_none() && BOUNDS.contains(&rule.limit.key);
+    if !session.rules.iter().any(bounds) {
+        warnings.push(
+            "nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`".to_owned(),
+        );
     }
     if pinned.mode() == Mode::Observe {
-        warnings.push("nothing is blocked: `mode` is `observe`");
+        warnings.push("nothing is blocked: `mode` is `observe`".to_owned());
     }
     warnings
 }
 
 fn all(pinned: &Pinned) -> Vec<Section> {
     let mut top = effective::set(pinned, Who::Top);
-    top.extend(effective::unset(Level::Top, &top));
+    top.extend(effective::unset(None, &top));
     top.extend(effective::ceilings(&top));
     let mut sections = vec![
         Section { heading: "all".to_owned(), values: top },
         Section { heading: "session".to_owned(), values: effective::set(pinned, Who::Session) },
         Section { heading: "main".to_owned(), values: effective::set(pinned, Who::Main) },
     ];
+    for (who, heading) in [(Who::User, "user"), (Who::Project, "project")] {
+        let values = effective::set(pinned, who);
+        if !values.is_empty() {
+            sections.push(Section { heading: heading.to_owned(), values });
+        }
+    }
     for name in effective::agent_types(pinned) {
         let values = effective::set(pinned, pinned.who(name));
         sections.push(Section { heading: format!("agents.{name}"), values });
     }
-    let defaults = effective::unset(Level::Block, &[]);
+    let defaults = effective::unset(Some(Block::Agents), &[]);
     sections.push(Section { heading: "where a block says nothing".to_owned(), values: defaults });
     sections
 }
 
 fn agent(pinned: &Pinned, agent_type: &str) -> Section {
     let mut values = effective::set(pinned, pinned.who(agent_type));
-    values.extend(effective::unset(Level::Block, &values));
+    values.extend(effective::unset(Some(Block::Agents), &values));
     Section { heading: format!("agents.{agent_type}"), values }
 }
 

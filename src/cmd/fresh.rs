@@ -5,6 +5,7 @@ use chrono::{DateTime, Local, NaiveDateTime, NaiveTime, TimeZone};
 use crate::engine::session::Session;
 use crate::error::Result;
 use crate::live::catch_up::catch_up;
+use crate::live::orphans;
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
@@ -25,6 +26,16 @@ pub fn fresh_sessions(world: &World, wanted: impl Fn(&Session) -> bool) -> Resul
         fresh.push(rows_of(&store, session)?);
     }
     Ok(fresh)
+}
+
+/// Takes note of sessions whose client has died.
+pub fn note_orphans(world: &World) -> Result<()> {
+    let now = world.now();
+    let sessions = Store::open(world)?.sessions_since(i64::MIN)?;
+    for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
+        catch_up(world, &Store::open_for(&store::folder(world)?, Some(&session.id))?, &session.id)?;
+    }
+    Ok(())
 }
 
 /// Reads all rows of a session.

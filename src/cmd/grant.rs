@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::grant_shared;
 use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift;
 use crate::cmd::person;
@@ -16,16 +17,18 @@ use crate::world::World;
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "fusebox grant <ID | --task N> LIMIT=+N...",
+    override_usage = "fusebox grant <ID | user | project | --task N> LIMIT=+N...",
     after_help = "\
 N is in configuration's unit: US dollars, milliseconds or a count; times may end in s, m or h.
-A cap can only be raised. What this limit had paused or stopped may go on.
+A cap can only be raised. What this limit had paused or stopped may go on. What is granted to `user` or `project` (the one
+of this folder) counts for all their sessions until the day, week or month is over.
 
 Examples:
   fusebox grant a1b2c3d4 max_turns=+10     ten more tool calls for a run
   fusebox grant 5f0c1d2e max_cost_usd=+5   five more dollars for a session
   fusebox grant a1b2c3d4 max_turns=60 max_duration_ms=+10m
-  fusebox grant --task 7 max_turns=+10     the run that works on task 7"
+  fusebox grant --task 7 max_turns=+10     the run that works on task 7
+  fusebox grant user max_cost_usd_per_day=+5"
 )]
 pub struct Args {
     /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what
@@ -62,6 +65,9 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         limits.into_iter().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
     if let Some(second) = ids.get(usize::from(args.task.is_none())) {
         return Err(Error::usage(format!("`{second}` is one id too many")).hint("more of a limit is `max_turns=+10`"));
+    }
+    if let Some(scope) = ids.first().and_then(|id| grant_shared::scope(id)).filter(|_| args.task.is_none()) {
+        return grant_shared::run(world, scope, &more);
     }
     let named = target::Whom { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
     lever::pull(world, &named, |grip| {

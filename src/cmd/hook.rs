@@ -1,7 +1,7 @@
 //! `fusebox hook`: answers one hook call of the client.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::engine::book::Book;
@@ -10,11 +10,13 @@ use crate::engine::record::{Record, RecordKind};
 use crate::engine::session::Session;
 use crate::engine::step::step;
 use crate::error::Result;
+use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
 use crate::live::{failing, settings};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
+use crate::wire::ending::mark;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
@@ -25,7 +27,7 @@ use crate::world::World;
 pub fn run(world: &World) -> ExitCode {
     let bytes = input::mended(world.stdin().unwrap_or_default());
     let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
-        Ok(input) => respond(world, &input).unwrap_or_else(|error| failing::state(world, &input, &error)),
+        Ok(input) => respond(world, &input, &bytes).unwrap_or_else(|error| failing::state(world, &input, &error)),
         Err(unreadable) => failing::unreadable(world, &bytes, &unreadable),
     }));
     if outcome.is_err() {
@@ -35,21 +37,26 @@ pub fn run(world: &World) -> ExitCode {
 }
 
 /// Takes the event into the state, prints the answer, and does what can wait.
-fn respond(world: &World, input: &Input) -> Result<()> {
+fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<()> {
     let folder = store::folder(world)?;
     let attended = world.var("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0");
     let guard = Guard { state_dir: folder.to_str().map(str::to_owned) };
-    let event = input::event(input, world.now(), attended, &guard);
-    let store = Store::open_for(&folder, Some(&event.session))?;
-    store.begin()?;
-    let session = load::session(world, &store, input, &event)?;
-    let mut book = load::load(&store, session, &event)?;
+    let mut event = input::event(input, world.now(), attended, &guard);
+    let (mut store, mut book) = open(world, &folder, (input, &event))?;
+    let mut judged = None;
+    if let Some(due) = ending::due(&book, &event) {
+        // Nothing is kept of what was read: others go on while the command runs.
+        drop(store);
+        judged = Some(ending::judge(due, bytes));
+        (store, book) = open(world, &folder, (input, &event))?;
+    }
+    mark(&mut event, input.tool_response, &book);
     if let Some(answer) = given(&book, &event, input) {
         world.print(&Answer::decision_only(&answer));
         store.leave();
         return Ok(());
     }
-    let answer = take(world, &store, &mut book, (input, &event))?;
+    let answer = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;
     store.commit()?;
@@ -59,11 +66,22 @@ fn respond(world: &World, input: &Input) -> Result<()> {
     Ok(())
 }
 
-/// Takes an event into the book and words the answer.
-fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event)) -> Result<String> {
+/// Opens the state for an event, and loads what the event names.
+fn open(world: &World, folder: &Path, what: (&Input, &Event)) -> Result<(Store, Book)> {
     let (input, event) = what;
+    let store = Store::open_for(folder, Some(&event.session))?;
+    store.begin()?;
+    let session = load::session(world, &store, input, event)?;
+    let book = load::load(&store, session, event)?;
+    Ok((store, book))
+}
+
+/// Takes an event into the book and words the answer.
+fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<String> {
+    let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
-    let findings = load::gather(world, store, book, event)?;
+    let mut findings = load::gather(world, store, book, event)?;
+    findings.missing = ending::missing(book, event, judged);
     let rulebook = Pin::of(store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
     load::follow(store, book)?;
@@ -117,7 +135,7 @@ fn stamp(book: &mut Book) {
 }
 
 /// Does what comes after the answer: the log, and the end of shell commands that outlive their run.
-fn finish(book: &Book, folder: &std::path::Path) {
+fn finish(book: &Book, folder: &Path) {
     let log: PathBuf = logbook::folder(&book.session.log, folder);
     let mut records = book.records.clone();
     for task in &book.kills {

@@ -6,7 +6,7 @@ use crate::cmd::person;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
 use crate::setup::files::Change;
-use crate::setup::handler::{Launch, OnFailure, Wanted};
+use crate::setup::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::setup::install::{self, Plan};
 use crate::setup::patient::short;
 use crate::setup::place::{Folders, Scope};
@@ -27,10 +27,17 @@ pub struct Args {
     /// Have the client refuse calls when Fusebox itself breaks
     #[arg(long)]
     fail_closed: bool,
+    /// Have a model judge the end of each subagent, at the cost of a request
+    #[arg(long)]
+    judge: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
+
+/// What a judge costs.
+const JUDGES: &str =
+    "a model is asked whenever a subagent ends whether its work is done: one request each time, at most 30 s";
 
 /// Runs `fusebox init`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
@@ -47,6 +54,9 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     }
     install::apply(&Backups::in_state(&state), &plan)?;
     world.print(&summary::summary(world, &plan, &state));
+    if args.judge {
+        world.print(&format!("\nnote: {}\n", wrap(JUDGES, world.width(), 6)));
+    }
     if let Some(note) = summary::unheard(world, &plan).filter(|_| args.observe) {
         world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
     }
@@ -55,12 +65,13 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 /// Returns the handler that the arguments ask for.
 fn wanted(world: &World, args: &Args) -> Result<Wanted> {
+    let judge = if args.judge { Judge::Asked } else { Judge::AsItIs };
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
     if args.scope != Scope::Project {
-        return Ok(Wanted { launch: Launch::Binary(binary::stable_path(world)?), on_failure });
+        return Ok(Wanted { launch: Launch::Binary(binary::stable_path(world)?), on_failure, judge });
     }
     match on_failure {
-        OnFailure::Continue => Ok(Wanted { launch: Launch::Guarded, on_failure }),
+        OnFailure::Continue => Ok(Wanted { launch: Launch::Guarded, on_failure, judge }),
         OnFailure::Block => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),
     }

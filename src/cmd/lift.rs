@@ -1,12 +1,14 @@
 //! Lifting orders: what a grant, a resume or a reset does to the book, so that the work can go on. Touches no state.
 
 use crate::cmd::target::Target;
-use crate::engine::account;
 use crate::engine::book::Book;
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Event, Kind, Moment};
+use crate::engine::loops::LOOPS;
+use crate::engine::measure;
 use crate::engine::meters::Meters;
-use crate::engine::policy::{Action, Layer, Rule, Rules, Scope};
+use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::rules::{Rule, Rules};
 use crate::engine::session::{Order, Run, Status};
 use crate::engine::verdict::Finding;
 use crate::limits::{Limit, Meter, Stage};
@@ -22,7 +24,9 @@ pub fn order<'a>(book: &'a Book, target: &Target) -> Option<&'a Order> {
 /// Returns where the order on a target was set: a run may only have taken over its session's.
 pub fn holder(book: &Book, target: &Target) -> Target {
     match order(book, target) {
-        Some(order) if order.finding.scope == Scope::Session => Target::Session(book.session.id.clone()),
+        Some(order) if order.finding.scope == Scope::Session && order.finding.ends_session() => {
+            Target::Session(book.session.id.clone())
+        }
         _ => target.clone(),
     }
 }
@@ -84,6 +88,10 @@ fn go_on(book: &mut Book, id: &str) {
     let current = book.session.main.as_deref() == Some(id);
     let Some(run) = book.run_mut(id) else { return };
     run.order = None;
+    // What led to the stop no longer counts where it is no amount that is used up.
+    run.loops.forget();
+    run.warned.retain(|(name, _)| name != LOOPS);
+    run.denials = 0;
     run.stop_reason = None;
     run.error = None;
     run.told = false;
@@ -158,6 +166,8 @@ fn finding(rule: &Rule, scope: Scope, meters: &Meters) -> Finding {
         layer: rule.layer,
         percent: 100,
         increase: rule.increase,
+        subject: String::new(),
+        frees: String::new(),
     }
 }
 
@@ -172,7 +182,7 @@ fn meters<'a>(book: &'a Book, target: &Target, now: Moment) -> Option<(Scope, &'
         attended: true,
         kind: Kind::BatchEnded(Vec::new()),
     };
-    let (of_run, of_session) = account::meters(book, &id, &event);
+    let (of_run, of_session) = measure::meters(book, &id, &event);
     match target {
         Target::Session(_) => Some((Scope::Session, &book.session.rules, of_session)),
         Target::Run { run, .. } => Some((Scope::Run, &book.run(run)?.rules, of_run)),
@@ -182,10 +192,11 @@ fn meters<'a>(book: &'a Book, target: &Target, now: Moment) -> Option<(Scope, &'
 /// Returns what the next step adds: a call, or a request and the report after it.
 fn ahead(limit: &Limit, rules: &Rules, meters: &Meters) -> u64 {
     match &limit.meter {
-        Meter::Spend(part) => {
+        Meter::Spend { part, .. } => {
             let requests = u64::from(rules.grace_turns) + 1;
             part(&meters.reserved).saturating_add(part(&meters.next).saturating_mul(requests))
         }
         Meter::Step { adds, .. } => [Stage::Call, Stage::Request].into_iter().filter_map(adds).max().unwrap_or(0),
+        Meter::Window => 0,
     }
 }

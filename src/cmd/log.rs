@@ -35,6 +35,7 @@ pub struct Args {
 
 /// Shows the log.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    fresh::note_orphans(world)?;
     let begin_ms = fresh::begin_ms(world, args.since);
     let mut last = show(world, args, Store::open(world)?.records_since(begin_ms)?).unwrap_or(0);
     while args.follow && world.wait_while_read(PAUSE) {

@@ -11,6 +11,7 @@ use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Run, Status};
 use crate::engine::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
 use crate::error::{Error, Result};
+use crate::wire::ending;
 use crate::wire::sentences::short;
 use crate::world::World;
 
@@ -26,7 +27,7 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     target: target::Whom,
-    /// Why, for the log
+    /// Why: the agent, whoever started it and the log are told
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -58,6 +59,7 @@ pub fn stop(world: &World, args: &Args) -> Result<ExitCode> {
 }
 
 fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String>> {
+    let reason = reason.map(ending::reason).filter(|reason| !reason.is_empty());
     let name = grip.name(&grip.target);
     let status = grip.status(&grip.target);
     let held = lift::order(grip.book, &grip.target).is_some();
@@ -69,7 +71,7 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
     }
     let scope = if matches!(grip.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
     let finding = finding(kind, scope);
-    let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0 };
+    let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
     let followers = match grip.target.clone() {
         Target::Session(_) => {
             grip.book.session.order = Some(order);
@@ -80,7 +82,7 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
     };
     let who = if scope == Scope::Session { "Session" } else { "Agent" };
     let words = format!("{who} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
-    grip.record(kind.record, &finding, (&words, Some(reason.unwrap_or(&words))));
+    grip.record(kind.record, &finding, (&words, Some(reason.as_deref().unwrap_or(&words))));
     Ok(said(grip, kind, followers))
 }
 
@@ -109,6 +111,8 @@ fn finding(kind: &Kind, scope: Scope) -> Finding {
         layer: Layer::Grant,
         percent: 100,
         increase: 0,
+        subject: String::new(),
+        frees: String::new(),
     }
 }
 

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::person;
 use crate::engine::book::Rulebook;
-use crate::engine::policy::{Layer, Rules};
+use crate::engine::policy::Layer;
+use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::live::load::Pin;
@@ -75,7 +76,8 @@ fn reload(world: &World, store: &Store, session: &mut Session) -> Result<String>
 fn take(run: &mut Run, new: Rules) {
     let old = std::mem::replace(&mut run.rules, new);
     for kept in old.rules.into_iter().filter(|rule| matches!(rule.layer, Layer::Grant | Layer::Spawn)) {
-        match run.rules.rules.iter_mut().find(|rule| rule.limit == kept.limit) {
+        match run.rules.rules.iter_mut().find(|rule| rule.name() == kept.name()) {
+            Some(rule) if rule.locked => {}
             Some(rule) if kept.layer == Layer::Grant && kept.cap > rule.cap => *rule = kept,
             Some(rule) if kept.layer == Layer::Spawn && kept.cap < rule.cap => *rule = kept,
             Some(_) => {}

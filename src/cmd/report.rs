@@ -9,6 +9,7 @@ use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
 use crate::report::{csv, json, summary};
+use crate::store::Store;
 use crate::world::World;
 
 /// Arguments of `fusebox report`.
@@ -44,20 +45,20 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let since_ms = fresh::begin_ms(world, args.since);
     let rows = fresh::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
     let text = match args.by {
-        By::Session => sessions(world, args, &rows),
+        By::Session => sessions(world, args, &rows)?,
         _ => groups(world, args, &rows, since_ms),
     };
     world.print(&text);
     Ok(ExitCode::SUCCESS)
 }
 
-fn sessions(world: &World, args: &Args, rows: &[SessionRows]) -> String {
-    let report = Report::of(rows, world.now());
-    match (args.json, args.csv) {
+fn sessions(world: &World, args: &Args, rows: &[SessionRows]) -> Result<String> {
+    let report = Report::of(rows, &Store::open(world)?.pools()?, world.now());
+    Ok(match (args.json, args.csv) {
         (true, _) => json::text(&report),
         (_, true) => csv::sessions(&report),
         _ => summary::sessions(&report, &fresh::page(world)),
-    }
+    })
 }
 
 fn groups(world: &World, args: &Args, rows: &[SessionRows], since_ms: i64) -> String {

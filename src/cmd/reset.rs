@@ -97,5 +97,7 @@ fn none(target: &Target) -> Finding {
         layer: crate::engine::policy::Layer::Grant,
         percent: 100,
         increase: 0,
+        subject: String::new(),
+        frees: String::new(),
     }
 }

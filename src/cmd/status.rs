@@ -6,16 +6,15 @@ use crate::cmd::fresh;
 use crate::cmd::target::{self, Target};
 use crate::engine::session::Status;
 use crate::error::{Error, Result};
-use crate::report::json;
 use crate::report::model::{Report, SessionReport};
+use crate::report::page::Page;
 use crate::report::status::{self, Show};
+use crate::report::{json, own};
 use crate::store::Store;
 use crate::world::World;
 
 /// How far back sessions are looked for that are not at work.
 const LATELY_MS: i64 = 7 * 86_400_000;
-/// Names the run of the agent that asks; the hook sets it on the agent's own call.
-const OWN_RUN: &str = "FUSEBOX_ME";
 
 /// Arguments of `fusebox status`.
 #[derive(Debug, clap::Args)]
@@ -24,6 +23,7 @@ Examples:
   fusebox status              sessions at work or held, with what each limit has left
   fusebox status 5f0c1d2e     one session, or one run, by the beginning of its id
   fusebox status --all        finished runs and sessions of the last 7 days too
+  fusebox status --me         an agent's own run, from its shell: what is used, what remains
   fusebox status --json       the same figures for programs (docs/report.md)")]
 pub struct Args {
     /// A session or run: its id, or as much of its beginning as is unique
@@ -35,38 +35,69 @@ pub struct Args {
     /// Write JSON
     #[arg(long)]
     json: bool,
-    /// Show the run of the agent that runs this command
-    #[arg(long)]
-    me: bool,
+    /// Show an agent what it has used and what remains; Fusebox's hook adds the run
+    #[arg(long, value_name = "SESSION/RUN", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    me: Option<String>,
 }
 
 /// Shows sessions and runs with what they have used.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    let named = if args.me { Some(own_run(world)?) } else { args.id.clone() };
-    let target = named.map(|id| target::of_id(&Store::open(world)?, &id)).transpose()?;
+    let target = target(world, args)?;
     let since = world.now().wall_ms.saturating_sub(LATELY_MS);
     let rows = fresh::fresh_sessions(world, |session| match &target {
         Some(target) => session.id == target.session(),
         None => at_work(session.status) || session.last.wall_ms >= since,
     })?;
-    let mut report = Report::of(&rows, world.now());
+    let mut report = Report::of(&rows, &Store::open(world)?.pools()?, world.now());
     match &target {
         Some(target) => narrow(&mut report, target),
         None => report.sessions.retain(|session| args.all || is_open(session)),
     }
-    let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };
-    match (args.json, report.sessions.is_empty()) {
-        (true, _) => world.print(&json::text(&report)),
-        (false, true) => world.print("No session is at work. `fusebox report` shows those of the last 7 days.\n"),
-        (false, false) => world.print(&status::text(&report, show, &fresh::page(world))),
+    if args.json {
+        world.print(&json::text(&report));
+        return Ok(ExitCode::SUCCESS);
     }
+    let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };
+    let own = report.sessions.first().filter(|_| args.me.is_some()).and_then(|it| Some((it, it.runs.first()?)));
+    world.print(&match (own, &target) {
+        (Some((session, run)), Some(Target::Run { .. })) => own::text(&report, session, run),
+        _ if report.sessions.is_empty() => nothing(&report, &fresh::page(world)),
+        _ => status::text(&report, show, &fresh::page(world)),
+    });
     Ok(ExitCode::SUCCESS)
 }
 
-fn own_run(world: &World) -> Result<String> {
-    world.var(OWN_RUN).ok_or_else(|| {
-        Error::failed("`--me` is for agents: `FUSEBOX_ME` names no run")
-            .hint("`fusebox status` shows every run; Fusebox's hook sets FUSEBOX_ME where an agent runs this command")
+fn nothing(report: &Report, page: &Page) -> String {
+    let shared = status::shared(&report.budgets, page);
+    format!("No session is at work. `fusebox report` shows those of the last 7 days.\n{shared}")
+}
+
+/// Finds what is named: a session, a run, or the run of the agent that asks.
+fn target(world: &World, args: &Args) -> Result<Option<Target>> {
+    let store = Store::open(world)?;
+    match (args.me.as_deref(), &args.id) {
+        (Some(""), _) => own_session(world, &store).map(Some),
+        (Some(me), _) => {
+            let (session, run) = me.split_once('/').unwrap_or_default();
+            match store.run(session, run)? {
+                Some(run) => Ok(Some(Target::Run { session: run.session, run: run.id })),
+                None => target::of_id(&store, me).map(Some),
+            }
+        }
+        (None, Some(id)) => target::of_id(&store, id).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Finds the session of the client that this runs in, where the hook could not say which of its runs asks.
+fn own_session(world: &World, store: &Store) -> Result<Target> {
+    let named = world.var("CLAUDE_CODE_SESSION_ID");
+    let known = named.map(|id| store.session(&id)).transpose()?.flatten();
+    known.map(|session| Target::Session(session.id)).ok_or_else(|| {
+        Error::failed("`--me` is for agents, and nothing says which run asks").hint(
+            "an agent runs `fusebox status --me` as a plain command in its shell, and Fusebox's hook adds the run; \
+             `fusebox status` shows every run",
+        )
     })
 }
 

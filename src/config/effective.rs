@@ -3,12 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::keys::{self, Level};
+use crate::config::key::Block;
+use crate::config::keys;
 use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::resolve::{Candidate, Stack};
 use crate::config::setting::{self, Place, Term, Who};
 use crate::engine::policy::{Action, Layer};
-use crate::limits::{Limit, ROSTER};
+use crate::limits::{Form, Limit, ROSTER};
 
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,18 +45,22 @@ pub fn set(pinned: &Pinned, who: Who<'_>) -> Vec<Effective> {
     let stack = pinned.stack(who);
     let limits = ROSTER.into_iter().filter_map(|limit| of_limit(&stack, limit));
     let mut keys: Vec<String> = Vec::new();
+    let mut all: Vec<Effective> = Vec::new();
     for candidate in stack.candidates() {
         let key = candidate.term.key();
-        if !matches!(candidate.term, Term::Cap { .. }) && !keys.contains(&key) {
-            keys.push(key);
+        match candidate.term {
+            Term::Cap { .. } => {}
+            Term::Windows { limit, .. } => all.push(of_windows(candidate, limit)),
+            _ if keys.contains(&key) => {}
+            _ => keys.push(key),
         }
     }
-    limits.chain(keys.into_iter().filter_map(|key| of_key(&stack, &key))).collect()
+    limits.chain(keys.into_iter().filter_map(|key| of_key(&stack, &key))).chain(all).collect()
 }
 
-/// Returns what holds at a level for the keys that nobody sets.
-pub fn unset(level: Level, set: &[Effective]) -> Vec<Effective> {
-    let missing = keys::at(level).filter(|key| set.iter().all(|it| it.key != key.name));
+/// Returns what holds in a kind of block, or at the top, for the keys that nobody sets.
+pub fn unset(block: Option<Block>, set: &[Effective]) -> Vec<Effective> {
+    let missing = keys::at(block).filter(|key| set.iter().all(|it| it.key != key.name));
     let valued = missing.map(|key| (key.name, (key.default)())).filter(|(_, value)| !value.is_null());
     valued.map(|(key, value)| built_in(key, value)).collect()
 }
@@ -88,7 +93,16 @@ fn built_in(key: &str, value: Value) -> Effective {
     Effective { key, value, action: None, layer: Layer::BuiltIn, path, overridden: Vec::new() }
 }
 
+/// Returns what one layer says of so many in so much time: every layer's holds.
+fn of_windows(said: &Candidate<'_>, limit: &Limit) -> Effective {
+    let Overridden { value, layer, path } = overridden(said);
+    Effective { key: limit.key.to_owned(), value, action: None, layer, path, overridden: Vec::new() }
+}
+
 fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
+    if limit.form == Form::Windows {
+        return None;
+    }
     let effective = of_key(stack, limit.key)?;
     let Some(cap) = stack.cap(limit) else { return Some(effective) };
     let (action, _) = stack.action(limit, cap.layer);
@@ -104,10 +118,15 @@ fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
 
 fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
     let mut said = stack.candidates().iter().rev().filter(|candidate| candidate.term.key() == key).map(overridden);
+    let strongest = stack.candidates().iter().rev().find(|candidate| candidate.term.key() == key)?;
+    let action = match strongest.term {
+        Term::OfModels { limit, cap: Some(_), .. } => Some(stack.action(limit, strongest.doc.layer).0),
+        _ => None,
+    };
     let Overridden { value, layer, path } = said.next()?;
     // That the built-in table of one agent type replaces the built-in one for all says nothing to anybody.
     let overridden = said.filter(|old| layer != Layer::BuiltIn || old.layer != Layer::BuiltIn).collect();
-    Some(Effective { key: key.to_owned(), value, action: None, layer, path, overridden })
+    Some(Effective { key: key.to_owned(), value, action, layer, path, overridden })
 }
 
 fn overridden(candidate: &Candidate<'_>) -> Overridden {

@@ -2,86 +2,34 @@
 //!
 //! Reading, the JSON schema and `docs/config.md` all come from these rows.
 
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::config::setting::{DEFAULT_ACTION, Increase, Place, Term};
-use crate::config::shape::{Named, Shape};
-use crate::engine::policy::{FINALIZE_TOOLS, Mode, OnError, Rules};
+use crate::config::duties;
+use crate::config::each::Each;
+use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
+use crate::config::setting::{DEFAULT_ACTION, Increase, Place, Term, typed};
+use crate::config::shape::{Field, Shape};
+use crate::engine::policy::{Mode, OnError};
+use crate::engine::rules::{FINALIZE_TOOLS, Rules};
 
-/// Where a key may stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// At the top of a file.
-    Top,
-    /// In `session`, `main` and each of `agents`.
-    Block,
-}
+const TOP: &[Block] = &[];
+const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
+const RUNS: &[Block] = &[Block::Main, Block::Agents];
+const AGENTS: &[Block] = &[Block::Agents];
 
-/// Who may set a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setter {
-    /// Every layer.
-    Anyone,
-    /// Only the user's and the managed file.
-    Owner,
-}
+/// The models that plan where nobody says.
+pub const PLANNING: [&str; 3] = ["*opus*", "*fable*", "*mythos*"];
+/// The time zone of the machine.
+pub const LOCAL_TIME: &str = "local";
 
-/// How a typed value is made of JSON that has the right shape.
-type Make = fn(&Value) -> Option<Term>;
-
-/// What a key takes.
-#[derive(Debug)]
-pub enum Takes {
-    /// One value.
-    One(Shape, Make),
-    /// One object with a value for each limit.
-    PerLimit(Each),
-    /// One value for all limits, or an object with a value for each.
-    OneOrPerLimit(Shape, Make, Each),
-    /// A block of limits.
-    Block(Place),
-    /// A block of limits for each pattern of agent types.
-    Blocks,
-    /// Something for editors, which means nothing to Fusebox.
-    Note(Shape),
-}
-
-/// What a key takes for each limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Each {
-    /// An action.
-    Action,
-    /// An amount in the limit's unit.
-    Increase,
-    /// The largest cap, or the smallest and the largest, or `null`.
-    Ceiling,
-}
-
-/// One key.
-#[derive(Debug)]
-pub struct Key {
-    /// Its name.
-    pub name: &'static str,
-    /// Where it may stand.
-    pub level: Level,
-    /// Who may set it.
-    pub setter: Setter,
-    /// What it takes.
-    pub takes: Takes,
-    /// What holds where nobody sets it, as JSON.
-    pub default: fn() -> Value,
-    /// What it means.
-    pub doc: &'static str,
-    /// One example value as JSON.
-    pub example: &'static str,
-}
+const ROLES: Shape = Shape::Object(&[Field::needed("planning", Shape::Names)]);
+const LOCKED: Shape = Shape::Either(&[Shape::Flag, Shape::Names]);
 
 /// Every key, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     Key {
         name: "$schema",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::Note(Shape::Text),
         default: || Value::Null,
@@ -90,7 +38,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "mode",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Word(&["enforce", "observe"]), |value| Some(Term::Mode(typed(value)?))),
         default: || json!(Mode::default()),
@@ -99,7 +47,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "session",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::Block(Place::Session),
         default: || Value::Null,
@@ -108,7 +56,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "main",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::Block(Place::Main),
         default: || Value::Null,
@@ -117,7 +65,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "agents",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::Blocks,
         default: || Value::Null,
@@ -126,8 +74,26 @@ pub const KEYS: &[Key] = &[
         example: r#"{ "developer": { "max_turns": 40 }, "security-*": { "max_cost_usd": 3 } }"#,
     },
     Key {
+        name: "user",
+        blocks: TOP,
+        setter: Setter::Anyone,
+        takes: Takes::Block(Place::User),
+        default: || Value::Null,
+        doc: "Limits over all sessions of the user on this machine: the operating system's user.",
+        example: r#"{ "max_cost_usd_per_day": 25, "timeout_action": "request_increase" }"#,
+    },
+    Key {
+        name: "project",
+        blocks: TOP,
+        setter: Setter::Anyone,
+        takes: Takes::Block(Place::Project),
+        default: || Value::Null,
+        doc: "Limits over all sessions of the repository and its worktrees, else of the project's folder.",
+        example: r#"{ "max_cost_usd_per_week": 100 }"#,
+    },
+    Key {
         name: "ceilings",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::PerLimit(Each::Ceiling),
         default: || Value::Null,
@@ -138,7 +104,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "on_error",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Word(&["allow", "deny"]), |value| Some(Term::OnError(typed(value)?))),
         default: || json!(OnError::default()),
@@ -147,7 +113,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "spawn_may_loosen",
-        level: Level::Top,
+        blocks: TOP,
         setter: Setter::Owner,
         takes: Takes::One(Shape::Flag, |value| value.as_bool().map(Term::SpawnMayLoosen)),
         default: || json!(false),
@@ -156,27 +122,61 @@ pub const KEYS: &[Key] = &[
         example: "true",
     },
     Key {
+        name: "roles",
+        blocks: TOP,
+        setter: Setter::Anyone,
+        takes: Takes::One(ROLES, |value| Some(Term::Planning(typed(value.get("planning")?)?))),
+        default: || json!({ "planning": PLANNING }),
+        doc: "The models whose cost `max_planning_cost_usd` counts, as patterns; all others count as execution.",
+        example: r#"{ "planning": ["*opus*"] }"#,
+    },
+    Key {
+        name: "time_zone",
+        blocks: TOP,
+        setter: Setter::Owner,
+        takes: Takes::One(Shape::Zone, |value| Some(Term::TimeZone(typed(value)?))),
+        default: || json!(LOCAL_TIME),
+        doc: "Where days, weeks and months of budgets begin: `local` for the machine's time, or a name of the IANA database. Only the \
+              user's and the managed file can set it.",
+        example: r#""Europe/Berlin""#,
+    },
+    Key {
+        name: "locked",
+        blocks: TOP,
+        setter: Setter::Managed,
+        takes: Takes::One(LOCKED, locked),
+        default: || json!(false),
+        doc: "What the managed file alone decides: `true` for everything, or a list of keys: `max_turns` in any block, \
+              `session.max_cost_usd`, `agents.developer.*`, `mode`. What other layers say of them is an error and dropped, \
+              what is built in stays, and no grant raises these limits. Only the managed file can set it.",
+        example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
+    },
+    Key {
         name: "timeout_action",
-        level: Level::Block,
+        blocks: &BLOCKS,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Action, |value| Some(Term::Action { limit: None, action: typed(value)? })),
         default: || json!(DEFAULT_ACTION),
         doc: "What the limits of this block do when they trip: end the run (`terminate`), hold it until a person resumes \
-              it (`pause`), ask the user for more (`request_increase`), or tell and go on (`warn`).",
+              it (`pause`), ask the user for more (`request_increase`), or tell and go on (`warn`). Limits with an action \
+              of their own (`loop_detection`, `max_denials`, `rate_limits`, `adapter_rate_limit`) are moved by `actions` \
+              alone.",
         example: r#""pause""#,
     },
     Key {
         name: "actions",
-        level: Level::Block,
+        blocks: &BLOCKS,
         setter: Setter::Anyone,
         takes: Takes::PerLimit(Each::Action),
         default: || Value::Null,
-        doc: "The action of single limits; it beats `timeout_action` of the same block.",
+        doc: "The action of single limits; it beats `timeout_action` of the same block. That of `rate_limits` and \
+              `adapter_rate_limit` stands in the block of what they are counted over: `session`, `user`, or for runs in \
+              `main` and `agents`.",
         example: r#"{ "max_duration_ms": "warn" }"#,
     },
     Key {
         name: "grace_turns",
-        level: Level::Block,
+        blocks: WORK,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Whole(0, 20), |value| Some(Term::GraceTurns(typed(value)?))),
         default: || json!(Rules::default().grace_turns),
@@ -185,7 +185,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "finalize_tools",
-        level: Level::Block,
+        blocks: WORK,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Names, |value| Some(Term::FinalizeTools(typed(value)?))),
         default: || json!(FINALIZE_TOOLS),
@@ -194,7 +194,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "warn_at",
-        level: Level::Block,
+        blocks: &BLOCKS,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Percents, |value| Some(Term::WarnAt(typed(value)?))),
         default: || json!(Rules::default().warn_at),
@@ -203,7 +203,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "increase",
-        level: Level::Block,
+        blocks: &BLOCKS,
         setter: Setter::Anyone,
         takes: Takes::OneOrPerLimit(
             Shape::Number(0.01, 10.0),
@@ -217,7 +217,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "remaining",
-        level: Level::Block,
+        blocks: WORK,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::WordOrNull(&["turn"]), |value| Some(Term::RemainingEachTurn(value.is_string()))),
         default: || Value::Null,
@@ -226,105 +226,89 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "count_cache_reads",
-        level: Level::Block,
+        blocks: WORK,
         setter: Setter::Anyone,
         takes: Takes::One(Shape::Flag, |value| value.as_bool().map(Term::CountCacheReads)),
         default: || json!(Rules::default().count_cache_reads),
         doc: "Whether `max_tokens` counts cache reads too.",
         example: "true",
     },
+    Key {
+        name: "models",
+        blocks: &BLOCKS,
+        setter: Setter::Anyone,
+        takes: Takes::Models,
+        default: || Value::Null,
+        doc: "Caps on the models whose id matches a pattern: any limit of the block on cost or tokens of requests, beside the cap on \
+              all models.",
+        example: r#"{ "*opus*": { "max_cost_usd": 5, "max_tokens": 100000 } }"#,
+    },
+    Key {
+        name: "checkpoints",
+        blocks: RUNS,
+        setter: Setter::Anyone,
+        takes: Takes::One(duties::CHECKPOINTS, duties::checkpoints),
+        default: || Value::Null,
+        doc: "What has to be in the JSON file that the agent keeps (`execution_checkpoints`, from the folder where the client was \
+              started) when it ends: the `required` checkpoints in this order, and at most `max_gap_ms` between two of \
+              them. The agent is sent back `retries` times (1 unless said), then it is let go and the run is marked.",
+        example: r#"{ "file": "steps.json", "required": ["START", "RED_COMPLETE"], "max_gap_ms": 1800000, "retries": 1 }"#,
+    },
+    Key {
+        name: "completion",
+        blocks: RUNS,
+        setter: Setter::Anyone,
+        takes: Takes::One(duties::COMPLETION, duties::completion),
+        default: || Value::Null,
+        doc: "A shell command that judges the work when the agent ends: it reads the hook's input and blocks with exit 2 or JSON. \
+              A plain text is the command. It may take `timeout_ms` (60000 unless said, at most 600000), then it is ended and \
+              does not block. The agent is sent back `retries` times (1 unless said), then it is let go and the run is \
+              marked. Only the user's and the managed file can set it, and a repository that is trusted.",
+        example: r#"{ "command": "make test", "timeout_ms": 60000, "retries": 1 }"#,
+    },
+    Key {
+        name: "explicit_stop",
+        blocks: RUNS,
+        setter: Setter::Anyone,
+        takes: Takes::One(duties::EXPLICIT_STOP, duties::explicit_stop),
+        default: || Value::Null,
+        doc: "How a tool ends the run: a call of one of the `tools` (patterns), or a line in a tool's result that begins with the \
+              `marker`; the rest of the line is the reason. A plain text is a pattern of tools.",
+        example: r#"{ "tools": ["mcp__*__submit"], "marker": "FUSEBOX-STOP:" }"#,
+    },
+    Key {
+        name: "discipline",
+        blocks: AGENTS,
+        setter: Setter::Anyone,
+        takes: Takes::One(duties::DISCIPLINE, duties::discipline),
+        default: || json!(false),
+        doc: "Whether the prompt of an agent gets a text about its limits, what is expected of each phase, and watching itself: \
+              `true` for the one below, or a text of your own. `{{limits}}` in it becomes the list of the run's limits.",
+        example: "true",
+    },
 ];
 
 /// Keys that other versions enforce and this one does not: no error, but worth a warning.
-pub const FUTURE: &[&str] = &[
-    "rate_limits",
-    "adapter_rate_limit",
-    "user",
-    "team",
-    "roles",
-    "models",
-    "locked",
-    "loop_detection",
-    "checkpoints",
-    "completion",
-    "discipline",
-    "explicit_stop",
-    "max_delegation_depth",
-    "max_parallel_subagents",
-    "max_subagents",
-    "max_denials",
-    "max_planning_cost_usd",
-    "max_execution_cost_usd",
-    "max_tokens_per_turn",
-    "max_context_tokens",
-    "max_cost_usd_per_day",
-    "max_cost_usd_per_week",
-    "max_cost_usd_per_month",
-    "team_budget_usd",
-    "user_budget_usd",
-    "stall_after_ms",
-];
+pub const FUTURE: &[&str] = &["team", "team_budget_usd", "user_budget_usd", "stall_after_ms"];
 
-/// Finds a key by its name at a level.
-pub fn find(level: Level, name: &str) -> Option<&'static Key> {
-    at(level).find(|key| key.name == name)
+/// Finds a key by its name, in a kind of block or at the top.
+pub fn find(block: Option<Block>, name: &str) -> Option<&'static Key> {
+    at(block).find(|key| key.name == name)
 }
 
-/// Returns the keys of a level.
-pub fn at(level: Level) -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().filter(move |key| key.level == level)
+/// Returns the keys of a kind of block, or of the top.
+pub fn at(block: Option<Block>) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| match block {
+        Some(block) => key.blocks.contains(&block),
+        None => key.blocks.is_empty(),
+    })
 }
 
-impl Each {
-    /// Makes the typed value for one limit, where the JSON is right.
-    pub fn read(self, named: Named, value: &Value) -> Option<Term> {
-        let limit = named.limit;
-        match self {
-            Each::Action => Some(Term::Action { limit: Some(limit), action: typed(value)? }),
-            Each::Increase => Some(Term::Increase { limit: Some(limit), by: Increase::Amount(named.read(value)?) }),
-            Each::Ceiling => Some(Term::Ceiling { limit, range: range(named, value)? }),
-        }
-    }
-
-    /// Returns the words for what is accepted.
-    pub fn expects(self, named: Named) -> String {
-        match self {
-            Each::Action => Shape::Action.expects(),
-            Each::Increase => named.expects(),
-            Each::Ceiling => format!("{}, `[smallest, largest]` of such, or `null`", named.expects()),
-        }
-    }
-
-    /// Returns the JSON schema.
-    pub fn schema(self, named: Named) -> Value {
-        match self {
-            Each::Action => Shape::Action.schema(),
-            Each::Increase => named.schema(),
-            Each::Ceiling => {
-                let pair = json!({ "type": "array", "items": named.schema(), "minItems": 2, "maxItems": 2 });
-                json!({ "anyOf": [named.schema(), pair, { "type": "null" }] })
-            }
-        }
-    }
-}
-
-/// Reads a ceiling: nothing where it is wrong, `Some(None)` for no ceiling.
-fn range(named: Named, value: &Value) -> Option<Option<(u64, u64)>> {
-    match value {
-        Value::Null => Some(None),
-        Value::Array(ends) => {
-            let [low, high] = ends.as_slice() else { return None };
-            let (low, high) = (named.read(low)?, named.read(high)?);
-            (low <= high).then_some(Some((low, high)))
-        }
-        number => {
-            let low = named.limit.ceiling.map_or(named.limit.range.0, |(low, _)| low);
-            let high = named.read(number)?;
-            Some(Some((low.min(high), high)))
-        }
-    }
-}
-
-fn typed<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    T::deserialize(value).ok()
+/// Reads `locked`: everything is the pattern of all keys.
+fn locked(value: &Value) -> Option<Term> {
+    Some(Term::Locked(match value {
+        Value::Bool(true) => vec!["*".to_owned()],
+        Value::Bool(false) => Vec::new(),
+        list => typed(list)?,
+    }))
 }

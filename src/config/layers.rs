@@ -53,12 +53,8 @@ pub const SOURCES: [Source; 8] = [
 /// The folders whose agents' frontmatter is read, the weakest first.
 pub const AGENT_FOLDERS: [Folder; 2] = [Folder::Claude, Folder::Project];
 
-/// Whether a layer belongs to the repository, which may not loosen the user's limits until it is trusted.
-pub fn is_repository(layer: Layer) -> bool {
-    matches!(layer, Layer::Project | Layer::ProjectLocal)
-}
-
-/// Whether a layer speaks for the user or the machine.
+/// Whether a layer speaks for the user or the machine. The others may not loosen what is theirs until the user trusts the
+/// repository.
 pub fn is_owner(layer: Layer) -> bool {
     matches!(layer, Layer::BuiltIn | Layer::User | Layer::Managed)
 }

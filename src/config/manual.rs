@@ -2,13 +2,18 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
+use crate::config::discipline;
 use crate::config::frontmatter::AGENTMD;
-use crate::config::keys::{FUTURE, KEYS, Key, Level, Setter, Takes};
+use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
+use crate::config::keys::{FUTURE, KEYS};
 use crate::config::layers::{Folder, Part, SETTINGS_KEY, SOURCES, Source};
 use crate::config::policy::{DECLARED, DEFAULTS};
 use crate::config::shape::{self, Named};
+use crate::config::windows;
 use crate::engine::policy::{LAYERS, Layer, Scope};
-use crate::limits::{Limit, ROSTER};
+use crate::limits::{Limit, ROSTER, Unit};
 
 const PROSE: &str = include_str!("manual.md");
 
@@ -25,6 +30,7 @@ pub fn page() -> String {
         ("{{future}}", quoted(FUTURE)),
         ("{{agentmd}}", AGENTMD.join(", ")),
         ("{{declared}}", DECLARED.trim_end().to_owned()),
+        ("{{discipline}}", discipline::STANDARD.trim_end().to_owned()),
         ("{{defaults}}", DEFAULTS.trim_end().to_owned()),
     ];
     parts.iter().fold(PROSE.to_owned(), |page, (name, text)| page.replace(name, text))
@@ -53,20 +59,39 @@ fn file(source: &Source) -> String {
 }
 
 fn limits() -> String {
-    let mut table =
-        String::from("| key | unit | range | ceiling of subagents' runs | in | example |\n|---|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| key | unit | range | default | ceiling of subagents' runs | in | example |\n|---|---|---|---|---|---|---|\n",
+    );
     for named in shape::names() {
         let limit = named.limit;
         let key = if named.name == limit.key { code(limit.key) } else { format!("`{}` = `{}`", named.name, limit.key) };
         let (low, high) = named.range();
+        let range = if limit.unit == Unit::Switch { String::new() } else { format!("{low} to {high}") };
         let example = if named.scale == 1 { limit.example } else { "600" };
-        let cells = [&key, named.unit(), &format!("{low} to {high}"), &ceiling(named), &scopes(limit), &code(example)];
-        row(&mut table, &cells);
+        let cells = [named.unit(), &range, &default(named), &ceiling(named), &scopes(limit), &code(example)];
+        row(&mut table, &[&[key.as_str()][..], &cells].concat());
+    }
+    for limit in shape::windows().map(|named| named.limit) {
+        let each = if windows::are_of_tools(limit) { "a list; in each: " } else { "" };
+        let takes = format!("{each}{}", windows::shape(limit).expects());
+        row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
     for limit in ROSTER {
         let _infallible = write!(table, "\n**`{}`** ({}). {}\n", limit.key, limit.label, limit.doc);
     }
     table.trim_end().to_owned()
+}
+
+/// Returns what is built in: over a session, for the main agent, and for a subagent whose type has no row of its own.
+fn default(named: Named) -> String {
+    let defaults: Value = serde_json::from_str(DEFAULTS).unwrap_or_default();
+    let blocks = [("session", "/session/"), ("main", "/main/"), ("agents", "/agents/*/")];
+    let said = blocks.iter().filter_map(|(name, path)| {
+        let value = defaults.pointer(&format!("{path}{}", named.limit.key))?;
+        Some(format!("`{value}` in `{name}`"))
+    });
+    let said: Vec<String> = said.filter(|_| named.name == named.limit.key).collect();
+    if said.is_empty() { "none".to_owned() } else { said.join(", ") }
 }
 
 fn ceiling(named: Named) -> String {
@@ -81,7 +106,9 @@ fn ceiling(named: Named) -> String {
 fn scopes(limit: &Limit) -> String {
     let blocks = limit.scopes.iter().map(|scope| match scope {
         Scope::Run => "`main`, `agents`",
-        Scope::Session => "`session`",
+        Scope::Session | Scope::Outer => "`session`",
+        Scope::Project => "`project`",
+        Scope::User => "`user`",
     });
     blocks.collect::<Vec<_>>().join(", ")
 }
@@ -91,7 +118,7 @@ fn other_keys() -> String {
     for key in KEYS {
         let default = (key.default)();
         let default = if default.is_null() { "none".to_owned() } else { code(&default.to_string()) };
-        row(&mut table, &[&code(key.name), place(key), &takes(key), &default, &code(key.example)]);
+        row(&mut table, &[&code(key.name), &place(key), &takes(key), &default, &code(key.example)]);
     }
     for key in KEYS {
         let _infallible = write!(table, "\n**`{}`**. {}\n", key.name, key.doc);
@@ -99,11 +126,14 @@ fn other_keys() -> String {
     table.trim_end().to_owned()
 }
 
-fn place(key: &Key) -> &'static str {
-    match (key.level, key.setter) {
-        (Level::Top, Setter::Anyone) => "the top of a file",
-        (Level::Top, Setter::Owner) => "the top of the user's or the managed file",
-        (Level::Block, _) => "`session`, `main`, `agents`",
+fn place(key: &Key) -> String {
+    let blocks = |blocks: &[Block]| blocks.iter().map(|it| code(it.name())).collect::<Vec<_>>().join(", ");
+    match (key.blocks, key.setter) {
+        ([], Setter::Anyone) => "the top of a file".to_owned(),
+        ([], Setter::Owner) => "the top of the user's or the managed file".to_owned(),
+        ([], Setter::Managed) => "the top of the managed file".to_owned(),
+        (all, _) if all.len() == BLOCKS.len() => "every block".to_owned(),
+        (some, _) => blocks(some),
     }
 }
 
@@ -113,6 +143,7 @@ fn takes(key: &Key) -> String {
         Takes::PerLimit(_) => "an object with a value for each limit".to_owned(),
         Takes::OneOrPerLimit(shape, ..) => format!("{}, or an object with a value for each limit", shape.expects()),
         Takes::Block(_) => "a block of limits".to_owned(),
+        Takes::Models => "an object with caps for each pattern of models".to_owned(),
         Takes::Blocks => "an object with a block of limits for each agent type".to_owned(),
     }
 }

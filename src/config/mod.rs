@@ -4,11 +4,17 @@
 //! stand, [`resolve`] picks the strongest of what is left, and [`policy::Pinned`] holds it all for one client.
 //! Only [`load`] touches the file system.
 
+pub mod discipline;
+pub mod duties;
+pub mod each;
 pub mod effective;
 pub mod frontmatter;
+pub mod key;
 pub mod keys;
 pub mod layers;
 pub mod load;
+pub mod locks;
+pub mod loosening;
 pub mod manual;
 pub mod policy;
 pub mod problem;
@@ -19,3 +25,4 @@ pub mod setting;
 pub mod settle;
 pub mod shape;
 pub mod spawn;
+pub mod windows;

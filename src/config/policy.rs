@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::keys::LOCAL_TIME;
 use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
-use crate::config::setting::{Doc, Place, Term, Who};
+use crate::config::setting::{Discipline, Doc, Place, Term, Who};
 use crate::config::settle::SpawnMay;
-use crate::config::{read, settle, spawn};
+use crate::config::{discipline, read, settle, spawn};
 use crate::engine::book::Rulebook;
-use crate::engine::policy::{Layer, Mode, OnError, Rules};
+use crate::engine::policy::{Layer, Mode, OnError};
+use crate::engine::rules::Rules;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");
@@ -85,11 +87,35 @@ impl Pinned {
         (Stack::of(&docs, Who::Declaring(agent_type), self.trust).rules(), problems)
     }
 
+    /// Returns the rules over all sessions of the user.
+    pub fn user(&self) -> Rules {
+        self.stack(Who::User).rules()
+    }
+
+    /// Returns the rules over all sessions of the project.
+    pub fn project(&self) -> Rules {
+        self.stack(Who::Project).rules()
+    }
+
+    /// Returns the name of the time zone in which days begin; nothing for the machine's.
+    pub fn time_zone(&self) -> Option<&str> {
+        let top = self.stack(Who::Top);
+        let (name, _) = top.strongest(|term| if let Term::TimeZone(name) = term { Some(name) } else { None })?;
+        Some(name.as_str()).filter(|name| *name != LOCAL_TIME)
+    }
+
+    /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
+    pub fn discipline(&self, agent_type: &str) -> Option<String> {
+        let stack = self.stack(self.who(agent_type));
+        let (form, _) = stack.strongest(|term| if let Term::Discipline(form) = term { Some(form) } else { None })?;
+        if *form == Discipline::Off { None } else { discipline::text(form, &stack.rules()) }
+    }
+
     /// Returns what applies to `who`, from the weakest to the strongest.
     pub fn stack<'a>(&'a self, who: Who<'a>) -> Stack<'a> {
         let docs = match who {
             Who::Agent(name) | Who::Declaring(name) => self.documents(name, None),
-            Who::Top | Who::Session | Who::Main => self.docs.iter().collect(),
+            Who::Top | Who::Session | Who::Main | Who::User | Who::Project => self.docs.iter().collect(),
         };
         Stack::of(&docs, who, self.trust)
     }
@@ -126,6 +152,9 @@ impl Rulebook for Pinned {
     }
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
         Pinned::agent(self, agent_type, spawn).0
+    }
+    fn discipline(&self, agent_type: &str) -> Option<String> {
+        Pinned::discipline(self, agent_type)
     }
 }
 

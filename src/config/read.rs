@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::keys::{self, Each, Key, Level, Setter, Takes};
+use crate::config::each::Each;
+use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
+use crate::config::keys;
 use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
 use crate::config::problem::{Problem, nearest};
 use crate::config::setting::{Doc, Place, Setting, Term};
 use crate::config::shape::{self, Named};
-use crate::engine::policy::{Layer, Scope};
+use crate::config::windows;
+use crate::engine::policy::Layer;
+use crate::limits::{self, Form, Limit};
 
 /// What was read, and what was wrong with it.
 pub struct Reading {
@@ -17,10 +21,16 @@ pub struct Reading {
     pub problems: Vec<Problem>,
 }
 
-/// A block of limits: what it is about, and how its keys' paths begin.
-struct Block<'a> {
+/// Where in a document the reading is: what is spoken of, and how its keys' paths begin.
+struct At<'a> {
     place: &'a Place,
     path: &'a str,
+}
+
+impl At<'_> {
+    fn block(&self) -> Option<Block> {
+        self.place.who().block()
+    }
 }
 
 /// Reads the text of a file; nothing where the file holds nothing of ours.
@@ -61,50 +71,134 @@ pub fn file(layer: Layer, path: &str, json: &Value) -> Reading {
 impl Reading {
     /// Reads one block of limits into the document; `path` is how its keys' paths begin.
     pub fn block(&mut self, place: &Place, path: &str, entries: &Map<String, Value>) {
-        let block = Block { place, path };
+        let here = At { place, path };
         for (name, value) in entries {
-            let at = format!("{path}{name}");
-            match (shape::named(name), keys::find(Level::Block, name)) {
-                (Some(limit), _) => self.cap(&block, limit, value),
-                (None, Some(key)) => self.key(key, &block, value),
-                (None, None) => self.unknown(Level::Block, &at, value),
+            match (shape::named(name), keys::find(here.block(), name)) {
+                (Some(limit), _) => self.cap(&here, limit, value),
+                (None, Some(key)) => self.key(key, &here, value),
+                (None, None) => self.unknown(&here, name, value),
             }
         }
     }
 
     fn top(&mut self, entries: &Map<String, Value>) {
-        let block = Block { place: &Place::Top, path: "" };
+        let here = At { place: &Place::Top, path: "" };
         for (name, value) in entries {
-            match keys::find(Level::Top, name) {
-                Some(key) => self.key(key, &block, value),
-                None => self.unknown(Level::Top, name, value),
+            match (keys::find(None, name), shape::windows().find(|named| named.name == name)) {
+                (Some(key), _) => self.key(key, &here, value),
+                (None, Some(named)) => self.windows(&here, named.limit, value),
+                (None, None) => self.unknown(&here, name, value),
             }
         }
     }
 
-    fn key(&mut self, key: &Key, block: &Block<'_>, value: &Value) {
-        let at = format!("{}{}", block.path, key.name);
-        if key.setter == Setter::Owner && !layers::is_owner(self.doc.layer) {
+    fn key(&mut self, key: &Key, here: &At<'_>, value: &Value) {
+        let at = format!("{}{}", here.path, key.name);
+        if let Some(who) = self.objects_to(key.setter) {
             let problem = Problem::of_key(&self.doc, &at, value);
-            self.problems.push(problem.says("is ignored: only the user's or the managed file can set it"));
+            self.problems.push(problem.says(format!("is ignored: only {who} can set it")));
             return;
         }
+        let inside = At { place: here.place, path: &format!("{at}.") };
         match (&key.takes, value) {
             (Takes::PerLimit(each) | Takes::OneOrPerLimit(_, _, each), Value::Object(entries)) => {
-                self.per_limit(*each, &Block { place: block.place, path: &format!("{at}.") }, entries);
+                self.per_limit(*each, &inside, entries);
             }
             (Takes::One(shape, make) | Takes::OneOrPerLimit(shape, make, _), value) => {
                 match make(value).filter(|_| shape.accepts(value)) {
-                    Some(term) => self.keep(block.place, at, term),
+                    Some(term) => {
+                        self.idle_locks(&at, &term);
+                        self.keep(here.place, at, term);
+                    }
                     None => self.wrong(&at, value, &shape.expects()),
                 }
             }
+            (Takes::Models, Value::Object(models)) => self.models(&inside, models),
+            (Takes::Models, value) => self.wrong(&at, value, "an object with caps for each pattern of models"),
             (Takes::Block(place), Value::Object(entries)) => self.block(place, &format!("{at}."), entries),
             (Takes::Blocks, Value::Object(blocks)) => self.blocks(&at, blocks),
             (Takes::PerLimit(_), value) => self.wrong(&at, value, "an object with a value for each limit"),
             (Takes::Block(_), value) => self.wrong(&at, value, "an object of limits"),
             (Takes::Blocks, value) => self.wrong(&at, value, "an object with a block of limits for each agent type"),
             (Takes::Note(_), _) => {}
+        }
+    }
+
+    /// Says who may set a key, where this document may not.
+    fn objects_to(&self, setter: Setter) -> Option<&'static str> {
+        match setter {
+            Setter::Owner if !layers::is_owner(self.doc.layer) => Some("the user's or the managed file"),
+            Setter::Managed if self.doc.layer != Layer::Managed => Some("the managed file"),
+            _ => None,
+        }
+    }
+
+    /// Reports locks that hold nothing, by an alias or a slip: what they were meant to hold would stay open.
+    fn idle_locks(&mut self, at: &str, term: &Term) {
+        let Term::Locked(locks) = term else { return };
+        for lock in locks {
+            let name = lock.rsplit('.').next().unwrap_or(lock);
+            let mut names = keys::KEYS.iter().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
+            if name.contains('*') || names.any(|known| known == name) {
+                continue;
+            }
+            let problem =
+                Problem::of_key(&self.doc, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
+            let limits = shape::named(name).map(|named| named.limit.key);
+            let names = keys::KEYS.iter().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
+            self.problems.push(match limits.or_else(|| nearest(name, names)) {
+                Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
+                None => problem,
+            });
+        }
+    }
+
+    /// Reads a limit of so many in so much time: a wrong window is dropped alone.
+    fn windows(&mut self, here: &At<'_>, limit: &'static Limit, value: &Value) {
+        let at = format!("{}{limit}", here.path);
+        let expects = || windows::shape(limit).expects();
+        let several: Vec<(String, &Value)> = match value {
+            Value::Null => Vec::new(),
+            Value::Array(list) if windows::are_of_tools(limit) => {
+                list.iter().enumerate().map(|(place, one)| (format!("{at}.{place}"), one)).collect()
+            }
+            _ if windows::are_of_tools(limit) => return self.wrong(&at, value, "a list of rates, or `null`"),
+            one => vec![(at.clone(), one)],
+        };
+        let mut read = Vec::new();
+        for (at, one) in several {
+            match windows::read(limit, one) {
+                Some(window) => read.push(window),
+                None => self.wrong(&at, one, &expects()),
+            }
+        }
+        self.keep(here.place, at, Term::Windows { limit, windows: read });
+    }
+
+    fn models(&mut self, here: &At<'_>, models: &Map<String, Value>) {
+        let Some(scope) = here.block().map(Block::scope) else { return };
+        for (like, caps) in models {
+            let at = format!("{}{like}", here.path);
+            let Value::Object(caps) = caps else {
+                self.wrong(&at, caps, "an object of limits");
+                continue;
+            };
+            for (name, value) in caps {
+                let at = format!("{at}.{name}");
+                match shape::named(name).filter(|named| named.is_of_models(scope)) {
+                    Some(named) => match named.cap(value) {
+                        Some(cap) => {
+                            let term = Term::OfModels { like: like.clone(), limit: named.limit, cap };
+                            self.keep(here.place, at, term);
+                        }
+                        None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
+                    },
+                    None => {
+                        let names = shape::names().filter(|named| named.is_of_models(scope)).map(|named| named.name);
+                        self.nameless(&at, value, names);
+                    }
+                }
+            }
         }
     }
 
@@ -118,23 +212,23 @@ impl Reading {
         }
     }
 
-    fn per_limit(&mut self, each: Each, block: &Block<'_>, entries: &Map<String, Value>) {
+    fn per_limit(&mut self, each: Each, here: &At<'_>, entries: &Map<String, Value>) {
         for (name, value) in entries {
-            let at = format!("{}{name}", block.path);
-            let Some(limit) = shape::named(name) else {
-                self.unknown_limit(&at, value);
+            let at = format!("{}{name}", here.path);
+            let Some(limit) = each.find(name) else {
+                self.nameless(&at, value, each.names().map(|named| named.name));
                 continue;
             };
             match each.read(limit, value) {
-                Some(term) => self.keep(block.place, at, term),
+                Some(term) => self.keep(here.place, at, term),
                 None => self.wrong(&at, value, &each.expects(limit)),
             }
         }
     }
 
-    fn cap(&mut self, block: &Block<'_>, named: Named, value: &Value) {
-        let at = format!("{}{}", block.path, named.name);
-        let scope = if *block.place == Place::Session { Scope::Session } else { Scope::Run };
+    fn cap(&mut self, here: &At<'_>, named: Named, value: &Value) {
+        let at = format!("{}{}", here.path, named.name);
+        let Some(scope) = here.block().map(Block::scope) else { return };
         if !named.limit.scopes.contains(&scope) {
             let problem = Problem::of_key(&self.doc, &at, value);
             self.problems.push(problem.says(format!(
@@ -144,12 +238,10 @@ impl Reading {
             )));
             return;
         }
-        let cap = named.read(value);
-        if cap.is_none() && !value.is_null() {
-            self.wrong(&at, value, &format!("{} or `null`", named.expects()));
-            return;
+        match named.cap(value) {
+            Some(cap) => self.keep(here.place, at, Term::Cap { limit: named.limit, cap }),
+            None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
         }
-        self.keep(block.place, at, Term::Cap { limit: named.limit, cap });
     }
 
     /// Keeps a value unless the same block has said the same thing under another name.
@@ -170,13 +262,13 @@ impl Reading {
         self.problems.push(problem.says(format!("is ignored: it must be {expected}")));
     }
 
-    fn unknown(&mut self, level: Level, at: &str, value: &Value) {
-        let limits = shape::names().map(|named| named.name).filter(|_| level == Level::Block);
-        self.nameless(at, value, keys::at(level).map(|key| key.name).chain(limits));
-    }
-
-    fn unknown_limit(&mut self, at: &str, value: &Value) {
-        self.nameless(at, value, shape::names().map(|named| named.name));
+    fn unknown(&mut self, here: &At<'_>, name: &str, value: &Value) {
+        let block = here.block();
+        let limits = shape::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
+        let windows = shape::windows().filter(|_| block.is_none());
+        let limits = limits.chain(windows).map(|named| named.name);
+        let at = format!("{}{name}", here.path);
+        self.nameless(&at, value, keys::at(block).map(|key| key.name).chain(limits));
     }
 
     /// Reports a key that is not known here: by a later version, at another level, or not at all.
@@ -187,14 +279,38 @@ impl Reading {
             self.problems.push(problem.says("is known but not enforced by this version").warning());
             return;
         }
-        let hint = match (keys::find(Level::Top, name), shape::named(name), keys::find(Level::Block, name)) {
-            (Some(_), _, _) => "it belongs at the top of the file".to_owned(),
-            (None, None, None) => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
+        let home = keys::KEYS.iter().find(|key| key.name == name).map(|key| key.blocks.to_vec());
+        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(shape::named(name).map(|it| it.limit))?)));
+        let hint = match home.as_deref() {
+            Some([]) => "it belongs at the top of the file".to_owned(),
+            Some(blocks) => format!("it belongs in {}", listed(blocks)),
+            None => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
                 Some(nearest) => format!("the nearest is `{nearest}`"),
                 None => "`fusebox config schema` has all keys".to_owned(),
             },
-            _ => "it belongs in `session`, `main` or one of `agents`".to_owned(),
         };
         self.problems.push(problem.says("is ignored: no such key").hint(hint));
+    }
+}
+
+/// Returns the blocks in which a limit may stand; none for one that stands at the top.
+fn blocks_of(limit: &Limit) -> Vec<Block> {
+    match limit.form {
+        Form::Windows => Vec::new(),
+        Form::Cap => BLOCKS.into_iter().filter(|block| limit.scopes.contains(&block.scope())).collect(),
+    }
+}
+
+/// Returns blocks as a sentence lists them.
+fn listed(blocks: &[Block]) -> String {
+    let name = |block: &Block| match block {
+        Block::Agents => "one of `agents`".to_owned(),
+        block => format!("`{}`", block.name()),
+    };
+    match blocks {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} or {}", first.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
+        }
+        all => all.iter().map(name).collect(),
     }
 }

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::keys::{self, Each, FUTURE, Key, Level, Takes};
-use crate::config::setting::Place;
+use crate::config::each::{EACH, Each};
+use crate::config::key::{BLOCKS, Block, Key, Takes};
+use crate::config::keys::{self, FUTURE};
 use crate::config::shape::{self, Named};
-use crate::engine::policy::Scope;
+use crate::config::windows;
 
 /// Returns the schema.
 pub fn schema() -> Value {
@@ -15,8 +16,8 @@ pub fn schema() -> Value {
         "description": "Limits on turns, requests, time, cost and tokens of Claude Code agents.",
         "type": "object",
         "additionalProperties": false,
-        "properties": properties(Level::Top),
-        "definitions": { "session": block(Scope::Session), "run": block(Scope::Run) },
+        "properties": top(),
+        "definitions": definitions(),
     })
 }
 
@@ -25,33 +26,52 @@ pub fn text() -> String {
     format!("{:#}\n", schema())
 }
 
-fn block(scope: Scope) -> Value {
-    let limits = shape::names().filter(|named| named.limit.scopes.contains(&scope));
+fn definitions() -> Map<String, Value> {
+    let each = EACH.into_iter().map(|each| (each.name().to_owned(), per_limit(each)));
+    BLOCKS.into_iter().map(|it| (it.name().to_owned(), block(it))).chain(each).collect()
+}
+
+fn top() -> Map<String, Value> {
+    let mut all = properties(None);
+    all.extend(shape::windows().map(|it| (it.name.to_owned(), described(windows::schema(it.limit), it.limit.doc))));
+    all
+}
+
+fn block(block: Block) -> Value {
+    let limits = shape::names().filter(|named| named.limit.scopes.contains(&block.scope()));
     let mut all: Map<String, Value> = limits.map(|named| (named.name.to_owned(), cap(named))).collect();
-    all.extend(properties(Level::Block));
+    all.extend(properties(Some(block)));
     json!({ "type": "object", "additionalProperties": false, "properties": all })
 }
 
-fn properties(level: Level) -> Map<String, Value> {
-    let known = keys::at(level).map(|key| (key.name.to_owned(), described(takes(key), key.doc)));
+fn properties(block: Option<Block>) -> Map<String, Value> {
+    let known = keys::at(block).map(|key| (key.name.to_owned(), described(takes(key, block), key.doc)));
     let future = FUTURE
         .iter()
         .map(|name| ((*name).to_owned(), json!({ "description": "Known, but not enforced by this version." })));
     known.chain(future).collect()
 }
 
-fn takes(key: &Key) -> Value {
+fn takes(key: &Key, block: Option<Block>) -> Value {
     match &key.takes {
         Takes::One(shape, _) | Takes::Note(shape) => shape.schema(),
-        Takes::PerLimit(each) => per_limit(*each),
-        Takes::OneOrPerLimit(shape, _, each) => json!({ "anyOf": [shape.schema(), per_limit(*each)] }),
-        Takes::Block(place) => reference(if *place == Place::Session { Scope::Session } else { Scope::Run }),
-        Takes::Blocks => json!({ "type": "object", "additionalProperties": reference(Scope::Run) }),
+        Takes::PerLimit(each) => reference(each.name()),
+        Takes::OneOrPerLimit(shape, _, each) => json!({ "anyOf": [shape.schema(), reference(each.name())] }),
+        Takes::Block(place) => place.who().block().map_or(Value::Null, |block| reference(block.name())),
+        Takes::Blocks => json!({ "type": "object", "additionalProperties": reference(Block::Agents.name()) }),
+        Takes::Models => block.map_or(Value::Null, of_models),
     }
 }
 
+fn of_models(block: Block) -> Value {
+    let limits = shape::names().filter(|named| named.is_of_models(block.scope()));
+    let caps: Map<String, Value> = limits.map(|named| (named.name.to_owned(), cap(named))).collect();
+    let one = json!({ "type": "object", "additionalProperties": false, "properties": caps });
+    json!({ "type": "object", "additionalProperties": one })
+}
+
 fn per_limit(each: Each) -> Value {
-    let limits: Map<String, Value> = shape::names().map(|named| (named.name.to_owned(), each.schema(named))).collect();
+    let limits: Map<String, Value> = each.names().map(|named| (named.name.to_owned(), each.schema(named))).collect();
     json!({ "type": "object", "additionalProperties": false, "properties": limits })
 }
 
@@ -73,6 +93,6 @@ fn described(schema: Value, doc: &str) -> Value {
     schema
 }
 
-fn reference(scope: Scope) -> Value {
-    json!({ "$ref": format!("#/definitions/{}", scope.as_str()) })
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/definitions/{name}") })
 }

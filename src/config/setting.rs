@@ -1,10 +1,16 @@
 //! A setting: one typed value, and what it is said of.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::config::duties;
+use crate::config::key::Block;
+use crate::config::windows::{self, Window};
+use crate::engine::pattern;
 use crate::engine::policy::{Action, Layer, Mode, OnError};
-use crate::limits::Limit;
+use crate::engine::rules::{Checkpoints, Completion, ExplicitStop};
+use crate::limits::{Limit, Unit};
 
 /// What a setting is said of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +26,10 @@ pub enum Place {
     Agents(String),
     /// Runs of agents whose frontmatter or spawn declares `execution_limits`.
     Declared,
+    /// All sessions of the user.
+    User,
+    /// All sessions of the project.
+    Project,
 }
 
 /// Whose rules are asked for.
@@ -35,13 +45,54 @@ pub enum Who<'a> {
     Agent(&'a str),
     /// A run of a subagent of this type that declares `execution_limits`.
     Declaring(&'a str),
+    /// All sessions of the user.
+    User,
+    /// All sessions of the project.
+    Project,
+}
+
+impl Who<'_> {
+    /// Returns the kind of block that is said of them.
+    pub fn block(self) -> Option<Block> {
+        match self {
+            Who::Top => None,
+            Who::Session => Some(Block::Session),
+            Who::Main => Some(Block::Main),
+            Who::Agent(_) | Who::Declaring(_) => Some(Block::Agents),
+            Who::User => Some(Block::User),
+            Who::Project => Some(Block::Project),
+        }
+    }
+
+    /// Returns how paths of keys begin in a block about exactly them.
+    pub fn path(self) -> String {
+        match (self, self.block()) {
+            (Who::Agent(name) | Who::Declaring(name), _) => format!("agents.{name}."),
+            (_, Some(block)) => format!("{}.", block.name()),
+            (_, None) => String::new(),
+        }
+    }
 }
 
 impl Place {
+    /// Returns who it is said of, a pattern taken for a name.
+    pub fn who(&self) -> Who<'_> {
+        match self {
+            Place::Top => Who::Top,
+            Place::Session => Who::Session,
+            Place::Main => Who::Main,
+            Place::Agents(pattern) => Who::Agent(pattern),
+            Place::Declared => Who::Agent("*"),
+            Place::User => Who::User,
+            Place::Project => Who::Project,
+        }
+    }
+
     /// Returns how closely the place fits: nothing where it does not, and more for a closer fit.
     pub fn fit(&self, who: Who<'_>) -> Option<usize> {
         match (self, who) {
             (Place::Top, Who::Top) | (Place::Session, Who::Session) | (Place::Main, Who::Main) => Some(0),
+            (Place::User, Who::User) | (Place::Project, Who::Project) => Some(0),
             (Place::Declared, Who::Declaring(_)) => Some(1),
             (Place::Agents(pattern), Who::Agent(name) | Who::Declaring(name)) => fit(pattern, name),
             _ => None,
@@ -56,30 +107,7 @@ fn fit(pattern: &str, name: &str) -> Option<usize> {
     }
     let stars = pattern.matches('*').count();
     let literal = pattern.len() - stars;
-    (stars > 0 && matches(pattern.as_bytes(), name.as_bytes())).then_some(if literal == 0 { 0 } else { literal + 1 })
-}
-
-/// Whether a pattern fits; linear in practice, since after each `*` only the shortest stretch is tried again.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut at, mut read, mut last_star) = (0, 0, None);
-    while read < name.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                last_star = Some((at, read));
-                at += 1;
-            }
-            Some(byte) if *byte == name[read] => {
-                at += 1;
-                read += 1;
-            }
-            _ => {
-                let Some((star, from)) = last_star else { return false };
-                last_star = Some((star, from + 1));
-                (at, read) = (star + 1, from + 1);
-            }
-        }
-    }
-    pattern[at..].iter().all(|byte| *byte == b'*')
+    (stars > 0 && pattern::matches(pattern, name)).then_some(if literal == 0 { 0 } else { literal + 1 })
 }
 
 /// What a limit does where nobody says.
@@ -106,6 +134,18 @@ impl Increase {
             Increase::Amount(amount) => amount.max(1),
         }
     }
+}
+
+/// Whether the prompts of agents get a text about discipline, and which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Discipline {
+    /// None.
+    Off,
+    /// The one that ships.
+    Standard,
+    /// This one.
+    Own(String),
 }
 
 /// One typed value. Where `limit` may be absent, the value is for every limit of its block.
@@ -156,6 +196,36 @@ pub enum Term {
     OnError(OnError),
     /// Whether spawn blocks may loosen limits.
     SpawnMayLoosen(bool),
+    /// A limit's cap for the models that match a pattern, or no limit.
+    OfModels {
+        /// The pattern.
+        like: String,
+        /// Which limit.
+        limit: &'static Limit,
+        /// The cap; nothing for no limit.
+        cap: Option<u64>,
+    },
+    /// The models that plan.
+    Planning(Vec<String>),
+    /// So many in so much time; what every layer says of it holds.
+    Windows {
+        /// Which limit.
+        limit: &'static Limit,
+        /// The windows.
+        windows: Vec<Window>,
+    },
+    /// What has to be in the agent's file of checkpoints.
+    Checkpoints(Option<Checkpoints>),
+    /// What judges the agent's work when it ends.
+    Completion(Option<Completion>),
+    /// What a tool does to ask that the run ends.
+    ExplicitStop(Option<ExplicitStop>),
+    /// Whether prompts get a text about discipline.
+    Discipline(Discipline),
+    /// The time zone in which days begin.
+    TimeZone(String),
+    /// The keys, or patterns of them, that the managed file alone may set.
+    Locked(Vec<String>),
 }
 
 impl Term {
@@ -176,13 +246,25 @@ impl Term {
             Term::Mode(_) => "mode".to_owned(),
             Term::OnError(_) => "on_error".to_owned(),
             Term::SpawnMayLoosen(_) => "spawn_may_loosen".to_owned(),
+            Term::OfModels { like, limit, .. } => format!("models.{like}.{limit}"),
+            Term::Planning(_) => "roles".to_owned(),
+            Term::Windows { limit, .. } => limit.key.to_owned(),
+            Term::Checkpoints(_) => "checkpoints".to_owned(),
+            Term::Completion(_) => "completion".to_owned(),
+            Term::ExplicitStop(_) => "explicit_stop".to_owned(),
+            Term::Discipline(_) => "discipline".to_owned(),
+            Term::TimeZone(_) => "time_zone".to_owned(),
+            Term::Locked(_) => "locked".to_owned(),
         }
     }
 
     /// Returns the value as configuration would write it.
     pub fn value(&self) -> Value {
         match self {
-            Term::Cap { limit, cap } => cap.map_or(Value::Null, |cap| number(limit, cap)),
+            Term::Cap { limit, cap: None } if limit.unit == Unit::Switch => json!(false),
+            Term::Cap { limit, cap } | Term::OfModels { limit, cap, .. } => {
+                cap.map_or(Value::Null, |cap| number(limit, cap))
+            }
             Term::Action { action, .. } => json!(action),
             Term::Increase { by: Increase::Fraction(part), .. } => json!(part),
             Term::Increase { by: Increase::Amount(more), limit } => limit.map_or(Value::Null, |it| number(it, *more)),
@@ -195,6 +277,16 @@ impl Term {
             Term::Ceiling { limit, range: Some((low, high)) } => json!([number(limit, *low), number(limit, *high)]),
             Term::Mode(mode) => json!(mode),
             Term::OnError(answer) => json!(answer),
+            Term::Planning(models) => json!({ "planning": models }),
+            Term::Windows { limit, windows } => windows::written(limit, windows),
+            Term::Checkpoints(it) => it.as_ref().map_or(Value::Null, duties::written_checkpoints),
+            Term::Completion(it) => it.as_ref().map_or(Value::Null, duties::written_completion),
+            Term::ExplicitStop(it) => it.as_ref().map_or(Value::Null, duties::written_stop),
+            Term::Discipline(Discipline::Own(text)) => json!(text),
+            Term::Discipline(form) => json!(*form == Discipline::Standard),
+            Term::TimeZone(name) => json!(name),
+            Term::Locked(keys) if keys.iter().any(|key| key == "*") => json!(true),
+            Term::Locked(keys) => json!(keys),
         }
     }
 
@@ -204,8 +296,16 @@ impl Term {
     }
 }
 
-/// Returns a value in a limit's base unit as configuration's number, whole where it is whole.
+/// Reads JSON that has the right shape into what it stands for.
+pub fn typed<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
+}
+
+/// Returns a value in a limit's base unit as configuration's number, whole where it is whole; a switch's as a flag.
 pub fn number(limit: &Limit, value: u64) -> Value {
+    if limit.unit == Unit::Switch {
+        return json!(value > 0);
+    }
     let number = limit.configured(value);
     if number.fract() == 0.0 && number < 9e15 { json!(number as u64) } else { json!(number) }
 }

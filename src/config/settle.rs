@@ -1,11 +1,14 @@
 //! Decides which settings may stand: inside the ceilings, and no loosening by who may only tighten.
 
 use crate::config::layers;
+use crate::config::locks::{self, Locks};
+use crate::config::loosening::{loosened, loosened_top};
 use crate::config::problem::Problem;
 use crate::config::resolve::{Stack, Trust, ceiling};
 use crate::config::setting::{Doc, Place, Setting, Term, Who};
 use crate::config::shape;
-use crate::engine::policy::{Layer, Mode, OnError, Rules};
+use crate::engine::policy::Layer;
+use crate::limits::Form;
 
 /// What a spawn's block may do to the limits of its agent type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +21,9 @@ pub enum SpawnMay {
 
 /// Drops from ordered documents what may not stand, and says why.
 pub fn documents(docs: &mut [Doc], trust: Trust) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems = locked(docs);
     if trust == Trust::Untrusted {
+        problems.extend(owners_commands(docs));
         problems.extend(tightening_only(docs));
     }
     problems.extend(inside_ceilings(docs));
@@ -35,14 +39,47 @@ pub fn spawn(doc: &mut Doc, stack: &Stack<'_>, may: SpawnMay) -> Vec<Problem> {
             *cap = (*cap).clamp(ceiling.range.0, ceiling.range.1);
         }
     }
-    if may == SpawnMay::Loosen {
-        return Vec::new();
-    }
     let rules = stack.rules();
-    retain(doc, |term, _| {
-        let stands = loosened(term, &rules)?;
-        Some((format!("is ignored: a spawn may only tighten {stands}"), None))
+    retain(doc, |term, _| match term {
+        Term::Completion(_) | Term::ExplicitStop(_) | Term::Discipline(_) => {
+            Some(("is ignored: a spawn cannot set it".to_owned(), None))
+        }
+        term if stack.locks(term) => Some((LOCKED.to_owned(), None)),
+        _ if may == SpawnMay::Loosen => None,
+        term => {
+            let stands = loosened(term, &rules)?;
+            Some((format!("is ignored: a spawn may only tighten {stands}"), None))
+        }
     })
+}
+
+/// What is said of a value that the managed file has locked.
+const LOCKED: &str = "is ignored: the managed fusebox.json has locked it";
+
+/// Drops what the managed file alone may say.
+fn locked(docs: &mut [Doc]) -> Vec<Problem> {
+    let managed: Vec<Doc> = docs.iter().filter(|doc| doc.layer == Layer::Managed).cloned().collect();
+    let managed: Vec<&Doc> = managed.iter().collect();
+    let locks = Locks::of(&managed);
+    let mut problems = Vec::new();
+    for doc in docs.iter_mut().filter(|doc| locks::bind(doc.layer)) {
+        problems
+            .extend(retain(doc, |term, place| locks.hold(place.who(), &term.key()).then(|| (LOCKED.to_owned(), None))));
+    }
+    problems
+}
+
+/// Drops commands that a repository or an agent's frontmatter would have run.
+fn owners_commands(docs: &mut [Doc]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for doc in docs.iter_mut().filter(|doc| !layers::is_owner(doc.layer)) {
+        problems.extend(retain(doc, |term, _| {
+            let why = "is ignored: it is a command, which only the user's or the managed file can set";
+            let hint = "`fusebox trust` lets this repository set it too";
+            matches!(term, Term::Completion(_)).then(|| (why.to_owned(), Some(hint.to_owned())))
+        }));
+    }
+    problems
 }
 
 /// Drops what a repository's files may not loosen. What stands without them is compared with.
@@ -50,22 +87,31 @@ fn tightening_only(docs: &mut [Doc]) -> Vec<Problem> {
     let owned: Vec<Doc> = docs.iter().filter(|doc| layers::is_owner(doc.layer)).cloned().collect();
     let owned: Vec<&Doc> = owned.iter().collect();
     let top = Stack::of(&owned, Who::Top, Trust::Untrusted);
-    let session = Stack::of(&owned, Who::Session, Trust::Untrusted).rules();
-    let main = Stack::of(&owned, Who::Main, Trust::Untrusted).rules();
+    let rules = |who| Stack::of(&owned, who, Trust::Untrusted).rules();
+    let (session, main, user, project) = (rules(Who::Session), rules(Who::Main), rules(Who::User), rules(Who::Project));
+    let agent = rules(Who::Agent("*"));
     let hint = "`fusebox trust` lets this repository loosen what is the user's";
     let mut problems = Vec::new();
-    for doc in docs.iter_mut().filter(|doc| layers::is_repository(doc.layer)) {
+    for doc in docs.iter_mut().filter(|doc| !layers::is_owner(doc.layer)) {
         problems.extend(retain(doc, |term, place| {
             let stands = match place {
                 Place::Top => loosened_top(term, &top),
                 Place::Session => loosened(term, &session),
                 Place::Main => loosened(term, &main),
+                Place::User => loosened(term, &user),
+                Place::Project => loosened(term, &project),
+                // The limits of agent types are its own business, but not the user's rates.
+                Place::Agents(_) if is_of_rates(term) => loosened(term, &agent),
                 Place::Agents(_) | Place::Declared => None,
             }?;
             Some((format!("is ignored: it would loosen {stands}"), Some(hint.to_owned())))
         }));
     }
     problems
+}
+
+fn is_of_rates(term: &Term) -> bool {
+    matches!(term, Term::Action { limit: Some(limit), .. } if limit.form == Form::Windows)
 }
 
 /// Drops caps of subagents' runs that are outside the ceilings. The managed file's are not bound.
@@ -109,56 +155,5 @@ fn problem(doc: &Doc, setting: &Setting, (what, hint): (String, Option<String>))
     match hint {
         Some(hint) => problem.hint(hint),
         None => problem,
-    }
-}
-
-/// Returns what stands and would be loosened.
-fn loosened(term: &Term, rules: &Rules) -> Option<String> {
-    match term {
-        Term::Cap { limit, cap } => {
-            let rule = rules.get(limit)?;
-            let looser = cap.is_none_or(|cap| cap > rule.cap);
-            looser.then(|| format!("`{limit}: {}` ({})", shape::written(limit, rule.cap), rule.layer))
-        }
-        Term::Action { limit, action } => {
-            let mut same = rules.rules.iter().filter(|rule| limit.is_none_or(|limit| limit == rule.limit));
-            let rule = same.find(|rule| rule.action > *action)?;
-            Some(format!("`{}` on `{}` ({})", rule.action.as_str(), rule.limit, rule.layer))
-        }
-        Term::Increase { limit, by } => {
-            let mut same = rules.rules.iter().filter(|rule| limit.is_none_or(|limit| limit == rule.limit));
-            let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
-            Some(format!("the increase of `{}`, {}", rule.limit, shape::written(rule.limit, rule.increase)))
-        }
-        Term::GraceTurns(turns) => {
-            (*turns > rules.grace_turns).then(|| format!("`grace_turns: {}`", rules.grace_turns))
-        }
-        Term::FinalizeTools(tools) => {
-            let more = tools.iter().find(|tool| !rules.finalizes(tool))?;
-            Some(format!("`finalize_tools`, which has no `{more}`"))
-        }
-        Term::CountCacheReads(false) if rules.count_cache_reads => Some("`count_cache_reads: true`".to_owned()),
-        _ => None,
-    }
-}
-
-/// Returns what stands at the top of the user's files and would be loosened.
-fn loosened_top(term: &Term, top: &Stack<'_>) -> Option<String> {
-    match term {
-        Term::Mode(Mode::Observe) => {
-            let stands = top.strongest(|it| if let Term::Mode(mode) = it { Some(*mode) } else { None });
-            let stands = stands.map_or(Mode::default(), |(mode, _)| mode);
-            (stands == Mode::Enforce).then(|| "`mode: \"enforce\"`".to_owned())
-        }
-        Term::OnError(OnError::Allow) => {
-            let stands = top.strongest(|it| if let Term::OnError(answer) = it { Some(*answer) } else { None });
-            stands.is_some_and(|(answer, _)| answer == OnError::Deny).then(|| "`on_error: \"deny\"`".to_owned())
-        }
-        Term::Ceiling { limit, range } => {
-            let stands = ceiling(top.candidates(), limit)?;
-            let looser = range.is_none_or(|(_, high)| high > stands.range.1);
-            looser.then(|| format!("the largest `{limit}` of subagents, {}", shape::written(limit, stands.range.1)))
-        }
-        _ => None,
     }
 }

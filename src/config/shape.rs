@@ -1,15 +1,29 @@
 //! The forms that values take: what is accepted, how a sentence calls it, and its JSON schema.
 
-use serde_json::{Value, json};
+use jiff::tz::TimeZoneDatabase;
+use serde_json::{Map, Value, json};
 
-use crate::engine::policy::ACTIONS;
-use crate::limits::{Limit, ROSTER, Unit};
+use crate::config::keys::LOCAL_TIME;
+use crate::engine::policy::{ACTIONS, Scope};
+use crate::limits::{Counts, Form, Limit, ROSTER, Unit};
 
 /// The form of one value.
 #[derive(Debug)]
 pub enum Shape {
     /// Any text.
     Text,
+    /// A text that is not empty.
+    Filled,
+    /// A list of such texts, at least one.
+    Filleds,
+    /// `local`, or what may be the name of a time zone.
+    Zone,
+    /// `null`.
+    Null,
+    /// An object with these fields and no others.
+    Object(&'static [Field]),
+    /// One of these.
+    Either(&'static [Shape]),
     /// `true` or `false`.
     Flag,
     /// One of these words.
@@ -28,6 +42,29 @@ pub enum Shape {
     Percents,
 }
 
+/// One field of an object.
+#[derive(Debug)]
+pub struct Field {
+    name: &'static str,
+    shape: Shape,
+    is_needed: bool,
+}
+
+impl Field {
+    /// Makes a field that has to be there.
+    pub const fn needed(name: &'static str, shape: Shape) -> Field {
+        Field { name, shape, is_needed: true }
+    }
+
+    /// Makes a field that may be left out.
+    pub const fn optional(name: &'static str, shape: Shape) -> Field {
+        Field { name, shape, is_needed: false }
+    }
+}
+
+/// What the name of a time zone looks like: `UTC`, `Europe/Berlin`, `America/Argentina/Buenos_Aires`.
+const ZONE: &str = "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9][A-Za-z0-9_+-]*){0,2}$";
+
 /// The per cents at which a limit can warn early.
 const PERCENTS: (u64, u64) = (1, 99);
 
@@ -36,6 +73,19 @@ impl Shape {
     pub fn accepts(&self, value: &Value) -> bool {
         match self {
             Shape::Text => value.is_string(),
+            Shape::Filled => is_filled(value),
+            Shape::Filleds => value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_filled)),
+            Shape::Zone => value.as_str().is_some_and(is_zone),
+            Shape::Null => value.is_null(),
+            Shape::Object(fields) => value.as_object().is_some_and(|entries| {
+                let known = |name: &String| fields.iter().any(|field| field.name == name);
+                let fits = |field: &Field| match entries.get(field.name) {
+                    Some(value) => field.shape.accepts(value),
+                    None => !field.is_needed,
+                };
+                entries.keys().all(known) && fields.iter().all(fits)
+            }),
+            Shape::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
             Shape::Flag => value.is_boolean(),
             Shape::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Shape::WordOrNull(words) => value.is_null() || value.as_str().is_some_and(|word| words.contains(&word)),
@@ -53,6 +103,18 @@ impl Shape {
     pub fn expects(&self) -> String {
         match self {
             Shape::Text => "a text".to_owned(),
+            Shape::Filled => "a text that is not empty".to_owned(),
+            Shape::Filleds => "a list of texts, at least one".to_owned(),
+            Shape::Zone => "`local` or the name of a time zone such as `Europe/Berlin`".to_owned(),
+            Shape::Null => "`null`".to_owned(),
+            Shape::Object(fields) => {
+                let field = |field: &Field| {
+                    let optional = if field.is_needed { "" } else { ", may be left out" };
+                    format!("`{}` ({}{optional})", field.name, field.shape.expects())
+                };
+                format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+            }
+            Shape::Either(shapes) => shapes.iter().map(Shape::expects).collect::<Vec<_>>().join(", or "),
             Shape::Flag => "`true` or `false`".to_owned(),
             Shape::Word(words) => one_of(words.iter().copied()),
             Shape::WordOrNull(words) => format!("{} or `null`", one_of(words.iter().copied())),
@@ -68,6 +130,12 @@ impl Shape {
     pub fn schema(&self) -> Value {
         match self {
             Shape::Text => json!({ "type": "string" }),
+            Shape::Filled => json!({ "type": "string", "minLength": 1 }),
+            Shape::Filleds => json!({ "type": "array", "items": Shape::Filled.schema(), "minItems": 1 }),
+            Shape::Zone => json!({ "type": "string", "pattern": ZONE }),
+            Shape::Null => json!({ "type": "null" }),
+            Shape::Object(fields) => object(fields),
+            Shape::Either(shapes) => json!({ "anyOf": shapes.iter().map(Shape::schema).collect::<Vec<_>>() }),
             Shape::Flag => json!({ "type": "boolean" }),
             Shape::Word(words) => json!({ "enum": words }),
             Shape::WordOrNull(words) => {
@@ -82,6 +150,22 @@ impl Shape {
             }
         }
     }
+}
+
+fn object(fields: &[Field]) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
+    let needed: Vec<&str> = fields.iter().filter(|field| field.is_needed).map(|field| field.name).collect();
+    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed })
+}
+
+fn is_filled(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.is_empty())
+}
+
+/// Whether a text names a time zone, or the machine's.
+fn is_zone(text: &str) -> bool {
+    text == LOCAL_TIME || TimeZoneDatabase::bundled().get(text).is_ok()
 }
 
 fn action_words() -> impl Iterator<Item = &'static str> {
@@ -103,15 +187,21 @@ pub struct Named {
     pub name: &'static str,
 }
 
-/// Returns every name of every limit: each key before its aliases.
+/// Returns every name of every limit that has a cap: each key before its aliases.
 pub fn names() -> impl Iterator<Item = Named> {
-    ROSTER.into_iter().flat_map(|limit| {
+    ROSTER.into_iter().filter(|limit| limit.form == Form::Cap).flat_map(|limit| {
         let aliases = limit.aliases.iter().map(move |it| Named { limit, scale: it.scale, name: it.key });
         std::iter::once(Named { limit, scale: 1, name: limit.key }).chain(aliases)
     })
 }
 
-/// Finds a limit by any of its names.
+/// Returns the limits of so many in so much time, which stand at the top of a file.
+pub fn windows() -> impl Iterator<Item = Named> {
+    let limits = ROSTER.into_iter().filter(|limit| limit.form == Form::Windows);
+    limits.map(|limit| Named { limit, scale: 1, name: limit.key })
+}
+
+/// Finds a limit that has a cap by any of its names.
 pub fn named(name: &str) -> Option<Named> {
     names().find(|named| named.name == name)
 }
@@ -121,6 +211,21 @@ impl Named {
     pub fn read(&self, value: &Value) -> Option<u64> {
         let base = self.limit.base(value.as_f64()? * self.scale as f64)?;
         (self.limit.range.0..=self.limit.range.1).contains(&base).then_some(base)
+    }
+
+    /// Reads what a block says under this name: nothing where it is wrong, `Some(None)` for no limit.
+    pub fn cap(&self, value: &Value) -> Option<Option<u64>> {
+        match (self.limit.unit, value) {
+            (_, Value::Null) | (Unit::Switch, Value::Bool(false)) => Some(None),
+            (Unit::Switch, Value::Bool(true)) => Some(Some(1)),
+            (Unit::Switch, _) => None,
+            (_, number) => self.read(number).map(Some),
+        }
+    }
+
+    /// Whether it can be said of some models: what requests spend, of all models, over this scope.
+    pub fn is_of_models(&self, scope: Scope) -> bool {
+        self.limit.counts == Counts::All && self.limit.spent_by_requests() && self.limit.scopes.contains(&scope)
     }
 
     /// Returns the range under this name.
@@ -137,11 +242,15 @@ impl Named {
             (Unit::Usd, _) => "US dollars",
             (Unit::Tokens, _) => "tokens",
             (Unit::Count, _) => self.limit.label,
+            (Unit::Switch, _) => "`true` or `false`",
         }
     }
 
     /// Returns the words for what is accepted.
     pub fn expects(&self) -> String {
+        if self.limit.unit == Unit::Switch {
+            return Shape::Flag.expects();
+        }
         let (low, high) = self.range();
         let whole = if self.takes_fractions() { "" } else { "whole " };
         format!("a {whole}number from {low} to {high} ({})", self.unit())
@@ -149,6 +258,9 @@ impl Named {
 
     /// Returns the JSON schema of a number under this name.
     pub fn schema(&self) -> Value {
+        if self.limit.unit == Unit::Switch {
+            return Shape::Flag.schema();
+        }
         let (low, high) = self.range();
         let edge = |number: f64| if number.fract() == 0.0 { json!(number as u64) } else { json!(number) };
         let kind = if self.takes_fractions() { "number" } else { "integer" };
@@ -162,5 +274,8 @@ impl Named {
 
 /// Returns a value in a limit's base unit as configuration would write it.
 pub fn written(limit: &Limit, value: u64) -> String {
+    if limit.unit == Unit::Switch {
+        return (value > 0).to_string();
+    }
     limit.configured(value).to_string()
 }

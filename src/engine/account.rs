@@ -1,43 +1,69 @@
 //! Counting: what an event adds to the meters, before anything is decided.
 
 use crate::engine::amount::Amount;
-use crate::engine::book::{Book, CallState, NewCharge};
+use crate::engine::book::{Book, CallState, Ended, NewCharge};
+use crate::engine::ending;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome};
-use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::{Rules, Scope};
+use crate::engine::loops::{LOOPS, Seen};
+use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
+use crate::engine::rules::Rules;
 use crate::engine::runs;
 use crate::engine::session::{MAIN, Request, Run, Session, Status};
+use crate::engine::step::Recalled;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
 const SHORTEST_WAIT_MS: u64 = 500;
 /// A reservation whose response never came stops counting after this.
-const RESERVE_LIVES_MS: u64 = 600_000;
+pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// Calls kept with their run where no end of a batch is seen.
 const MOST_IN_FLIGHT: usize = 32;
 /// How many requests an estimate is made from.
 const RECENT: usize = 5;
 
-/// Charges a response to its run and session.
-pub fn charge(book: &mut Book, id: &str, new: &NewCharge) {
+/// Charges a response to its run, its session, and all that share in it.
+pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if book.run(id).is_none() {
         open_history(book, id);
     }
+    let model = &new.charge.model;
     book.session.tally.spent += new.adds;
+    *book.session.models.entry(model.clone()).or_default() += new.adds;
     if new.charge.inherited {
         book.session.inherited += new.adds;
+    } else {
+        charge_others(book, id, new, now);
     }
     book.session.reserves.retain(|reserve| reserve.holder != id);
     let Some(run) = book.run_mut(id) else { return };
     run.tally.spent += new.adds;
-    *run.models.entry(new.charge.model.clone()).or_default() += new.adds;
+    *run.models.entry(model.clone()).or_default() += new.adds;
+    run.extremes = (new.charge.context, run.extremes.1.max(new.charge.output));
     if new.adds.requests > 0 && !new.charge.inherited {
+        run.model.clone_from(model);
         run.unpaid = (run.unpaid - 1).max(-1);
         run.recent.push(Request { spend: new.charge.spend, output: new.charge.output });
         let old = run.recent.len().saturating_sub(RECENT);
         run.recent.drain(..old);
         run.context = new.charge.context + new.charge.output;
         run.replay_price = new.replay_price;
+    }
+}
+
+/// Charges what a session was billed for to the session that started it, and to the user's and the project's budgets.
+fn charge_others(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
+    let (model, adds) = (&new.charge.model, new.adds);
+    if let Some(outer) = &mut book.outer {
+        outer.tally.spent += adds;
+        *outer.models.entry(model.clone()).or_default() += adds;
+        outer.reserves.retain(|reserve| reserve.holder != id);
+    }
+    for pool in &mut book.pools {
+        pool.charge(model, new.charge.at_ms, adds);
+        pool.release(id);
+    }
+    if adds.requests > 0 {
+        book.note_request(model, now);
     }
 }
 
@@ -69,12 +95,17 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
         Kind::ToolEnded(call, outcome) => ended(book, run, (call, outcome), event.at),
         Kind::BatchEnded(calls) => batch(book, run, calls),
         Kind::SubagentStarted => restart(book, run),
-        Kind::SubagentEnded => end(book, run),
-        Kind::Stopped { crons } => {
+        Kind::SubagentEnded(_) => end(book, run),
+        Kind::Stopped { crons, .. } => {
             book.session.crons.clone_from(crons);
             end(book, run);
         }
         Kind::SessionStart { .. } => start_session(book),
+        Kind::Prompt { .. } => {
+            // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
+            book.session.wants.clear();
+            book.pools.iter_mut().for_each(|pool| pool.wants.clear());
+        }
         Kind::SessionEnded => end_session(book),
         Kind::Other(name) => note_unknown(book, name),
         _ => {}
@@ -84,6 +115,10 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
 /// Moves the run's clock forward, and the session's with a main run's.
 fn tick(book: &mut Book, id: &str, event: &Event) {
     book.session.last = event.at;
+    if book.session.status == Status::Orphaned {
+        // An event is the proof that its client lives.
+        book.session.status = Status::Running;
+    }
     let Some(run) = book.run_mut(id) else { return };
     let starts = matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::ToolRequested(_));
     if run.working && !follows_idleness(run, &event.kind) {
@@ -97,6 +132,7 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
     run.last = event.at;
     if !run.working && matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted) {
         run.unpaid = 0;
+        ending::begin(run);
     }
     if starts && run.order.is_none() {
         runs::go_on(run, event.at);
@@ -115,6 +151,9 @@ fn follows_idleness(run: &Run, kind: &Kind) -> bool {
 
 fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     book.call_mut(run, &call.id).requested.get_or_insert(at);
+    if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
+        book.file_calls(run);
+    }
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
     }
@@ -129,21 +168,28 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         take_off_wait(book, run, (at_request, at), outcome.duration_ms);
     }
     count_call(book, run, call);
+    book.call_mut(run, &call.id).ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
         book.file_calls(run);
     }
-    if let Some(agent) = &outcome.agent {
-        if agent.ended {
-            book.session.reserves.retain(|reserve| reserve.holder != call.id);
+    match &outcome.agent {
+        Some(agent) if agent.ended => {
+            release_spawn(book, &call.id);
             runs::ended_outside(book, &agent.id);
         }
-    } else if matches!(call.intent, Intent::Spawn { .. }) {
-        book.session.reserves.retain(|reserve| reserve.holder != call.id);
-        book.session.spawns.retain(|spawn| spawn.call != call.id);
+        Some(_) => {}
+        None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => release_spawn(book, &call.id),
+        None => {}
     }
     if let (Some(background), Some(run)) = (&outcome.background, book.run_mut(run)) {
         run.background.push(background.clone());
     }
+}
+
+/// Lets go of what a spawn had taken: its agent has ended, or never came.
+fn release_spawn(book: &mut Book, call: &str) {
+    book.session.spawns.retain(|spawn| spawn.call != call);
+    book.release(call);
 }
 
 /// Takes the wait for a dialog off the clock: from the request to the end, less the call's own duration.
@@ -165,15 +211,41 @@ fn take_off_wait(book: &mut Book, id: &str, span: (Moment, Moment), duration_ms:
 
 /// Counts a call once, unless Fusebox refused it.
 pub fn count_call(book: &mut Book, run: &str, call: &Call) {
-    let record = book.call_mut(run, &call.id);
+    count_once(book, run, &call.id);
+}
+
+fn count_once(book: &mut Book, run: &str, call: &str) {
+    let record = book.call_mut(run, call);
     if matches!(record.state, CallState::Counted | CallState::Refused) {
         return;
     }
     record.state = CallState::Counted;
     book.session.tally.turns += 1;
+    if let Some(outer) = &mut book.outer {
+        outer.tally.turns += 1;
+    }
     if let Some(run) = book.run_mut(run) {
         run.tally.turns += 1;
     }
+}
+
+/// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
+pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
+    book.session.tally.turns += recalled.earlier;
+    let Some(run) = book.run_mut(&recalled.run) else { return };
+    if let Some((began_ms, last_ms)) = recalled.span_ms {
+        let millis = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+        let mono_ms = now.mono_ms.saturating_sub(millis(began_ms, now.wall_ms));
+        run.started = Moment { wall_ms: began_ms, mono_ms, ..now };
+        run.tally.duration_ms = millis(began_ms, last_ms);
+        if run.is_main() {
+            book.session.tally.duration_ms += millis(began_ms, last_ms);
+        }
+    }
+    for call in &recalled.calls {
+        count_once(book, &recalled.run, call);
+    }
+    book.file_calls(&recalled.run);
 }
 
 fn batch(book: &mut Book, run: &str, calls: &[Call]) {
@@ -186,15 +258,37 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
             // The dialog ended without the call running: that was a No.
             let ask = book.session.asks.remove(at);
             book.call_mut(run, &call.id).state = CallState::Refused;
-            book.session.spawns.retain(|spawn| spawn.call != call.id);
             if let Some(run) = book.run_mut(run) {
                 run.declined.push(ask.finding.limit);
             }
         }
         count_call(book, run, call);
-        book.call_mut(run, &call.id).is_over = true;
+        let record = book.call_mut(run, &call.id);
+        record.is_over = true;
+        let (state, ended) = (record.state, record.ended);
+        if ended == Ended::No {
+            release_spawn(book, &call.id);
+        }
+        if state == CallState::Counted {
+            // The client's own rejections show only here, and are errors.
+            let error = (ended != Ended::Well).then_some(call.prints.error);
+            see(book, run, Seen { call: call.prints.all, error });
+        }
+    }
+    if let Some(run) = book.run_mut(run) {
+        run.denials = if run.refusing { run.denials + 1 } else { 0 };
+        run.refusing = false;
     }
     book.file_calls(run);
+}
+
+/// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
+fn see(book: &mut Book, run: &str, seen: Seen) {
+    let Some(run) = book.run_mut(run) else { return };
+    run.loops.push(seen);
+    if run.loops.level() == 0 {
+        run.warned.retain(|(name, _)| name != LOOPS);
+    }
 }
 
 fn restart(book: &mut Book, id: &str) {
@@ -227,7 +321,7 @@ fn note_unknown(book: &mut Book, name: &str) {
 
 fn start_session(book: &mut Book) {
     book.session.asks.clear();
-    if matches!(book.session.status, Status::Completed | Status::Orphaned) {
+    if book.session.status == Status::Completed {
         book.session.status = Status::Running;
     }
 }
@@ -243,76 +337,33 @@ fn end_session(book: &mut Book) {
     }
 }
 
-/// Returns the meters of a run and of its session.
-pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
-    let session = &book.session;
-    let Some(run) = book.run(id) else { return (Meters::default(), Meters::default()) };
-    let first = || book.first_request.unwrap_or_else(|| mean_of(session));
-    let next_by = |rules| if run.recent.is_empty() { first() } else { estimate(run, rules) };
-    let spawn = matches!(&event.kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
-    // At a batch's end its response should be on disk; where the client is late, it is taken for an average one.
-    let late = match event.kind {
-        Kind::BatchEnded(_) => u64::try_from(run.unpaid).unwrap_or(0),
-        _ => 0,
-    };
-    let of_run = Meters {
-        turns: run.tally.turns,
-        spent: run.tally.spent.counting_cache_reads(run.rules.count_cache_reads),
-        next: next_by(&run.rules),
-        duration_ms: run.tally.duration_ms,
-        wall_ms: event.at.wall_since(run.started),
-        reserved: next_by(&run.rules) * late,
-        blind_to_batches: !session.sees_batches && run.tally.spent.requests >= 2,
-    };
-    let of_session = Meters {
-        turns: session.tally.turns,
-        spent: session.tally.spent.counting_cache_reads(session.rules.count_cache_reads),
-        next: if spawn { first() } else { next_by(&session.rules) },
-        duration_ms: session.tally.duration_ms,
-        wall_ms: event.at.wall_since(session.started),
-        reserved: reserved(session, id, event.at) + next_by(&session.rules) * late,
-        ..of_run
-    };
-    (of_run, of_session)
-}
-
 /// Returns the mean request of a session, for runs that have made none yet.
-fn mean_of(session: &Session) -> Spend {
-    let spent = session.tally.spent;
-    let count = spent.requests.max(1);
-    Spend {
-        requests: 1,
-        tokens: spent.tokens / count,
-        cache_reads: spent.cache_reads / count,
-        cost: Amount(spent.cost.0 / count),
-    }
+pub fn mean_of(session: &Session) -> Spend {
+    session.tally.spent.mean()
 }
 
 /// Estimates the next request: the mean of the last five, or the conversation read again from the cache, if that is more.
 pub fn estimate(run: &Run, rules: &Rules) -> Spend {
     let count = (run.recent.len() as u64).max(1);
     let sum: Spend = run.recent.iter().map(|request| request.spend).fold(Spend::default(), std::ops::Add::add);
-    let output = run.recent.iter().map(|request| request.output).sum::<u64>() / count;
-    let (read, write) = run.replay_price;
-    let again = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
-    Spend {
+    let mean = Spend {
         requests: 1,
         tokens: sum.counting_cache_reads(rules.count_cache_reads).tokens.div_ceil(count),
         cache_reads: sum.cache_reads.div_ceil(count),
-        cost: Amount(sum.cost.0.div_ceil(count)).max(again),
-    }
+        cost: Amount(sum.cost.0.div_ceil(count)),
+    };
+    at_least_again(run, mean)
 }
 
-/// Sums what other requests in flight are expected to spend.
-fn reserved(session: &Session, run: &str, now: Moment) -> Spend {
-    let live = session.reserves.iter().filter(|held| held.holder != run && now.since(held.at) < RESERVE_LIVES_MS);
-    live.map(|held| held.spend).fold(Spend::default(), std::ops::Add::add)
+/// Estimates the next request to some models by the mean of all that went to them: the last five may have gone elsewhere.
+pub fn estimate_of(run: &Run, rules: &Rules, spent: Spend) -> Spend {
+    at_least_again(run, spent.counting_cache_reads(rules.count_cache_reads).mean())
 }
 
-/// Returns the rules of a scope.
-pub fn rules<'a>(book: &'a Book, run: &'a Run, scope: Scope) -> &'a Rules {
-    match scope {
-        Scope::Run => &run.rules,
-        Scope::Session => &book.session.rules,
-    }
+fn at_least_again(run: &Run, mean: Spend) -> Spend {
+    let count = (run.recent.len() as u64).max(1);
+    let output = run.recent.iter().map(|request| request.output).sum::<u64>() / count;
+    let (read, write) = run.replay_price;
+    let again = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
+    Spend { cost: mean.cost.max(again), ..mean }
 }

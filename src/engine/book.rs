@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::account::RESERVE_LIVES_MS;
 use crate::engine::event::{Background, Moment};
+use crate::engine::handed_down::Cut;
 use crate::engine::meters::Spend;
-use crate::engine::policy::Rules;
+use crate::engine::policy::Scope;
+use crate::engine::pool::Pool;
 use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session};
+use crate::engine::rules::Rules;
+use crate::engine::session::{Order, Reserve, Run, Session};
 use crate::engine::verdict::Finding;
 
 /// How a tool call was met.
@@ -26,10 +30,30 @@ pub enum CallState {
     Refused,
 }
 
+/// Whether a call's end was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Not seen.
+    #[default]
+    No,
+    /// It succeeded.
+    Well,
+    /// It ran and failed.
+    Failed,
+}
+
+impl Ended {
+    fn is_not_seen(&self) -> bool {
+        *self == Ended::No
+    }
+}
+
 /// What is remembered of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// The run that made it.
+    /// The run that made it; written once the call is filed, before that the run itself keeps the call.
+    #[serde(skip)]
     pub run: String,
     /// How it was met.
     #[serde(default)]
@@ -37,6 +61,9 @@ pub struct CallRecord {
     /// When it asked to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<Moment>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Ended::is_not_seen")]
+    pub ended: Ended,
     /// Whether its batch is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,
@@ -58,6 +85,8 @@ pub struct News {
     pub stopped_with: Option<String>,
     /// The work was paused and can go on.
     pub paused: bool,
+    /// Why, in the words of whoever asked for it.
+    pub reason: Option<String>,
 }
 
 /// Gives the rules for runs, from the policy pinned when the client started.
@@ -66,6 +95,8 @@ pub trait Rulebook {
     fn main(&self) -> Rules;
     /// Returns the rules of a subagent's run; `spawn` is the prompt that started it, where it may hold limits.
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules;
+    /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
+    fn discipline(&self, agent_type: &str) -> Option<String>;
 }
 
 /// What is known of a subagent from the file the client keeps beside its transcript.
@@ -86,12 +117,18 @@ pub struct Link {
 pub struct Book {
     /// The session.
     pub session: Session,
+    /// The session whose agent started this one's client.
+    pub outer: Option<Session>,
+    /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
+    pub pools: Vec<Pool>,
     /// Records to write.
     pub records: Vec<Record>,
     /// Shell commands to end.
     pub kills: Vec<Background>,
     /// What the parent's model has to be told.
     pub news: Vec<News>,
+    /// What spawns asked for and did not get in this event.
+    pub cuts: Vec<Cut>,
     /// The run whose order was carried out in this event: those below it follow.
     pub halted: Option<String>,
     /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
@@ -112,7 +149,10 @@ impl Book {
     }
 
     /// Lays a loaded run into the book.
-    pub fn lay_run(&mut self, run: Run) {
+    pub fn lay_run(&mut self, mut run: Run) {
+        for call in run.calls.values_mut() {
+            call.run.clone_from(&run.id);
+        }
         self.runs.insert(run.id.clone(), run);
     }
 
@@ -174,6 +214,101 @@ impl Book {
         }
     }
 
+    /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.
+    pub fn side(&mut self, scope: Scope, run: &str) -> Option<Side<'_>> {
+        match scope {
+            Scope::Run => self.run_mut(run).map(|run| Side {
+                rules: &mut run.rules,
+                warned: &mut run.warned,
+                wants: &mut run.wants,
+            }),
+            Scope::Session => Some(Side::of(&mut self.session)),
+            Scope::Outer => self.outer.as_mut().map(Side::of),
+            Scope::Project | Scope::User => {
+                let pool = self.pools.iter_mut().find(|pool| pool.scope == scope)?;
+                pool.changed = true;
+                Some(Side { rules: &mut pool.rules, warned: &mut pool.warned, wants: &mut pool.wants })
+            }
+        }
+    }
+
+    /// Returns the order that stands for the session, or for the one that started it.
+    pub fn order_above(&self) -> Option<Order> {
+        let of_outer = |order: &Order| {
+            let finding = Finding { scope: Scope::Outer, ..order.finding.clone() };
+            Order { finding, ..order.clone() }
+        };
+        let own = self.session.order.clone();
+        own.or_else(|| self.outer.as_ref()?.order.as_ref().map(of_outer))
+    }
+
+    /// Holds an estimate of a request in flight, in every scope that it is charged to.
+    pub fn reserve(&mut self, held: &Reserve) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+            session.reserves.retain(|other| other.holder != held.holder);
+            session.reserves.push(held.clone());
+        }
+        for pool in &mut self.pools {
+            pool.reserve(held.clone(), held.at, RESERVE_LIVES_MS);
+        }
+    }
+
+    /// Hands what a call had reserved over to the agent that it started.
+    pub fn hand_over(&mut self, call: &str, agent: &str) {
+        let sessions = std::iter::once(&mut self.session).chain(&mut self.outer).map(|session| &mut session.reserves);
+        for held in sessions.flatten().filter(|held| held.holder == call) {
+            agent.clone_into(&mut held.holder);
+        }
+        for pool in &mut self.pools {
+            pool.hand_over(call, agent);
+        }
+    }
+
+    /// Lets go of what a holder had reserved.
+    pub fn release(&mut self, holder: &str) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+            session.reserves.retain(|held| held.holder != holder);
+        }
+        for pool in &mut self.pools {
+            pool.release(holder);
+        }
+    }
+
+    /// Takes note of a model request in the windows of the rates that count it.
+    pub fn note_request(&mut self, model: &str, now: Moment) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+            for rate in session.rules.rates.iter().filter(|rate| rate.counts_requests()) {
+                session.windows.note(rate, model, now);
+            }
+        }
+        for pool in &mut self.pools {
+            for rate in pool.rules.rates.iter().filter(|rate| rate.counts_requests()) {
+                pool.windows.note(rate, model, now);
+                pool.changed = true;
+            }
+        }
+    }
+
+    /// Takes note of a call in the windows of the rates that count it.
+    pub fn note_call(&mut self, run: &str, tool: &str, now: Moment) {
+        if let Some(run) = self.runs.get_mut(run) {
+            for rate in run.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                run.windows.note(rate, "", now);
+            }
+        }
+        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+            for rate in session.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                session.windows.note(rate, "", now);
+            }
+        }
+        for pool in &mut self.pools {
+            for rate in pool.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                pool.windows.note(rate, "", now);
+                pool.changed = true;
+            }
+        }
+    }
+
     /// Whether a run was opened in this event.
     pub fn was_opened(&self, id: &str) -> bool {
         self.opened.iter().any(|opened| opened == id)
@@ -197,6 +332,7 @@ impl Book {
         self.records.clear();
         self.kills.clear();
         self.news.clear();
+        self.cuts.clear();
         self.halted = None;
     }
 
@@ -218,6 +354,22 @@ impl Book {
             let named = self.runs.values().filter(|run| run.name.as_deref() == Some(to));
             named.max_by_key(|run| run.started.wall_ms)
         })
+    }
+}
+
+/// What may change in a scope.
+pub struct Side<'a> {
+    /// Its rules.
+    pub rules: &'a mut Rules,
+    /// Warnings given.
+    pub warned: &'a mut Vec<(String, u8)>,
+    /// Trips that wait for a call to ask with.
+    pub wants: &'a mut Vec<Finding>,
+}
+
+impl<'a> Side<'a> {
+    fn of(session: &'a mut Session) -> Side<'a> {
+        Side { rules: &mut session.rules, warned: &mut session.warned, wants: &mut session.wants }
     }
 }
 

@@ -1,43 +1,54 @@
 //! The decision: what to answer to an event under a policy, given what has been used. Pure and total.
 
-use crate::engine::event::{Call, Event, Intent, Kind, Outcome};
-use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::{Action, Mode, Rule, Rules, Scope};
+use std::cmp::Reverse;
+
+use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::look::{Look, grace, look, look_rate};
+use crate::engine::meters::Meters;
+use crate::engine::policy::{Action, Mode, Scope};
+use crate::engine::pool::Pool;
+use crate::engine::rates::Windows;
+use crate::engine::rules::{Models, Rule, Rules};
 use crate::engine::session::{Ask, Order, Phase};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::{Meter, Stage, Unit};
-
-/// The rules in force for an event.
-#[derive(Clone, Copy, Debug)]
-pub struct Policy<'a> {
-    /// Whether Fusebox blocks.
-    pub mode: Mode,
-    /// The run's rules.
-    pub run: &'a Rules,
-    /// The session's rules.
-    pub session: &'a Rules,
-}
+use crate::limits::{Ends, ROSTER, Stage, Unit};
 
 /// One scope's side of the usage.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ScopeUsage<'a> {
+    /// The scope.
+    pub scope: Scope,
+    /// Its rules.
+    pub rules: &'a Rules,
     /// What is used.
     pub meters: Meters,
+    /// What is used of some models, for the rules that count those.
+    pub by_models: Vec<(&'a Models, Meters)>,
     /// Early warnings and warned trips so far.
     pub warned: &'a [(String, u8)],
     /// Trips that wait for a call to ask with.
     pub wants: &'a [Finding],
+    /// What the rates have counted.
+    pub windows: &'a Windows,
+    /// What sessions share, where the scope is that.
+    pub pool: Option<&'a Pool>,
+}
+
+impl ScopeUsage<'_> {
+    /// Returns the meters that a rule reads.
+    pub fn meters_of(&self, rule: &Rule) -> &Meters {
+        let some = rule.of.as_ref().and_then(|of| self.by_models.iter().find(|(models, _)| *models == of));
+        some.map_or(&self.meters, |(_, meters)| meters)
+    }
 }
 
 /// What has been used, and the orders that stand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Usage<'a> {
     /// The run.
     pub run_id: &'a str,
-    /// Over the run.
-    pub run: ScopeUsage<'a>,
-    /// Over the session.
-    pub session: ScopeUsage<'a>,
+    /// Every scope, the run's first.
+    pub scopes: Vec<ScopeUsage<'a>>,
     /// The order to end this run.
     pub order: Option<&'a Order>,
     /// Increases that a person is being asked for.
@@ -46,25 +57,48 @@ pub struct Usage<'a> {
     pub declined: &'a [String],
     /// The agent that a message is for, where it may not go on: its run and its order.
     pub addressee: Option<(&'a str, &'a Order)>,
+    /// Whether the message at hand wakes an agent that has ended.
+    pub wakes: bool,
+    /// Whether no admitted call has started the acting agent, and this is its first.
+    pub arrives: bool,
+    /// The model of the run's next request.
+    pub model: &'a str,
+    /// What the agent is sent back for at its end.
+    pub missing: Vec<String>,
+    /// What is missing where it is let go all the same.
+    pub incomplete: Vec<Finding>,
 }
 
 /// Decides what to answer to `event`.
-pub fn decide(policy: &Policy, usage: &Usage, event: &Event) -> Verdict {
+pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
     let verdict = match (usage.order, &event.kind) {
-        (_, Kind::ToolRequested(Call { intent: Intent::Tampering { what }, .. })) => {
-            refuse(Step::Deny, Vec::new(), Refusal::Tampering { what: what.clone() })
+        (Some(order), kind) if !tampers(kind) || order.phase == Phase::Halted => obey(order, kind, usage),
+        (order, Kind::ToolRequested(Call { intent: Intent::Tampering { what }, .. })) => {
+            let tampering = refuse(Step::Deny, Vec::new(), Refusal::Tampering { what: what.clone() });
+            let judged = if order.is_none() { judge(usage, event) } else { Verdict::default() };
+            let ends = matches!(judged.refusal, Some(Refusal::Tripped { .. }));
+            if ends { judged } else { tampering }
         }
-        (Some(order), kind) => obey(order, kind, policy.run),
-        (None, Kind::ToolRequested(_)) if let Some((run, order)) = usage.addressee => {
+        (_, Kind::ToolRequested(_)) if let Some((run, order)) = usage.addressee => {
             let refusal = Refusal::Addressee { run: run.to_owned() };
             refuse(Step::Deny, vec![order.finding.clone()], refusal)
         }
-        (None, _) => judge(policy, usage, event),
+        _ if !usage.missing.is_empty() => {
+            refuse(Step::Deny, Vec::new(), Refusal::Missing { what: usage.missing.clone() })
+        }
+        _ if !usage.incomplete.is_empty() => {
+            Verdict { step: Step::Warn, findings: usage.incomplete.clone(), ..Verdict::default() }
+        }
+        _ => judge(usage, event),
     };
-    match policy.mode {
+    match mode {
         Mode::Enforce => verdict,
         Mode::Observe => Verdict { step: Step::Allow, clamp_ms: None, observed: true, ..verdict },
     }
+}
+
+fn tampers(kind: &Kind) -> bool {
+    matches!(kind, Kind::ToolRequested(Call { intent: Intent::Tampering { .. }, .. }))
 }
 
 fn refuse(step: Step, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
@@ -72,12 +106,13 @@ fn refuse(step: Step, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
 }
 
 /// Carries out an order that stands.
-fn obey(order: &Order, kind: &Kind, rules: &Rules) -> Verdict {
+fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
+    let finalizes = |tool: &str| usage.scopes.first().is_some_and(|run| run.rules.finalizes(tool));
     let grace = order.grace_left.saturating_sub(1);
     let because = |step, grace| refuse(step, vec![order.finding.clone()], Refusal::Ordered { grace });
     match (order.phase, kind) {
         (Phase::Refusing, Kind::ToolRequested(_)) => because(Step::Deny, order.grace_left),
-        (Phase::Reporting, Kind::ToolRequested(call)) if rules.finalizes(&call.tool) => Verdict::default(),
+        (Phase::Reporting, Kind::ToolRequested(call)) if finalizes(&call.tool) => Verdict::default(),
         (Phase::Reporting, Kind::ToolRequested(_)) if grace > 0 => because(Step::Deny, grace),
         (Phase::Reporting, Kind::BatchEnded(_)) if grace == 0 => because(Step::Stop, 0),
         (Phase::Reporting | Phase::Halted, Kind::ToolRequested(_)) => because(Step::Stop, 0),
@@ -85,7 +120,7 @@ fn obey(order: &Order, kind: &Kind, rules: &Rules) -> Verdict {
         (Phase::Halted, Kind::Prompt { notification, .. }) => {
             let finding = &order.finding;
             let costs = finding.spent_by_requests() || finding.action == Action::Pause;
-            match notification.is_none() || costs || finding.scope == Scope::Session {
+            match notification.is_none() || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
                 true => because(Step::Deny, 0),
                 false => Verdict { findings: vec![finding.clone()], step: Step::Warn, ..Verdict::default() },
             }
@@ -95,19 +130,19 @@ fn obey(order: &Order, kind: &Kind, rules: &Rules) -> Verdict {
 }
 
 /// Looks at every rule, and answers with the strictest.
-fn judge(policy: &Policy, usage: &Usage, event: &Event) -> Verdict {
-    let Some(stage) = stage_of(&event.kind) else { return Verdict::default() };
+fn judge(usage: &Usage, event: &Event) -> Verdict {
+    let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
     let mut findings = Vec::new();
-    let run_matters = stage != Stage::Prompt;
-    let wants_now = matches!(stage, Stage::Call | Stage::Spawn);
-    let both = [(Scope::Run, policy.run, &usage.run), (Scope::Session, policy.session, &usage.session)];
-    for (scope, rules, used) in both.into_iter().filter(|(scope, ..)| run_matters || *scope == Scope::Session) {
+    let wants_now = is_call(stage);
+    for used in usage.scopes.iter().filter(|used| stage != Stage::Prompt || used.scope != Scope::Run) {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
-        let stage = if stage == Stage::Spawn && scope == Scope::Run { Stage::Call } else { stage };
+        let stage = if wants_now && used.scope == Scope::Run { Stage::Call } else { stage };
+        let around = Look { used, stage, event, model: usage.model };
         findings.extend(used.wants.iter().filter(|_| wants_now).cloned());
-        findings.extend(rules.rules.iter().filter_map(|rule| look(rule, scope, (rules, used), stage)));
+        findings.extend(used.rules.rules.iter().filter_map(|rule| look(rule, around)));
+        findings.extend(used.rules.rates.iter().filter_map(|rate| look_rate(rate, around)));
     }
-    findings.sort_by_key(|finding| std::cmp::Reverse((finding.is_trip(), finding.action)));
+    findings.sort_by_cached_key(|finding| Reverse(strictness(usage, (event, stage), finding)));
     let mut seen = Vec::new();
     findings.retain(|finding| {
         let key = (finding.limit.clone(), finding.scope);
@@ -115,18 +150,20 @@ fn judge(policy: &Policy, usage: &Usage, event: &Event) -> Verdict {
         seen.push(key);
         new
     });
-    let mut verdict = answer(policy, usage, (event, stage), findings);
+    let mut verdict = answer(usage, (event, stage), findings);
     if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
         (&event.kind, verdict.step)
     {
-        verdict.clamp_ms = time_left(policy, usage).filter(|left| left < timeout_ms);
+        verdict.clamp_ms = time_left(usage).filter(|left| left < timeout_ms);
     }
     verdict
 }
 
-fn stage_of(kind: &Kind) -> Option<Stage> {
+fn stage_of(kind: &Kind, usage: &Usage) -> Option<Stage> {
     match kind {
-        Kind::ToolRequested(Call { intent: Intent::Spawn { .. } | Intent::Message { .. }, .. }) => Some(Stage::Spawn),
+        Kind::ToolRequested(_) if usage.arrives => Some(Stage::Arrival),
+        Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }) => Some(Stage::Spawn),
+        Kind::ToolRequested(Call { intent: Intent::Message { .. }, .. }) if usage.wakes => Some(Stage::Wake),
         Kind::ToolRequested(_) => Some(Stage::Call),
         Kind::ToolEnded(..) => Some(Stage::Result),
         Kind::BatchEnded(_) => Some(Stage::Request),
@@ -135,59 +172,58 @@ fn stage_of(kind: &Kind) -> Option<Stage> {
     }
 }
 
-/// Looks at one rule: a trip, an early warning that was not given yet, or nothing.
-fn look(rule: &Rule, scope: Scope, around: (&Rules, &ScopeUsage), stage: Stage) -> Option<Finding> {
-    let (rules, usage) = around;
-    let meters = &usage.meters;
-    let used = rule.limit.used(meters);
-    let given = |percent: u8| usage.warned.iter().any(|(limit, at)| limit == rule.limit.key && *at >= percent);
-    let finding = |percent, used| Finding {
-        limit: rule.limit.key.to_owned(),
-        scope,
-        used,
-        cap: rule.cap,
-        action: if percent < 100 { Action::Warn } else { rule.action },
-        layer: rule.layer,
-        percent,
-        increase: rule.increase,
-    };
-    let adds = match &rule.limit.meter {
-        Meter::Spend(part) => spend_ahead(*part, rules, meters, stage),
-        Meter::Step { adds, .. } => adds(stage),
-    };
-    if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
-        return (rule.action != Action::Warn || !given(100)).then(|| finding(100, used));
-    }
-    let step = if rule.limit.spent_by_requests() { 0 } else { adds.unwrap_or(0) };
-    let used = used.saturating_add(step);
-    let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));
-    let percent = rules.warn_at.iter().copied().filter(|at| u128::from(*at) <= reached).max()?;
-    (!given(percent)).then(|| finding(percent, used))
+fn is_call(stage: Stage) -> bool {
+    matches!(stage, Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival)
 }
 
-/// Returns what the next request, the report after it and the requests in flight would add.
-fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: Stage) -> Option<u64> {
-    let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
-    match stage {
-        Stage::Request | Stage::Prompt | Stage::Spawn => Some(part(&meters.reserved).saturating_add(next)),
-        Stage::Call if meters.blind_to_batches => Some(part(&meters.reserved).saturating_add(next)),
-        Stage::Call => Some(0),
-        Stage::Result => None,
+/// Whether a trip refuses its call alone. An agent that nobody was asked for is ended.
+fn ends_call(finding: &Finding, stage: Stage) -> bool {
+    stage != Stage::Arrival && finding.facts().is_some_and(|limit| limit.ends == Ends::Call)
+}
+
+/// What a finding's limit does here: nobody can be asked where nobody is there, or has said No.
+fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
+    match finding.action {
+        Action::RequestIncrease if !event.attended || usage.declined.contains(&finding.limit) => Action::Terminate,
+        action => action,
     }
+}
+
+/// How strict a finding is: what ends a session is stricter than what ends a run, and that than what ends the call alone.
+/// Among equals the roster's order decides.
+fn strictness(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> (bool, u8, bool, Action, Reverse<usize>) {
+    let action = acts(usage, at.0, finding);
+    let ends = match action {
+        Action::Warn => 0,
+        Action::RequestIncrease => 1,
+        Action::Terminate if ends_call(finding, at.1) => 2,
+        Action::Pause | Action::Terminate => 3,
+    };
+    let wide = ends == 3 && finding.ends_session();
+    let row = ROSTER.iter().position(|limit| Some(*limit) == finding.facts()).unwrap_or(0);
+    (finding.is_trip(), ends, wide, action, Reverse(row))
+}
+
+/// Returns the model responses left to report: as few as the strictest of the limits that end the run leaves.
+fn reports(usage: &Usage, at: (&Event, Stage), findings: &[Finding]) -> u32 {
+    let trips = findings.iter().filter(|finding| finding.is_trip());
+    let left = trips.filter_map(|finding| match acts(usage, at.0, finding) {
+        Action::Pause => Some(0),
+        Action::Terminate if !ends_call(finding, at.1) => Some(grace(usage, at, finding)),
+        _ => None,
+    });
+    left.min().unwrap_or(0)
 }
 
 /// Answers with the strictest finding's action, as it works at this stage.
-fn answer(policy: &Policy, usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict {
+fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict {
     let (event, stage) = at;
     let Some(first) = findings.first() else { return Verdict::default() };
-    let action = match first.action {
-        Action::RequestIncrease if !event.attended || usage.declined.contains(&first.limit) => Action::Terminate,
-        action => action,
-    };
+    let action = acts(usage, event, first);
     // Siblings of the asking call wait; another run asks with a dialog of its own, which holds it until it is answered.
     let same = |ask: &Ask| ask.finding.limit == first.limit && ask.finding.scope == first.scope;
     let asking = usage.asks.iter().any(|ask| ask.run == usage.run_id && same(ask));
-    let is_call = matches!(stage, Stage::Call | Stage::Spawn);
+    let is_call = is_call(stage);
     let (step, refusal) = match (action, stage) {
         (Action::Warn, _) => (Step::Warn, None),
         (Action::RequestIncrease | Action::Pause | Action::Terminate, Stage::Prompt) => {
@@ -196,9 +232,10 @@ fn answer(policy: &Policy, usage: &Usage, at: (&Event, Stage), findings: Vec<Fin
         (Action::RequestIncrease, _) if is_call && asking => (Step::Deny, Some(Refusal::Asking)),
         (Action::RequestIncrease, _) if is_call => (Step::Ask, None),
         (Action::RequestIncrease, _) => (Step::Allow, None),
+        (Action::Terminate, _) if is_call && ends_call(first, stage) => (Step::Deny, Some(Refusal::Call)),
         (Action::Pause, _) => (Step::Stop, Some(Refusal::Tripped { grace: 0 })),
         (Action::Terminate, _) => {
-            let grace = grace(policy, usage, event, first);
+            let grace = reports(usage, at, &findings);
             let step = match (grace, is_call) {
                 (0, _) => Step::Stop,
                 (_, true) => Step::Deny,
@@ -210,29 +247,10 @@ fn answer(policy: &Policy, usage: &Usage, at: (&Event, Stage), findings: Vec<Fin
     Verdict { step, findings, refusal, ..Verdict::default() }
 }
 
-/// Returns the model responses that a tripped run may still use to report.
-fn grace(policy: &Policy, usage: &Usage, event: &Event, finding: &Finding) -> u32 {
-    let timed_out = match &event.kind {
-        Kind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
-        _ => false,
-    };
-    let blind = usage.run.meters.blind_to_batches;
-    let fits = match finding.facts().map(|limit| &limit.meter) {
-        Some(Meter::Spend(part)) => {
-            let meters = if finding.scope == Scope::Run { &usage.run.meters } else { &usage.session.meters };
-            finding.used + part(&meters.reserved) + part(&meters.next) <= finding.cap
-        }
-        _ => true,
-    };
-    let rules = if finding.scope == Scope::Run { policy.run } else { policy.session };
-    if timed_out || blind || !fits { 0 } else { rules.grace_turns }
-}
-
 /// Returns the working or wall time left before a limit that stops this run.
-fn time_left(policy: &Policy, usage: &Usage) -> Option<u64> {
-    let both = [(policy.run, &usage.run), (policy.session, &usage.session)];
-    let left = both.into_iter().flat_map(|(rules, used)| {
-        let stopping = rules.rules.iter().filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));
+fn time_left(usage: &Usage) -> Option<u64> {
+    let left = usage.scopes.iter().flat_map(|used| {
+        let stopping = used.rules.rules.iter().filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));
         let timed = stopping.filter(|rule| rule.limit.unit == Unit::Millis);
         timed.map(|rule| rule.cap.saturating_sub(rule.limit.used(&used.meters)).max(1))
     });

@@ -2,30 +2,32 @@
 
 use crate::engine::account;
 use crate::engine::book::{Book, CallState};
-use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::event::{Call, Event, Intent, Kind, Moment};
+use crate::engine::loops::LOOPS;
+use crate::engine::measure;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::record::RecordKind;
 use crate::engine::records;
 use crate::engine::runs;
 use crate::engine::session::{Ask, Order, Phase, Reserve, Run, Spawn, Status};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::Meter;
+use crate::limits::{Meter, Unit};
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
 /// Only a main run gets grace to report, and only where its report still fits inside the cap.
 pub fn adopt(book: &mut Book, id: &str, event: &Event) {
-    let Some(order) = book.session.order.clone() else { return };
-    let (of_run, of_session) = account::meters(book, id, event);
+    let Some(order) = book.order_above() else { return };
+    let (of_run, of_session) = measure::meters(book, id, event);
     let grace = book.session.rules.grace_turns;
     let Some(run) = book.run_mut(id) else { return };
     if run.order.is_some() || matches!(event.kind, Kind::Prompt { .. } | Kind::SessionStart { .. }) {
         return;
     }
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
-        Some(Meter::Spend(part)) => {
+        Some(Meter::Spend { part, .. }) => {
             let next = part(&of_session.reserved) + part(&of_session.next);
-            part(&of_session.spent) + next <= order.finding.cap
+            order.finding.scope == Scope::Session && part(&of_session.spent) + next <= order.finding.cap
         }
         _ => true,
     };
@@ -57,9 +59,7 @@ pub fn progress(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 
 /// Carries a verdict into the book.
 pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    if let Kind::ToolRequested(call) = &event.kind {
-        meet(book, id, call, verdict);
-    }
+    meet(book, id, event, verdict);
     for finding in &verdict.findings {
         remember(book, id, finding, verdict);
     }
@@ -79,21 +79,46 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 }
 
 /// Counts an admitted call; marks one that is asked about or refused.
-fn meet(book: &mut Book, id: &str, call: &Call, verdict: &Verdict) {
+fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+    let Kind::ToolRequested(call) = &event.kind else { return };
     match verdict.step {
         Step::Allow | Step::Warn => account::count_call(book, id, call),
         Step::Ask => book.call_mut(id, &call.id).state = CallState::Asked,
         Step::Deny | Step::Stop => book.call_mut(id, &call.id).state = CallState::Refused,
     }
-    if let (Intent::Spawn { name, prompt, .. }, Step::Allow | Step::Warn | Step::Ask) = (&call.intent, verdict.step) {
-        let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();
-        book.session.spawns.push(Spawn {
-            call: call.id.clone(),
-            run: id.to_owned(),
-            name: name.clone(),
-            prompt: tells.then(|| prompt.clone()),
-        });
+    let sees_batches = book.session.sees_batches;
+    let Some(run) = book.run_mut(id) else { return };
+    let blind = run.is_blind(sees_batches);
+    if verdict.step >= Step::Deny {
+        run.refusing = true;
+        run.refused += 1;
+        // Where the ends of batches are not seen, each call is a batch of its own.
+        run.denials += u32::from(blind);
+        return;
     }
+    run.admitted = true;
+    if blind {
+        run.denials = 0;
+    }
+    book.note_call(id, &call.tool, event.at);
+    admit(book, id, call, event.at);
+}
+
+/// Keeps room for the agent that an admitted call starts or wakes.
+fn admit(book: &mut Book, id: &str, call: &Call, at: Moment) {
+    let spawn = match &call.intent {
+        Intent::Spawn { name, prompt, .. } => {
+            let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();
+            Spawn { name: name.clone(), prompt: tells.then(|| prompt.clone()), ..Spawn::default() }
+        }
+        Intent::Message { to } => {
+            let asleep = book.addressee(to).filter(|run| run.status != Status::Running).map(|run| run.id.clone());
+            let Some(wakes) = asleep else { return };
+            Spawn { wakes: Some(wakes), ..Spawn::default() }
+        }
+        _ => return,
+    };
+    book.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), at, ..spawn });
 }
 
 /// Writes down a warning, early or at the cap, once; and what only was observed.
@@ -101,33 +126,33 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     let is_order = matches!(verdict.refusal, Some(Refusal::Ordered { .. } | Refusal::Addressee { .. }));
     let wanted = finding.is_trip() && finding.action == Action::RequestIncrease && verdict.step == Step::Allow;
     if wanted && !verdict.observed {
-        let wants = match finding.scope {
-            Scope::Session => Some(&mut book.session.wants),
-            Scope::Run => book.run_mut(id).map(|run| &mut run.wants),
-        };
+        let wants = book.side(finding.scope, id).map(|side| side.wants);
         if let Some(wants) = wants.filter(|wants| wants.iter().all(|want| want.limit != finding.limit)) {
             wants.push(finding.clone());
         }
     }
+    // Of a storm of refused calls the run's first tells enough.
+    let refuses = verdict.refusal == Some(Refusal::Call) && finding.action == Action::Terminate;
     let warns = finding.action == Action::Warn || verdict.observed || blocks_prompt(verdict, finding);
-    if is_order || !warns {
+    if is_order || !(warns || refuses) {
         return;
     }
     let key = (finding.limit.clone(), finding.percent);
-    let warned = match finding.scope {
-        Scope::Session => Some(&mut book.session.warned),
-        Scope::Run => book.run_mut(id).map(|run| &mut run.warned),
-    };
+    let scope = if refuses { Scope::Run } else { finding.scope };
+    let warned = book.side(scope, id).map(|side| side.warned);
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
         records::write(book, id, RecordKind::AgentWarning, finding);
+        if let Some(run) = book.run_mut(id).filter(|_| finding.limit == LOOPS && !finding.is_trip()) {
+            run.loops.told();
+        }
     }
 }
 
-/// Whether a session's limit keeps a prompt back: nothing is stopped, so it is written down like a warning.
+/// Whether a limit over more than a run keeps a prompt back: nothing is stopped, so it is written down like a warning.
 fn blocks_prompt(verdict: &Verdict, finding: &Finding) -> bool {
     verdict.step == Step::Deny
-        && finding.scope == Scope::Session
+        && finding.scope != Scope::Run
         && finding.action != Action::RequestIncrease
         && matches!(verdict.refusal, Some(Refusal::Tripped { grace: 0 }))
 }
@@ -153,34 +178,38 @@ pub fn granted(book: &mut Book, event: &Event) {
 /// Raises a cap for a run or its session, and forgets what was said about the old one.
 pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
     let limit = finding.limit.clone();
-    let cap = match finding.scope {
-        Scope::Session => {
-            book.session.wants.retain(|want| want.limit != limit);
-            book.session.warned.retain(|(key, _)| *key != limit);
-            book.session.rules.grant(&limit, more)
+    let is_switch = finding.facts().is_some_and(|limit| limit.unit == Unit::Switch);
+    if let Some(run) = book.run_mut(id).filter(|_| finding.scope == Scope::Run) {
+        run.declined.retain(|key| *key != limit);
+        if is_switch {
+            run.loops.forget();
         }
-        Scope::Run => book.run_mut(id).and_then(|run| {
-            run.wants.retain(|want| want.limit != limit);
-            run.warned.retain(|(key, _)| *key != limit);
-            run.declined.retain(|key| *key != limit);
-            run.rules.grant(&limit, more)
-        }),
-    };
+    }
+    let cap = book.side(finding.scope, id).and_then(|side| {
+        side.wants.retain(|want| want.limit != limit);
+        side.warned.retain(|(key, _)| *key != limit);
+        // What is on or off has nothing to raise: it begins anew.
+        if is_switch { None } else { side.rules.grant(&limit, more) }
+    });
+    let pool = book.pools.iter_mut().find(|pool| pool.scope == finding.scope);
+    if let Some(pool) = pool.filter(|_| cap.is_some()) {
+        pool.granted.push((limit.clone(), more));
+    }
     let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
     records::write(book, id, RecordKind::LimitGranted, &raised);
 }
 
 /// Holds the estimate of the request that follows this event.
 fn reserve(book: &mut Book, id: &str, event: &Event) {
-    let (_, meters) = account::meters(book, id, event);
+    let (_, meters) = measure::meters(book, id, event);
     let holder = match &event.kind {
         Kind::BatchEnded(_) | Kind::Prompt { .. } => id,
         Kind::ToolRequested(Call { id, intent: Intent::Spawn { .. }, .. }) => id,
         _ => return,
     };
     let holder = holder.to_owned();
-    book.session.reserves.retain(|held| held.holder != holder);
-    book.session.reserves.push(Reserve { holder, spend: meters.next, at: event.at });
+    let model = book.run(id).map(|run| measure::model_of(book, run).to_owned()).unwrap_or_default();
+    book.reserve(&Reserve { holder, spend: meters.next, at: event.at, model });
 }
 
 /// Sets the order that a trip brings.
@@ -195,16 +224,23 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         _ => Phase::Refusing,
     };
     let status = runs::stopped_status(finding.action, &finding.limit);
-    if finding.scope == Scope::Session {
-        book.session.status = status;
-        book.session.order = Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0 });
+    let session = match finding.scope {
+        Scope::Session => Some(&mut book.session),
+        Scope::Outer => book.outer.as_mut(),
+        _ => None,
+    };
+    let session = session.filter(|_| finding.ends_session());
+    if let Some(session) = session {
+        session.status = status;
+        let finding = Finding { scope: Scope::Session, ..finding.clone() };
+        session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason: None });
     }
     if let Some(run) = book.run_mut(id) {
         run.status = status;
         run.stop_reason = Some(finding.stop_reason().to_owned());
         run.error = Some(format!("Execution limit exceeded: [{}]", finding.limit));
         run.stopped_with = None;
-        run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace });
+        run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, reason: None });
     }
     records::write(book, id, kind, &finding);
 }

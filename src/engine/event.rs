@@ -65,6 +65,17 @@ pub struct Call {
     pub tool: String,
     /// What of its input the core understands.
     pub intent: Intent,
+    /// Fingerprints of what it was and how it ended, where its batch is over.
+    pub prints: Prints,
+}
+
+/// Fingerprints of a call whose batch is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prints {
+    /// Of tool, input and result.
+    pub all: u32,
+    /// Of tool and result: the error, where it is one.
+    pub error: u32,
 }
 
 /// What a tool call is about, as far as limits care.
@@ -120,6 +131,19 @@ pub struct Outcome {
     pub agent: Option<Spawned>,
     /// The background task that a shell command became.
     pub background: Option<Background>,
+    /// The line of its result that asks for a stop, from the configured marker on.
+    pub stop_marker: Option<String>,
+}
+
+/// How an agent's turn ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// Whether its last message says that the work is partial.
+    pub partial: bool,
+    /// Whether the client sent the agent on at its last end, because a hook said so.
+    pub again: bool,
+    /// Whether agents that it started still work, so that it will go on.
+    pub waits: bool,
 }
 
 /// What the result of an Agent or SendMessage call says of the subagent.
@@ -177,9 +201,11 @@ pub enum Kind {
     /// A subagent starts or goes on.
     SubagentStarted,
     /// A subagent finished by itself.
-    SubagentEnded,
+    SubagentEnded(Ending),
     /// The main agent finished its turn by itself.
     Stopped {
+        /// How it ended.
+        ending: Ending,
         /// Hashes of the prompts that the client's own schedule will send.
         crons: Vec<u64>,
     },
@@ -212,6 +238,14 @@ pub struct Event {
 }
 
 impl Event {
+    /// Returns how the agent's turn ended, where this is its end.
+    pub fn ending(&self) -> Option<Ending> {
+        match self.kind {
+            Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. } => Some(ending),
+            _ => None,
+        }
+    }
+
     /// Returns the call that identifies the event: its own, or the first of its batch.
     pub fn call_id(&self) -> Option<&str> {
         let id = match &self.kind {

@@ -37,6 +37,17 @@ impl Spend {
     pub fn counting_cache_reads(self, count: bool) -> Spend {
         Spend { tokens: self.tokens + if count { self.cache_reads } else { 0 }, ..self }
     }
+
+    /// Returns the average of its requests.
+    pub fn mean(self) -> Spend {
+        let count = self.requests.max(1);
+        Spend {
+            requests: 1,
+            tokens: self.tokens / count,
+            cache_reads: self.cache_reads / count,
+            cost: Amount(self.cost.0 / count),
+        }
+    }
 }
 
 impl Mul<u64> for Spend {
@@ -69,6 +80,17 @@ impl AddAssign for Spend {
     }
 }
 
+/// What was spent in each stretch of the calendar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Periods {
+    /// Since midnight.
+    pub day: Spend,
+    /// Since Monday.
+    pub week: Spend,
+    /// Since the first of the month.
+    pub month: Spend,
+}
+
 /// The meters of one scope at one moment: all that a limit may look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meters {
@@ -84,6 +106,22 @@ pub struct Meters {
     pub duration_ms: u64,
     /// Wall time in milliseconds.
     pub wall_ms: u64,
+    /// Most completion tokens of one request.
+    pub completion: u64,
+    /// Prompt tokens of the last request.
+    pub prompt: u64,
+    /// How far a repetition has come: 1 once it is one, 2 when it goes on.
+    pub repetition: u64,
+    /// Batches in a row in which something was refused.
+    pub denials: u64,
+    /// The depth of the acting agent; the main agent is at 0.
+    pub depth: u64,
+    /// Subagents at work, those asked for included.
+    pub subagents_at_work: u64,
+    /// Subagents that have begun or were asked for.
+    pub subagents: u64,
+    /// What was spent in the current day, week and month.
+    pub periods: Periods,
     /// Whether the ends of batches are not seen, so that requests have to be decided at calls.
     pub blind_to_batches: bool,
 }

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limit;
-
 /// What a tripped limit does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,6 +41,12 @@ pub enum Scope {
     Run,
     /// All runs of one session.
     Session,
+    /// All runs of the session whose agent started this one's client.
+    Outer,
+    /// All sessions of one repository and its worktrees.
+    Project,
+    /// All sessions of the user on this machine.
+    User,
 }
 
 impl Scope {
@@ -51,6 +55,9 @@ impl Scope {
         match self {
             Scope::Run => "run",
             Scope::Session => "session",
+            Scope::Outer => "outer session",
+            Scope::Project => "project",
+            Scope::User => "user",
         }
     }
 }
@@ -104,94 +111,6 @@ impl Layer {
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// One limit in force over one scope.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rule {
-    /// Which limit.
-    pub limit: &'static Limit,
-    /// The cap in the limit's base unit (calls, tokens, milliseconds, pico-dollars), grants included.
-    pub cap: u64,
-    /// What it does when it trips.
-    pub action: Action,
-    /// Who set the cap.
-    pub layer: Layer,
-    /// What one increase adds.
-    pub increase: u64,
-}
-
-/// All rules over one scope, with what surrounds them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Rules {
-    /// The limits, at most one rule for each.
-    pub rules: Vec<Rule>,
-    /// Model responses that a terminated run may still use to report.
-    #[serde(skip_serializing_if = "is_one")]
-    pub grace_turns: u32,
-    /// Tools that may run in grace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finalize_tools: Option<Vec<String>>,
-    /// Per cents of a cap at which it warns early.
-    #[serde(skip_serializing_if = "warns_as_usual")]
-    pub warn_at: Vec<u8>,
-    /// Whether the agent is told what remains after every batch.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub remaining_each_turn: bool,
-    /// Whether cache reads count as tokens.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub count_cache_reads: bool,
-}
-
-/// Per cents of a cap at which it warns early unless `warn_at` says else.
-const WARN_AT: [u8; 2] = [80, 95];
-
-fn is_one(number: &u32) -> bool {
-    *number == 1
-}
-
-fn warns_as_usual(warn_at: &[u8]) -> bool {
-    *warn_at == WARN_AT
-}
-
-/// Tools that may run in grace unless `finalize_tools` says else: those that save or report work.
-pub const FINALIZE_TOOLS: [&str; 5] = ["Write", "Edit", "TodoWrite", "TaskUpdate", "SendMessage"];
-
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules {
-            rules: Vec::new(),
-            grace_turns: 1,
-            finalize_tools: None,
-            warn_at: WARN_AT.to_vec(),
-            remaining_each_turn: false,
-            count_cache_reads: false,
-        }
-    }
-}
-
-impl Rules {
-    /// Finds the rule for a limit.
-    pub fn get(&self, limit: &Limit) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.limit.key == limit.key)
-    }
-
-    /// Raises the cap of a limit by `more`; returns the new cap, or nothing where no rule holds it.
-    pub fn grant(&mut self, key: &str, more: u64) -> Option<u64> {
-        let rule = self.rules.iter_mut().find(|rule| rule.limit.key == key)?;
-        rule.cap = rule.cap.saturating_add(more);
-        rule.layer = Layer::Grant;
-        Some(rule.cap)
-    }
-
-    /// Whether a tool may run in grace.
-    pub fn finalizes(&self, tool: &str) -> bool {
-        match &self.finalize_tools {
-            Some(tools) => tools.iter().any(|name| name == tool),
-            None => FINALIZE_TOOLS.contains(&tool),
-        }
     }
 }
 

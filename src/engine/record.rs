@@ -88,6 +88,12 @@ pub struct Record {
     /// Per cent of an early warning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
+    /// What it is about where the limit does not say: the tools of a rate, what repeats.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// When it passes by itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub frees: String,
     /// `observe` where nothing was blocked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub mode: String,

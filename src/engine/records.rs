@@ -2,9 +2,10 @@
 
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
+use crate::engine::ending;
 use crate::engine::policy::Mode;
 use crate::engine::record::{Record, RecordKind};
-use crate::engine::verdict::Finding;
+use crate::engine::verdict::{EXPLICIT_STOP, Finding};
 use crate::limits;
 
 /// Writes a record about a finding on a run.
@@ -39,6 +40,8 @@ fn about(book: &Book, id: &str, kind: RecordKind, finding: &Finding) -> Record {
         cap: number(finding.cap),
         layer: finding.layer.as_str().to_owned(),
         stop_reason: finding.stop_reason().to_owned(),
+        subject: finding.subject.clone(),
+        frees: finding.frees.clone(),
         percent: (finding.percent < 100).then_some(finding.percent),
         mode: if book.session.mode == Mode::Observe { "observe".to_owned() } else { String::new() },
         ..Record::default()
@@ -47,6 +50,8 @@ fn about(book: &Book, id: &str, kind: RecordKind, finding: &Finding) -> Record {
 
 fn sentence(kind: RecordKind, finding: &Finding) -> String {
     match kind {
+        _ if ending::is_of_end(finding) => format!("Agent ended incomplete: {}", finding.subject),
+        _ if finding.limit == EXPLICIT_STOP => format!("Agent was stopped: {} asked for its end", finding.subject),
         RecordKind::LimitGranted => format!("{} was raised by a person", finding.limit),
         RecordKind::AgentWarning if finding.percent < 100 => {
             format!("Agent reached {} % of {}", finding.percent, finding.limit)

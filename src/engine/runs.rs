@@ -1,11 +1,16 @@
 //! Which run an event belongs to, and the opening, linking and ending of runs.
 
 use crate::engine::book::{Book, Link, News, Rulebook};
+use crate::engine::ending;
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
+use crate::engine::handed_down;
 use crate::engine::policy::{Action, Scope};
-use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Status};
+use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Session, Status};
 use crate::engine::step::Unannounced;
 use crate::engine::verdict::EXPLICIT_STOP;
+
+/// The machine-readable reason of a run whose client has died.
+pub const ORPHANED: &str = "orphaned";
 
 /// Finds or opens the run that an event belongs to, and returns its id.
 pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
@@ -34,9 +39,11 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
             ..Run::default()
         };
         book.open_run(run);
+        book.session.subagents += 1;
     }
+    book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     if let Some(link) = link.filter(|_| book.run(id).is_some_and(|run| run.parent.is_none())) {
-        tie(book, id, link, rulebook);
+        tie(book, id, (link, at), rulebook);
     }
     id.to_owned()
 }
@@ -47,7 +54,8 @@ pub fn announce(book: &mut Book, agent: &Unannounced, at: Moment, rulebook: &dyn
 }
 
 /// Ties a subagent's run to the call and the run that spawned it.
-fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
+fn tie(book: &mut Book, id: &str, what: (&Link, Moment), rulebook: &dyn Rulebook) {
+    let (link, at) = what;
     let by_call = link.spawn_call.as_deref().and_then(|call| book.call(call)).map(|call| call.run.clone());
     let parent = by_call.or_else(|| link.parent.clone()).or_else(|| book.session.main.clone());
     let spawn = link.spawn_call.as_deref().and_then(|call| {
@@ -57,10 +65,11 @@ fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
     let above = parent.as_deref().and_then(|parent| book.run(parent));
     let ended_above = above.and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())));
     // What was reserved for its first request is its own from here on.
-    for held in book.session.reserves.iter_mut().filter(|held| Some(&held.holder) == link.spawn_call.as_ref()) {
-        id.clone_into(&mut held.holder);
+    if let Some(call) = &link.spawn_call {
+        book.hand_over(call, id);
     }
     let Some(run) = book.run_mut(id) else { return };
+    run.admitted |= spawn.is_some();
     run.parent = parent;
     run.spawn_call.clone_from(&link.spawn_call);
     run.depth = link.depth.max(1);
@@ -72,6 +81,7 @@ fn tie(book: &mut Book, id: &str, link: &Link, rulebook: &dyn Rulebook) {
     if let Some((order, by)) = ended_above.filter(|(order, _)| order.phase == Phase::Halted) {
         halt_below(run, order, &by);
     }
+    handed_down::hand_down(book, id, at);
 }
 
 /// Finds `Task ID: #N` in a spawn prompt.
@@ -84,10 +94,11 @@ pub fn task_in(prompt: &str) -> Option<String> {
 /// Hands the order of a stopped run, `by`, down to a run below it.
 pub fn halt_below(run: &mut Run, order: Order, by: &str) {
     if run.order.is_none() {
-        let own = by == run.id || order.finding.scope == Scope::Session;
+        let own = by == run.id || matches!(order.finding.scope, Scope::Session | Scope::Outer);
         run.stopped_with = (!own).then(|| by.to_owned());
         run.status = stopped_status(order.finding.action, &order.finding.limit);
         run.stop_reason = Some(order.finding.stop_reason().to_owned());
+        run.error = order.reason.clone().or_else(|| run.error.take());
         run.order = Some(Order { phase: Phase::Halted, grace_left: 0, ..order });
     }
 }
@@ -102,7 +113,7 @@ pub fn stopped_status(action: Action, limit: &str) -> Status {
 }
 
 /// Whether an event shows the main agent at work, so that it has a run.
-fn works(kind: &Kind) -> bool {
+pub fn works(kind: &Kind) -> bool {
     matches!(kind, Kind::ToolRequested(_) | Kind::ToolEnded(..) | Kind::BatchEnded(_) | Kind::Stopped { .. })
 }
 
@@ -120,12 +131,19 @@ fn main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String {
     }
 }
 
-/// Opens a main run for an event; it is named by the prompt.
+/// Returns the id of the main run that an event opens: it is named by the prompt.
+pub fn main_id(session: &Session, event: &Event) -> String {
+    event.prompt_id.clone().unwrap_or_else(|| format!("{}:main", session.id))
+}
+
+/// Opens a main run for an event.
 fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String {
+    let mut model = String::new();
     if let Some(last) = book.session.main.clone().and_then(|id| book.run_mut(&id)) {
         end(last, Status::Completed);
+        model.clone_from(&last.model);
     }
-    let id = event.prompt_id.clone().unwrap_or_else(|| format!("{}:main", book.session.id));
+    let id = main_id(&book.session, event);
     let run = Run {
         id: id.clone(),
         session: book.session.id.clone(),
@@ -133,6 +151,8 @@ fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String 
         rules: rulebook.main(),
         started: event.at,
         last: event.at,
+        // The next request goes to the model of the last one, until it is seen to go elsewhere.
+        model,
         settled: true,
         ..Run::default()
     };
@@ -208,13 +228,16 @@ fn notified(book: &mut Book, notification: &Notification) -> Option<String> {
 pub fn ended_outside(book: &mut Book, id: &str) {
     let Some(run) = book.run_mut(id) else { return };
     end(run, Status::Completed);
-    let Some(order) = run.order.as_ref().filter(|_| !run.told) else { return };
+    let order = run.order.as_ref();
+    let why = order.map(|order| order.finding.clone()).or_else(|| ending::incomplete(run));
+    let Some(finding) = why.filter(|_| !run.told) else { return };
     let news = News {
         run: run.id.clone(),
         agent_type: run.agent_type.clone(),
-        finding: order.finding.clone(),
+        finding,
         stopped_with: run.stopped_with.clone(),
         paused: run.status == Status::Paused,
+        reason: order.and_then(|order| order.reason.clone()),
     };
     run.told = true;
     book.news.push(news);
@@ -237,7 +260,18 @@ pub fn go_on(run: &mut Run, at: Moment) {
         run.working = true;
         run.last = at;
     }
-    if run.status == Status::Completed {
+    if matches!(run.status, Status::Completed | Status::Orphaned) {
         run.status = Status::Running;
     }
+    if run.stop_reason.as_deref() == Some(ORPHANED) {
+        run.stop_reason = None;
+        run.error = None;
+    }
+}
+
+/// Ends a run whose client has died.
+pub fn orphan(run: &mut Run) {
+    end(run, Status::Orphaned);
+    run.stop_reason = Some(ORPHANED.to_owned());
+    run.error = Some("The client died before the agent was done".to_owned());
 }

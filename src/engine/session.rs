@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::book::CallRecord;
-use crate::engine::event::{Background, Moment};
+use crate::engine::event::Moment;
 use crate::engine::meters::Spend;
-use crate::engine::policy::{Mode, OnError, Rules};
+use crate::engine::policy::{Mode, OnError};
+use crate::engine::rates::Windows;
+use crate::engine::rules::Rules;
+pub use crate::engine::run::{MAIN, Request, Run};
 use crate::engine::verdict::Finding;
 
 /// Where a run or session stands.
@@ -64,6 +66,9 @@ pub struct Order {
     pub phase: Phase,
     /// Model responses left to report.
     pub grace_left: u32,
+    /// Why, in the words of whoever asked for it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reason: Option<String>,
 }
 
 /// A spawn that was admitted and whose agent is not known yet.
@@ -79,6 +84,12 @@ pub struct Spawn {
     /// The prompt, where it holds limits or a task's number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt: Option<String>,
+    /// The agent that a message wakes, where it is no new one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wakes: Option<String>,
+    /// When it was admitted: it does not count for ever.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Moment,
 }
 
 /// An increase that a person is being asked for.
@@ -103,6 +114,9 @@ pub struct Reserve {
     pub spend: Spend,
     /// Since when; it expires.
     pub at: Moment,
+    /// The model it goes to, where that is known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model: String,
 }
 
 /// What has been counted over a scope.
@@ -132,10 +146,13 @@ pub struct Process {
     pub pid: u32,
     /// Start time in clock ticks since boot (Linux) or seconds since 1970.
     pub start: u64,
+    /// The pid namespace that the id is of; 0 where that is not known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ns: u64,
 }
 
 /// Whether a field has the value that it is read as when it is left out: bodies stay small, and so does what a hook writes.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -175,6 +192,24 @@ pub struct Session {
     /// The session's rules.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
+    /// The rules over all sessions of the user.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub user_rules: Rules,
+    /// The rules over all sessions of the project.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub project_rules: Rules,
+    /// The session whose agent started this one's client: it is charged, and its limits bind.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub outer: Option<String>,
+    /// Requests, tokens and cost by model.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub models: BTreeMap<String, Spend>,
+    /// Subagents that have begun.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub subagents: u64,
+    /// Calls and requests in the windows of its rates.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub windows: Windows,
     /// Sums over all runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,
@@ -250,145 +285,4 @@ pub struct Session {
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,
-}
-
-/// What one request spent, for estimates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(Spend, u64)", from = "(Spend, u64)")]
-pub struct Request {
-    /// What it spent.
-    pub spend: Spend,
-    /// Its output tokens.
-    pub output: u64,
-}
-
-impl From<Request> for (Spend, u64) {
-    fn from(request: Request) -> Self {
-        (request.spend, request.output)
-    }
-}
-
-impl From<(Spend, u64)> for Request {
-    fn from((spend, output): (Spend, u64)) -> Self {
-        Request { spend, output }
-    }
-}
-
-/// A run: one agent at work.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// Its id: the agent's id, or for a main run the id of its prompt.
-    pub id: String,
-    /// The session.
-    pub session: String,
-    /// The agent's type; `main` for the main agent.
-    pub agent_type: String,
-    /// The name others send messages to.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub name: Option<String>,
-    /// The run that spawned it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub parent: Option<String>,
-    /// The call that spawned it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub spawn_call: Option<String>,
-    /// How deep it is; main is 0.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub depth: u32,
-    /// Where it stands.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub status: Status,
-    /// Machine-readable reason of a stop.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub stop_reason: Option<String>,
-    /// The source's error sentence.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub error: Option<String>,
-    /// Its rules.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub rules: Rules,
-    /// When it began.
-    pub started: Moment,
-    /// Its last event.
-    pub last: Moment,
-    /// Whether its clock runs.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub working: bool,
-    /// The end of the last wait for a dialog that was taken off the clock.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub waited_until: u64,
-    /// What it has used.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tally: Tally,
-    /// Its own transcript; main runs share the session's.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tail: Option<Tail>,
-    /// Its last five requests.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub recent: Vec<Request>,
-    /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub unpaid: i32,
-    /// Tokens of the conversation as it stands, which the next request sends again.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub context: u64,
-    /// Price of that conversation at cache-read price, and of one output token, in pico-dollars.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub replay_price: (u64, u64),
-    /// An order to end.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub order: Option<Order>,
-    /// The run above it that was stopped, and it with that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped_with: Option<String>,
-    /// Trips of its own rules that ask at the next call.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub wants: Vec<Finding>,
-    /// Limits whose increase a person declined: from then on they act as terminate.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub declined: Vec<String>,
-    /// Whether a person has lifted its pause, so that the next prompt goes on with it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub resumed: bool,
-    /// Whether its parent has been told how it ended.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub told: bool,
-    /// Early warnings given: limit and per cent; 100 stands for a warned trip.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub warned: Vec<(String, u8)>,
-    /// The task it works on, for records.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub task: Option<String>,
-    /// Background shell commands it started.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub background: Vec<Background>,
-    /// The calls of its batch in flight.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub calls: BTreeMap<String, CallRecord>,
-    /// Requests, tokens and cost by model.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub models: BTreeMap<String, Spend>,
-    /// Whether every row of its transcript has been charged.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub settled: bool,
-}
-
-/// The agent type of main runs.
-pub const MAIN: &str = "main";
-
-impl Run {
-    /// Whether this is a run of the main agent.
-    pub fn is_main(&self) -> bool {
-        self.parent.is_none() && self.agent_type == MAIN
-    }
-
-    /// Returns the run whose order it carries out: its own, or one above it.
-    pub fn stopped_by(&self) -> &str {
-        self.stopped_with.as_deref().unwrap_or(&self.id)
-    }
-
-    /// What records call the work: the task, else the run.
-    pub fn task_id(&self) -> &str {
-        self.task.as_deref().unwrap_or(&self.id)
-    }
 }

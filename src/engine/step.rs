@@ -2,12 +2,15 @@
 
 use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge, Rulebook};
-use crate::engine::decide::{Policy, ScopeUsage, Usage, decide};
+use crate::engine::decide::{Usage, decide};
+use crate::engine::ending;
 use crate::engine::enforce;
 use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::loops::LOOPS;
+use crate::engine::measure;
 use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Status};
-use crate::engine::verdict::Verdict;
+use crate::engine::verdict::{Finding, Step, Verdict};
 
 /// A subagent whose transcript was found although no hook has announced it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +23,19 @@ pub struct Unannounced {
     pub link: Link,
 }
 
+/// What a run had done before the state knew it, by its transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recalled {
+    /// The run.
+    pub run: String,
+    /// Its calls that have ended.
+    pub calls: Vec<String>,
+    /// How many calls the session had made before the run.
+    pub earlier: u64,
+    /// When the run began and was last at work, in milliseconds since 1970.
+    pub span_ms: Option<(i64, i64)>,
+}
+
 /// What the rim found out for an event.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -29,6 +45,10 @@ pub struct Findings {
     pub link: Option<Link>,
     /// Subagents that no hook has announced.
     pub unannounced: Vec<Unannounced>,
+    /// What runs had done before the state knew them.
+    pub recalled: Vec<Recalled>,
+    /// What is missing at the end of the agent's work, by the rules that say so.
+    pub missing: Vec<Finding>,
 }
 
 /// Takes one event into the book; returns the run it belongs to and what to answer.
@@ -39,40 +59,69 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     // What is new in the main transcript belongs to the main run that was at work before this event.
     let (known, late): (Vec<_>, Vec<_>) = found.charges.iter().partition(|(run, _)| book.run(run).is_some());
     for (run, charge) in known {
-        account::charge(book, run, charge);
+        account::charge(book, run, charge, event.at);
     }
     let id = runs::resolve(book, event, found.link.as_ref(), rulebook);
     for (run, charge) in late {
-        account::charge(book, run, charge);
+        account::charge(book, run, charge, event.at);
+    }
+    ending::told_twice(book, &id, event);
+    for recalled in &found.recalled {
+        account::recall(book, recalled, event.at);
     }
     account::count(book, &id, event);
     enforce::granted(book, event);
     enforce::adopt(book, &id, event);
-    let verdict = judge(book, &id, event);
+    ending::ask(book, &id, event);
+    let mut verdict = judge(book, &id, event, &found.missing);
+    verdict.prompt_tail = discipline(event, &verdict, rulebook);
     enforce::progress(book, &id, event, &verdict);
     enforce::enforce(book, &id, event, &verdict);
+    ending::close(book, &id, event, &verdict);
     (id, verdict)
 }
 
-fn judge(book: &Book, id: &str, event: &Event) -> Verdict {
+fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
     let Some(run) = book.run(id) else { return Verdict::default() };
     let session = &book.session;
-    let (of_run, of_session) = account::meters(book, id, event);
-    let policy = Policy { mode: session.mode, run: &run.rules, session: &session.rules };
-    let standing = run.order.as_ref().or(match event.kind {
-        Kind::Prompt { .. } => session.order.as_ref(),
-        _ => None,
-    });
+    let above = if matches!(event.kind, Kind::Prompt { .. }) { book.order_above() } else { None };
+    let (missing, incomplete) = ending::weigh(run, event, (session.mode, missing));
     let usage = Usage {
         run_id: id,
-        run: ScopeUsage { meters: of_run, warned: &run.warned, wants: &run.wants },
-        session: ScopeUsage { meters: of_session, warned: &session.warned, wants: &session.wants },
-        order: standing,
+        scopes: measure::usage(book, run, event),
+        order: run.order.as_ref().or(above.as_ref()),
         asks: &session.asks,
         declined: &run.declined,
         addressee: addressee(book, event),
+        wakes: wakes(book, event),
+        arrives: !run.admitted && !run.is_main(),
+        model: measure::model_of(book, run),
+        missing,
+        incomplete,
     };
-    decide(&policy, &usage, event)
+    let mut verdict = decide(session.mode, &usage, event);
+    for finding in verdict.findings.iter_mut().filter(|finding| finding.limit == LOOPS) {
+        finding.subject = run.loops.repeats(0).map(|what| what.to_string()).unwrap_or_default();
+    }
+    verdict
+}
+
+/// Whether the message at hand wakes an agent that has ended.
+fn wakes(book: &Book, event: &Event) -> bool {
+    let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return false };
+    book.addressee(to).is_some_and(|run| run.status != Status::Running)
+}
+
+/// Returns the text about discipline for the prompt of the agent that a call starts.
+fn discipline(event: &Event, verdict: &Verdict, rulebook: &dyn Rulebook) -> Option<String> {
+    match &event.kind {
+        Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. })
+            if verdict.step < Step::Deny && !verdict.observed =>
+        {
+            rulebook.discipline(agent_type)
+        }
+        _ => None,
+    }
 }
 
 /// Finds the agent that a message is for, where it may not go on: paused, or over what requests spend.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::policy::{Action, Layer, Scope};
-use crate::limits::{self, Limit};
+use crate::limits::{self, Ends, Limit};
 
 /// One limit's opinion of one event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,12 @@ pub struct Finding {
     /// What one increase adds.
     #[serde(default)]
     pub increase: u64,
+    /// What it is about where the limit does not say: the tools of a rate, what repeats.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// When it passes by itself: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub frees: String,
 }
 
 /// The key of a person's order to stop.
@@ -41,6 +47,17 @@ impl Finding {
     /// Whether the cap is reached (an early warning is not).
     pub fn is_trip(&self) -> bool {
         self.percent >= 100
+    }
+
+    /// Whether it passes by itself, so that nothing has to be lifted.
+    pub fn passes(&self) -> bool {
+        !self.frees.is_empty()
+    }
+
+    /// Whether its trip ends a whole session: what refuses single calls or passes by itself ends the run that meets it.
+    pub fn ends_session(&self) -> bool {
+        let wide = matches!(self.scope, Scope::Session | Scope::Outer) && !self.passes();
+        wide && self.facts().is_none_or(|limit| limit.ends == Ends::Run)
     }
 
     /// Whether model requests alone use it up.
@@ -80,6 +97,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// What kind of refusal it is, where it is one.
     pub refusal: Option<Refusal>,
+    /// Text for the prompt of the agent that the call starts.
+    pub prompt_tail: Option<String>,
     /// What a waiting call's timeout is cut to, in milliseconds.
     pub clamp_ms: Option<u64>,
     /// Whether this was only watched: nothing is blocked, nobody is told.
@@ -105,6 +124,13 @@ pub enum Refusal {
     Ordered {
         /// Model responses left to report.
         grace: u32,
+    },
+    /// The limit refuses this call alone.
+    Call,
+    /// Something is missing at the end; the agent is sent back.
+    Missing {
+        /// What.
+        what: Vec<String>,
     },
     /// Another call of the batch is asking the person.
     Asking,

@@ -1,7 +1,6 @@
 //! List-price cost of every response.
 
 use crate::engine::amount::PICO;
-use crate::engine::policy::Scope;
 use crate::limits::{Alias, Limit, Meter, Unit};
 
 /// The limit on cost.
@@ -12,11 +11,11 @@ pub const LIMIT: Limit = Limit {
     unit: Unit::Usd,
     range: (PICO / 1_000_000, 1_000_000 * PICO),
     ceiling: Some((PICO / 100, 100 * PICO)),
-    scopes: &[Scope::Run, Scope::Session],
     stop_reason: "cost_budget_exhausted",
     phrase: "cost budget exhausted",
-    meter: Meter::Spend(|spend| spend.cost.0),
+    meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
     doc: "US dollars at list price, each response at the price of its own time. The next request is estimated before it \
           is made, so the cap is kept and not passed. A session's cost counts the main agent and all subagents.",
     example: "1.0",
+    ..Limit::PLAIN
 };

@@ -1,17 +1,14 @@
 //! Working time: an agent's stretches at work, without pauses and without waits for a person.
 
-use crate::engine::policy::Scope;
 use crate::limits::{Limit, Meter, Unit};
 
 /// The limit on working time.
 pub const LIMIT: Limit = Limit {
     key: "max_duration_ms",
-    aliases: &[],
     label: "working time",
     unit: Unit::Millis,
     range: (100, 31_536_000_000),
     ceiling: Some((1_000, 3_600_000)),
-    scopes: &[Scope::Run, Scope::Session],
     stop_reason: "timeout",
     phrase: "time limit reached",
     meter: Meter::Step { used: |meters| meters.duration_ms, adds: |_| Some(1) },
@@ -19,4 +16,5 @@ pub const LIMIT: Limit = Limit {
           main agent's from a prompt to the end of its turn. Pauses and waits for a permission dialog do not count. A \
           Bash call's `timeout` is cut to what is left. For a session: the sum of its main runs.",
     example: "600000",
+    ..Limit::PLAIN
 };

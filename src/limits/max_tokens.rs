@@ -1,6 +1,5 @@
 //! Tokens over all requests: input, cache writes and output; cache reads too where configured.
 
-use crate::engine::policy::Scope;
 use crate::limits::{Alias, Limit, Meter, Unit};
 
 /// The limit on tokens.
@@ -10,11 +9,10 @@ pub const LIMIT: Limit = Limit {
     label: "tokens",
     unit: Unit::Tokens,
     range: (1, 1_000_000_000_000),
-    ceiling: None,
-    scopes: &[Scope::Run, Scope::Session],
     stop_reason: "token_budget_exhausted",
     phrase: "token budget exhausted",
-    meter: Meter::Spend(|spend| spend.tokens),
+    meter: Meter::Spend { used: |meters| meters.spent.tokens, part: |spend| spend.tokens },
     doc: "Input, cache-write and output tokens over all requests; cache reads too with `count_cache_reads: true`.",
     example: "200000",
+    ..Limit::PLAIN
 };

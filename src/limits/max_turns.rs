@@ -1,23 +1,19 @@
 //! Tool calls: each `tool_use_id` once, the client's own rejections included, Fusebox's refusals not.
 
-use crate::engine::policy::Scope;
-use crate::limits::{Alias, Limit, Meter, Stage, Unit};
+use crate::limits::{Alias, Limit, Meter, Stage};
 
 /// The limit on tool calls.
 pub const LIMIT: Limit = Limit {
     key: "max_turns",
     aliases: &[Alias { key: "max_tool_calls", scale: 1 }],
     label: "tool calls",
-    unit: Unit::Count,
-    range: (1, 1_000_000),
     ceiling: Some((1, 100)),
-    scopes: &[Scope::Run, Scope::Session],
     stop_reason: "turn_limit_reached",
     phrase: "tool call limit reached",
     meter: Meter::Step {
         used: |meters| meters.turns,
         adds: |stage| match stage {
-            Stage::Call | Stage::Spawn => Some(1),
+            Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
             Stage::Request => Some(0),
             Stage::Prompt | Stage::Result => None,
         },
@@ -26,4 +22,5 @@ pub const LIMIT: Limit = Limit {
           itself rejects; a call that Fusebox refused does not. This is not the client's own `maxTurns`, which counts \
           model round trips: that is `max_requests` here.",
     example: "25",
+    ..Limit::PLAIN
 };

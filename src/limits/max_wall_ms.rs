@@ -1,6 +1,5 @@
 //! Wall time since a run or session began, waits included.
 
-use crate::engine::policy::Scope;
 use crate::limits::{Alias, Limit, Meter, Unit};
 
 /// The limit on wall time.
@@ -10,12 +9,11 @@ pub const LIMIT: Limit = Limit {
     label: "wall time",
     unit: Unit::Millis,
     range: (100, 31_536_000_000),
-    ceiling: None,
-    scopes: &[Scope::Run, Scope::Session],
     stop_reason: "timeout",
     phrase: "time limit reached",
     meter: Meter::Step { used: |meters| meters.wall_ms, adds: |_| Some(1) },
     doc: "Milliseconds since the run (or session) began, waits and pauses included. The aliases `timeout` and \
           `max_duration` are in seconds.",
     example: "1800000",
+    ..Limit::PLAIN
 };

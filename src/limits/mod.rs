@@ -1,11 +1,25 @@
 //! The roster of limits. A new kind of limit is one file here and one row in [`ROSTER`].
 
+mod adapter_rate_limit;
+mod loop_detection;
+mod max_context_tokens;
 mod max_cost_usd;
+mod max_cost_usd_per_day;
+mod max_cost_usd_per_month;
+mod max_cost_usd_per_week;
+mod max_delegation_depth;
+mod max_denials;
 mod max_duration_ms;
+mod max_execution_cost_usd;
+mod max_parallel_subagents;
+mod max_planning_cost_usd;
 mod max_requests;
+mod max_subagents;
 mod max_tokens;
+mod max_tokens_per_turn;
 mod max_turns;
 mod max_wall_ms;
+mod rate_limits;
 
 use std::fmt;
 
@@ -13,20 +27,35 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::engine::amount::{Amount, PICO};
 use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::Scope;
+use crate::engine::policy::{Action, Scope};
 
 /// Every limit, in the order in which findings are reported.
-pub const ROSTER: [&Limit; 6] = [
+pub const ROSTER: [&Limit; 20] = [
     &max_turns::LIMIT,
     &max_requests::LIMIT,
     &max_duration_ms::LIMIT,
     &max_wall_ms::LIMIT,
     &max_cost_usd::LIMIT,
+    &max_planning_cost_usd::LIMIT,
+    &max_execution_cost_usd::LIMIT,
+    &max_cost_usd_per_day::LIMIT,
+    &max_cost_usd_per_week::LIMIT,
+    &max_cost_usd_per_month::LIMIT,
     &max_tokens::LIMIT,
+    &max_tokens_per_turn::LIMIT,
+    &max_context_tokens::LIMIT,
+    &max_delegation_depth::LIMIT,
+    &max_parallel_subagents::LIMIT,
+    &max_subagents::LIMIT,
+    &loop_detection::LIMIT,
+    &max_denials::LIMIT,
+    &rate_limits::LIMIT,
+    &adapter_rate_limit::LIMIT,
 ];
 
-/// Finds a limit by its key.
-pub fn find(key: &str) -> Option<&'static Limit> {
+/// Finds a limit by its key, or by the name of a rule of it: `models.*opus*.max_cost_usd`.
+pub fn find(name: &str) -> Option<&'static Limit> {
+    let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
     ROSTER.into_iter().find(|limit| limit.key == key)
 }
 
@@ -41,6 +70,45 @@ pub enum Unit {
     Usd,
     /// Tokens.
     Tokens,
+    /// On or off: `true` in configuration is a cap of 1.
+    Switch,
+}
+
+/// How a limit stands in configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A cap: one value of its unit.
+    Cap,
+    /// Windows of its own shape: so many in so much time.
+    Windows,
+}
+
+/// What ends where a limit's action is `terminate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The run, after its grace.
+    Run,
+    /// The call alone, which is refused; the agent goes on.
+    Call,
+}
+
+/// Which models' requests a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// All.
+    All,
+    /// Those of the models that `roles` names.
+    Role(Role),
+}
+
+/// What a model is used for, by `roles`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The models of `roles.planning`.
+    Planning,
+    /// All others.
+    Execution,
 }
 
 /// Another name for a key, in another unit where `scale` is not 1.
@@ -57,8 +125,12 @@ pub struct Alias {
 pub enum Stage {
     /// A tool call asks to run.
     Call,
-    /// A tool call asks to start or continue another agent.
+    /// A tool call asks to start another agent.
     Spawn,
+    /// A tool call asks to continue an agent that has ended.
+    Wake,
+    /// An agent that no admitted call has started makes its first call.
+    Arrival,
     /// A batch ended; the next model request follows.
     Request,
     /// A prompt is about to start the next model request.
@@ -71,7 +143,14 @@ pub enum Stage {
 #[derive(Debug)]
 pub enum Meter {
     /// Spent by model requests: decided before each, so that the request and the report after it fit inside the cap.
-    Spend(fn(&Spend) -> u64),
+    Spend {
+        /// What is used so far.
+        used: fn(&Meters) -> u64,
+        /// What of a request counts.
+        part: fn(&Spend) -> u64,
+    },
+    /// Counted in windows of time, one for each tool pattern or model.
+    Window,
     /// Counted in steps: what is used, and what the step at a stage adds (nothing where it is not decided there).
     Step {
         /// What is used so far.
@@ -104,6 +183,16 @@ pub struct Limit {
     pub phrase: &'static str,
     /// How it is read.
     pub meter: Meter,
+    /// How it stands in configuration.
+    pub form: Form,
+    /// What ends where its action is `terminate`.
+    pub ends: Ends,
+    /// What it does where nobody singles it out in `actions`; else `timeout_action` says.
+    pub action: Option<Action>,
+    /// Which models' requests it counts.
+    pub counts: Counts,
+    /// What an agent whose call is refused may want to know.
+    pub then: &'static str,
     /// What it is, for the documentation.
     pub doc: &'static str,
     /// One example value as JSON.
@@ -111,10 +200,31 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// What most limits are, for the rest of a row.
+    pub const PLAIN: Limit = Limit {
+        key: "",
+        aliases: &[],
+        label: "",
+        unit: Unit::Count,
+        range: (1, 1_000_000),
+        ceiling: None,
+        scopes: &[Scope::Run, Scope::Session],
+        stop_reason: "",
+        phrase: "",
+        meter: Meter::Window,
+        form: Form::Cap,
+        ends: Ends::Run,
+        action: None,
+        counts: Counts::All,
+        then: "",
+        doc: "",
+        example: "",
+    };
+
     /// Writes a value of this limit's base unit as people read it.
     pub fn show(&self, value: u64) -> String {
         match self.unit {
-            Unit::Count => value.to_string(),
+            Unit::Count | Unit::Switch => value.to_string(),
             Unit::Tokens => format!("{value} tokens"),
             Unit::Usd => Amount(value).to_string(),
             Unit::Millis if value < 60_000 => format!("{:.1} s", value as f64 / 1000.0),
@@ -125,14 +235,14 @@ impl Limit {
     /// Returns what is used so far.
     pub fn used(&self, meters: &Meters) -> u64 {
         match self.meter {
-            Meter::Spend(part) => part(&meters.spent),
-            Meter::Step { used, .. } => used(meters),
+            Meter::Spend { used, .. } | Meter::Step { used, .. } => used(meters),
+            Meter::Window => 0,
         }
     }
 
     /// Whether a report costs of it, so that the report must fit inside the cap.
     pub fn spent_by_requests(&self) -> bool {
-        matches!(self.meter, Meter::Spend(_))
+        matches!(self.meter, Meter::Spend { .. })
     }
 
     /// Converts a number from configuration into the base unit; nothing where it is no whole number of it.

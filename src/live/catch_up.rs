@@ -5,6 +5,7 @@ use crate::engine::book::Book;
 use crate::engine::runs;
 use crate::error::Result;
 use crate::live::load::Pin;
+use crate::live::{orphans, shared};
 use crate::pricing;
 use crate::store::Store;
 use crate::transcript::intake::Intake;
@@ -18,7 +19,9 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
     for run in store.runs_of(&book.session.id)? {
         book.lay_run(run);
     }
+    shared::lay(store, &mut book, world.now().wall_ms)?;
     charge(world, store, &mut book)?;
+    orphans::mark(store, &mut book, world.now())?;
     store.save(&mut book)?;
     store.commit()
 }
@@ -37,7 +40,7 @@ fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
     }
     book.session.notices.append(&mut intake.remarks);
     for (run, new) in &intake.found {
-        account::charge(book, run, new);
+        account::charge(book, run, new, book.session.last);
     }
     Ok(())
 }

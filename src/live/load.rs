@@ -8,12 +8,12 @@ use crate::engine::book::{Book, Link, Rulebook};
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Call, Event, Intent, Kind};
 use crate::engine::meters::Spend;
-use crate::engine::policy::Rules;
 use crate::engine::record::Charge;
+use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
 use crate::error::Result;
-use crate::live::pin;
+use crate::live::{orphans, pin, recall, shared};
 use crate::pricing;
 use crate::store::Store;
 use crate::transcript::intake::{self, Charges, Intake, Prices};
@@ -45,6 +45,9 @@ impl Rulebook for Pin<'_> {
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
         self.policy().agent(agent_type, spawn).0
     }
+    fn discipline(&self, agent_type: &str) -> Option<String> {
+        self.policy().discipline(agent_type)
+    }
 }
 
 /// Whether an event may touch other runs than its own, so that all open ones are loaded and read.
@@ -66,12 +69,15 @@ fn reads_siblings(kind: &Kind) -> bool {
 pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
     let mut book = Book::new(session);
     if is_wide(&event.kind) {
-        for run in store.open_runs(&book.session)? {
-            book.lay_run(run);
-        }
+        need_open(store, &mut book)?;
     }
     if let Agent::Sub { id, .. } = &event.agent {
         need_run(store, &mut book, id)?;
+        let arrives = book.run(id).is_none_or(|run| !run.admitted) && matches!(event.kind, Kind::ToolRequested(_));
+        // An agent that no admitted call has started is met at its first call, and counted with those at work.
+        if arrives && !is_wide(&event.kind) {
+            need_open(store, &mut book)?;
+        }
     }
     if let Some(main) = book.session.main.clone().filter(|_| event.agent == Agent::Main || is_wide(&event.kind)) {
         need_run(store, &mut book, &main)?;
@@ -93,7 +99,17 @@ pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
     if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         book.first_request = mean_first_request(store, agent_type)?;
     }
+    shared::lay(store, &mut book, event.at.wall_ms)?;
     Ok(book)
+}
+
+fn need_open(store: &Store, book: &mut Book) -> Result<()> {
+    for run in store.open_runs(&book.session)? {
+        if book.run(&run.id).is_none() {
+            book.lay_run(run);
+        }
+    }
+    Ok(())
 }
 
 fn calls_of(kind: &Kind) -> Vec<&str> {
@@ -167,6 +183,7 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     for (holder, _) in &findings.charges {
         need_run(store, book, holder)?;
     }
+    recall::add(store, book, event, &mut findings)?;
     Ok(findings)
 }
 
@@ -269,7 +286,7 @@ fn first_request_fact(agent_type: &str) -> String {
 /// Returns the session of an input: as stored, or new; pinned to the policy of its client.
 pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Session> {
     let mut session = match store.session(&event.session)? {
-        Some(session) => session,
+        Some(session) => orphans::mark_before(store, session, event)?,
         None => {
             let new = pin::open(world, input, event);
             store.list_session(&new)?;

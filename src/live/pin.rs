@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::engine::event::{Event, Kind};
-use crate::engine::policy::{Layer, Rules};
+use crate::engine::policy::Layer;
+use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session};
 use crate::error::{Error, Result};
+use crate::live::shared;
 use crate::processes;
 use crate::setup::handlers;
 use crate::store::Store;
@@ -41,7 +43,7 @@ pub fn is_due(world: &World, session: &Session, event: &Event) -> bool {
 }
 
 fn process(pid: u32) -> Option<Process> {
-    processes::parent_and_start(pid).map(|(_, start)| Process { pid, start })
+    processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns: processes::namespace().unwrap_or(0) })
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
@@ -49,13 +51,15 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
-        Some(client) => of_client_or_above(store, client)?,
-        None => None,
+        Some(client) => of_client_or_above(store, client, &session.id)?,
+        None => Known::default(),
     };
-    match known.and_then(|name| Some((stored(store, &name)?, name))) {
+    session.outer = known.outer;
+    match known.policy.and_then(|name| Some((stored(store, &name)?, name))) {
         Some((policy, name)) => {
             apply(session, &policy, &name);
             watch(world, session, &policy);
+            shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
         }
         None => take_files(world, store, session)?,
     }
@@ -70,10 +74,10 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Remembers which policy a session's client is pinned to, for its next session and for clients below it.
+/// Remembers a session and its policy with their client, for its next session and for clients below it.
 pub fn remember_client(store: &Store, session: &Session) -> Result<()> {
     match session.client {
-        Some(client) => store.set_fact(&client_fact(client), &session.policy),
+        Some(client) => store.set_fact(&client_fact(client), &format!("{} {}", session.policy, session.id)),
         None => Ok(()),
     }
 }
@@ -88,6 +92,7 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     store.set_fact(&policy_fact(&name), &text)?;
     apply(session, &policy, &name);
     watch(world, session, &policy);
+    shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
     session
         .notices
         .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
@@ -100,10 +105,12 @@ fn watch(world: &World, session: &mut Session, policy: &Pinned) {
     session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
 }
 
-/// Sets a session's rules from a policy; what a person granted stays.
+/// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.
 fn apply(session: &mut Session, policy: &Pinned, name: &str) {
     let old = std::mem::replace(&mut session.rules, policy.session());
     keep_grants(&mut session.rules, &old);
+    session.user_rules = policy.user();
+    session.project_rules = policy.project();
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     name.clone_into(&mut session.policy);
@@ -111,21 +118,43 @@ fn apply(session: &mut Session, policy: &Pinned, name: &str) {
 
 fn keep_grants(rules: &mut Rules, old: &Rules) {
     for granted in old.rules.iter().filter(|rule| rule.layer == Layer::Grant) {
-        if let Some(rule) = rules.rules.iter_mut().find(|rule| rule.limit == granted.limit && rule.cap < granted.cap) {
+        if let Some(rule) =
+            rules.rules.iter_mut().find(|rule| rule.name() == granted.name() && rule.cap < granted.cap && !rule.locked)
+        {
             rule.cap = granted.cap;
             rule.layer = Layer::Grant;
         }
     }
 }
 
-/// Returns the name of the policy pinned for a client, or for one above it.
-fn of_client_or_above(store: &Store, client: Process) -> Result<Option<String>> {
+/// What is known of a client from it and those above it.
+#[derive(Default)]
+struct Known {
+    /// The name of the policy that it is bound by.
+    policy: Option<String>,
+    /// The session whose agent started it; where that one was itself started so, the first of them.
+    outer: Option<String>,
+}
+
+/// Finds the policy pinned for a client or for one above it, and the session of the one above.
+fn of_client_or_above(store: &Store, client: Process, session: &str) -> Result<Known> {
+    let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
-        if let Some(name) = store.fact(&client_fact(Process { pid, start }))? {
-            return Ok(Some(name));
+        let Some(fact) = store.fact(&client_fact(Process { pid, start, ns: 0 }))? else { continue };
+        let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
+        known.policy.get_or_insert_with(|| policy.to_owned());
+        if pid != client.pid {
+            known.outer = root_of(store, above)?.filter(|outer| outer != session);
+            break;
         }
     }
-    Ok(None)
+    Ok(known)
+}
+
+/// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.
+fn root_of(store: &Store, session: &str) -> Result<Option<String>> {
+    let found = store.session(session)?;
+    Ok(found.map(|session| session.outer.unwrap_or(session.id)))
 }
 
 /// Returns a pinned policy.

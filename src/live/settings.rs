@@ -27,7 +27,7 @@ pub fn look(world: &World, book: &mut Book, what: (&Input, &Event), answer: &mut
                 ));
             }
         }
-        Kind::Prompt { .. } | Kind::BatchEnded(_) => {
+        Kind::Prompt { .. } | Kind::Stopped { .. } => {
             let print = load::fingerprint(world, Path::new(&folder));
             if print != book.session.config_print && book.session.config_print != 0 {
                 book.session.config_print = print;

@@ -25,6 +25,7 @@ use crate::replay::timeline::{self, Entry};
 use crate::replay::visible::Visible;
 use crate::transcript::intake::{self, Intake, Memory};
 use crate::transcript::layout;
+use crate::wire::ending::mark;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
@@ -140,7 +141,10 @@ impl<'a> Player<'a> {
     }
 
     fn event(&self, input: &Input, call: &HookCall) -> Event {
-        input::event(input, self.recording.moment(call), self.recording.attended, &Guard::default())
+        let moment = self.recording.moment(call);
+        let mut event = input::event(input, moment, self.recording.attended, &Guard::default());
+        mark(&mut event, input.tool_response, &self.book);
+        event
     }
 
     /// Has the engine decide.
@@ -200,7 +204,8 @@ impl<'a> Player<'a> {
             self.intake.agent(&mut self.book, &id, None)?;
         }
         for (run, charge) in self.found() {
-            account::charge(&mut self.book, &run, &charge);
+            let now = self.book.session.last;
+            account::charge(&mut self.book, &run, &charge, now);
         }
         Ok(())
     }
@@ -318,7 +323,8 @@ impl<'a> Player<'a> {
             }
         }
         for (run, charge) in self.found() {
-            account::charge(&mut self.book, &run, &charge);
+            let now = self.book.session.last;
+            account::charge(&mut self.book, &run, &charge, now);
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ impl File {
                 let row = self.prompts.iter().find(|(.., id)| prompt == Some(id));
                 row.map(|row| row.1)
             }
-            Kind::Stopped { .. } | Kind::SubagentEnded => Some(self.end_of_turn()),
+            Kind::Stopped { .. } | Kind::SubagentEnded(_) => Some(self.end_of_turn()),
             // A session that ended may have been taken up again by another prompt.
             Kind::SessionEnded => Some(self.next_prompt(self.seen)),
             _ => None,

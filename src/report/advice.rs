@@ -11,8 +11,14 @@ use crate::wire::sentences::{reading, short};
 pub fn lifts(order: &Order, id: &str) -> String {
     let finding = &order.finding;
     match (finding.facts(), finding.action) {
+        (Some(_), _) if finding.passes() => format!("nothing to lift: it passes by itself {}", finding.frees),
+        (Some(limit), _) if limit.unit == Unit::Switch => format!("fusebox resume {}", short(id)),
         (Some(limit), Action::Terminate | Action::RequestIncrease | Action::Warn) => {
-            format!("fusebox grant {} {}", short(id), more(limit, finding.increase.max(1)))
+            let more = typed(limit, finding.increase.max(1));
+            let name = plain(&finding.limit);
+            // A shell takes the pattern of models for one of files.
+            let quote = if name.contains('*') { "'" } else { "" };
+            format!("fusebox grant {} {quote}{name}=+{more}{quote}", short(id))
         }
         _ => format!("fusebox resume {}", short(id)),
     }
@@ -31,7 +37,7 @@ pub fn typed(limit: &Limit, value: u64) -> String {
             format!("{}.{:02}", cents / 100, cents % 100)
         }
         Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),
-        Unit::Count | Unit::Tokens => value.to_string(),
+        Unit::Count | Unit::Tokens | Unit::Switch => value.to_string(),
     }
 }
 
@@ -45,7 +51,9 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     let own = |run: &&RunReport| run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
         let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
-        Some(held(&who, run.order.as_ref()?, (&run.run_id, indent), page))
+        let order = run.order.as_ref()?;
+        let outer = session.outer_session_id.as_deref().filter(|_| order.finding.scope == Scope::Outer);
+        Some(held(&who, order, (outer.unwrap_or(&run.run_id), indent), page))
     });
     of_session.into_iter().chain(of_runs).collect()
 }
@@ -54,7 +62,7 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
 fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
     let theirs = above.and_then(|above| above.order.as_ref());
-    order.finding.scope == Scope::Run && theirs.is_none_or(|theirs| theirs.finding != order.finding)
+    order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
 fn held(who: &str, order: &Order, at: (&str, &str), page: &Page) -> String {

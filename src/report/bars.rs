@@ -1,17 +1,28 @@
 //! Bars: how much of each limit is used.
 
-use crate::report::model::Reading;
 use crate::report::page::{Ink, Page, cut, length};
+use crate::report::reading::Reading;
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
+/// The fewest characters that are left of a label.
+const SHORTEST_LABEL: usize = 12;
 /// Per cent from which a bar is yellow.
 const NEAR: u128 = 80;
 
 /// Writes one line for each limit: `tool calls  [#######---] 17/25 max_turns  project`.
 pub fn bars(limits: &[Reading], indent: &str, page: &Page) -> String {
-    let label = limits.iter().map(|reading| length(reading.cap.limit.label)).max().unwrap_or(0);
-    limits.iter().map(|reading| line(reading, (indent, label), page)).collect()
+    let told: Vec<&Reading> = limits.iter().filter(|reading| reading.tells()).collect();
+    let longest = |text: fn(&Reading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
+    let label = longest(|reading| length(reading.cap.limit.label));
+    // Words give way to figures: the key at the end says the same.
+    let others = length(indent) + 2 + CELLS as usize + 2 + longest(|reading| length(&figures(reading)));
+    let label = label.min(page.width.saturating_sub(others).max(SHORTEST_LABEL));
+    told.into_iter().map(|reading| line(reading, (indent, label), page)).collect()
+}
+
+fn figures(reading: &Reading) -> String {
+    format!(" {} {}", reading.figures(), reading.limit)
 }
 
 fn line(reading: &Reading, margin: (&str, usize), page: &Page) -> String {
@@ -24,8 +35,8 @@ fn line(reading: &Reading, margin: (&str, usize), page: &Page) -> String {
         NEAR..100 => Ink::Yellow,
         _ => Ink::Red,
     };
-    let before = format!("{indent}{:label$}  ", reading.cap.limit.label);
-    let figures = format!(" {}/{} {}", reading.used.show(), reading.cap.show(), reading.limit);
+    let before = format!("{indent}{:label$}  ", cut(reading.cap.limit.label, label));
+    let figures = figures(reading);
     let layer = format!("  {}", reading.layer);
     let wide = length(&before) + length(&bar) + length(&figures);
     let after = if wide + length(&layer) <= page.width { figures + &layer } else { figures };
@@ -50,7 +61,15 @@ mod tests {
         let limit = limits::find("max_turns").unwrap();
         let quantity = |value| Quantity { limit, value };
         let (action, layer) = (Action::Terminate, Layer::Project);
-        let reading = Reading { limit: limit.key, used: quantity(used), cap: quantity(25), action, layer };
+        let reading = Reading {
+            limit: limit.key.to_owned(),
+            used: quantity(used),
+            cap: quantity(25),
+            action,
+            layer,
+            per_ms: None,
+            frees_in_ms: None,
+        };
         bars(&[reading], "", &Page { width, colour, local: |_| chrono::NaiveDateTime::default() })
     }
 

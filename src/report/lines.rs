@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::record::{Record, RecordKind};
-use crate::limits;
+use crate::limits::{self, Ends, Unit};
 use crate::report::page::{Ink, Page, plain};
 use crate::report::rows::Logged;
 use crate::report::value::{Quantity, Stamp};
@@ -43,20 +43,40 @@ fn tail(record: &Record) -> String {
     let who = format!("{} {}", record.agent_type, short(&record.run));
     let what = match figures(record) {
         Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
-        Some(figures) => format!("{figures} {} {}", record.action, record.layer),
+        Some(figures) => format!("{figures} {} {}", did(record), record.layer),
         None => record.reason.clone().unwrap_or_else(|| record.error.clone()),
     };
     let parts = [who.trim().to_owned(), what.trim().to_owned()];
     parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" {}", plain(part))).collect()
 }
 
+/// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
+pub fn did(record: &Record) -> String {
+    match (record.mode.as_str(), refuses_call(record)) {
+        ("observe", true) => "call refused (observed)".to_owned(),
+        ("observe", false) => format!("{} (observed)", record.action),
+        (_, true) => "call refused".to_owned(),
+        (_, false) => record.action.clone(),
+    }
+}
+
+/// Whether a record tells of a call that was refused, so that the run went on.
+pub fn refuses_call(record: &Record) -> bool {
+    let ends = limits::find(&record.limit).map(|limit| limit.ends);
+    ends == Some(Ends::Call) && record.event == Some(RecordKind::AgentWarning) && record.action == "terminate"
+}
+
 /// Returns `max_turns 20/25 (80 %)`; nothing for a record that is about no limit.
 pub fn figures(record: &Record) -> Option<String> {
     let limit = limits::find(&record.limit)?;
+    let subject = if record.subject.is_empty() { String::new() } else { format!(" ({})", plain(&record.subject)) };
+    if limit.unit == Unit::Switch {
+        return Some(format!("{}{subject}", record.limit));
+    }
     let show = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? }.show());
     let (used, cap) = (show(record.used)?, show(record.cap)?);
     let percent = record.percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
-    Some(format!("{} {used}/{cap}{percent}", limit.key))
+    Some(format!("{} {used}/{cap}{subject}{percent}", record.limit))
 }
 
 /// A record as one line of JSON, with its number and its moment.

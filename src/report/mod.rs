@@ -5,13 +5,16 @@
 
 pub mod advice;
 pub mod bars;
+pub mod cause;
 pub mod csv;
 pub mod group;
 pub mod json;
 pub mod lines;
 pub mod model;
+pub mod own;
 pub mod page;
 pub mod period;
+pub mod reading;
 pub mod rows;
 pub mod status;
 pub mod story;

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::engine::event::Moment;
-use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::{Action, Rule, Rules};
+use crate::engine::meters::Spend;
+use crate::engine::pool::Pool;
 use crate::engine::record::{Charge, RecordKind};
-use crate::engine::session::{Order, Run, Session, Status, Tally};
+use crate::engine::session::{Order, Run, Session, Status};
 use crate::limits;
+use crate::report::lines;
+use crate::report::reading::{self, Budget, Reading};
 use crate::report::rows::{Logged, SessionRows};
 use crate::report::value::{Quantity, Stamp, Usd};
 
@@ -23,6 +25,8 @@ pub struct Report {
     pub version: u32,
     /// The sessions.
     pub sessions: Vec<SessionReport>,
+    /// What sessions share: the budgets and rates of the user and of the projects.
+    pub budgets: Vec<Budget>,
 }
 
 /// One session.
@@ -32,6 +36,8 @@ pub struct SessionReport {
     pub session_id: String,
     /// The project's folder.
     pub project: String,
+    /// The session whose agent started this one's client: it is charged, and its limits bind.
+    pub outer_session_id: Option<String>,
     /// Where it stands.
     pub status: Status,
     /// When it was first seen.
@@ -49,7 +55,7 @@ pub struct SessionReport {
     /// Input, cache-write and output tokens.
     pub tokens: u64,
     /// What is left under each of the session's limits.
-    pub remaining: BTreeMap<&'static str, Quantity>,
+    pub remaining: BTreeMap<String, Quantity>,
     /// The session's limits.
     pub limits: Vec<Reading>,
     /// Its runs, the oldest first.
@@ -76,10 +82,16 @@ pub struct RunReport {
     pub stop_reason: Option<String>,
     /// The sentence of a stop.
     pub error: Option<String>,
+    /// Whether it says itself that its work is partial.
+    pub partial: bool,
+    /// What was still missing when it ended.
+    pub missing: Vec<String>,
     /// When it began.
     pub started_at: Stamp,
     /// Tool calls.
     pub turns: u64,
+    /// Calls that were refused.
+    pub refused: u64,
     /// Model responses.
     pub requests: u64,
     /// Input, cache-write and output tokens.
@@ -91,7 +103,7 @@ pub struct RunReport {
     /// What each model's responses spent.
     pub models: BTreeMap<String, ModelReport>,
     /// What is left under each of its limits.
-    pub remaining: BTreeMap<&'static str, Quantity>,
+    pub remaining: BTreeMap<String, Quantity>,
     /// Its limits.
     pub limits: Vec<Reading>,
     /// The limits that it reached, the oldest first.
@@ -117,26 +129,11 @@ pub struct ModelReport {
     pub cost_usd: Usd,
 }
 
-/// One limit with what is used of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Reading {
-    /// The limit's key.
-    pub limit: &'static str,
-    /// What is used.
-    pub used: Quantity,
-    /// The cap.
-    pub cap: Quantity,
-    /// What it does when it trips.
-    pub action: Action,
-    /// Whose rule it is.
-    pub layer: crate::engine::policy::Layer,
-}
-
 /// A limit that was reached.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trip {
-    /// The limit's key.
-    pub limit: &'static str,
+    /// The limit's key, with the models that it counts where those are not all.
+    pub limit: String,
     /// What it did.
     pub action: String,
     /// What was used; the attempt that tripped it is not counted.
@@ -147,20 +144,28 @@ pub struct Trip {
     pub layer: String,
     /// When.
     pub at: Stamp,
+    /// What it is counted over.
+    pub scope: String,
+    /// What it is about where the limit does not say: the tools of a rate, what repeats.
+    pub subject: Option<String>,
+    /// When it passes by itself, from `at` on.
+    pub frees: Option<String>,
+    /// Whether nothing was blocked: the mode was `observe`.
+    pub observed: bool,
     /// The record's number.
     #[serde(skip)]
     pub number: i64,
-    /// What it is counted over.
+    /// Whether one call was refused, and the run went on.
     #[serde(skip)]
-    pub scope: String,
+    pub of_call: bool,
 }
 
 impl Report {
-    /// Makes the report of sessions, as they stand at `now`.
-    pub fn of(rows: &[SessionRows], now: Moment) -> Report {
+    /// Makes the report of sessions and of what they share, as they stand at `now`.
+    pub fn of(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
         sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
-        Report { version: VERSION, sessions }
+        Report { version: VERSION, sessions, budgets: reading::budgets(rows, pools, now) }
     }
 }
 
@@ -169,10 +174,11 @@ impl SessionReport {
         let session = &rows.session;
         let spent = sum(rows.charges.iter());
         let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, rows, now)).collect();
-        let limits = readings(&session.rules, &meters_of_session(rows, now));
+        let limits = reading::of_session(rows, now);
         SessionReport {
             session_id: session.id.clone(),
             project: project(session),
+            outer_session_id: session.outer.clone(),
             status: session.status,
             started_at: Stamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
@@ -181,7 +187,7 @@ impl SessionReport {
             turns: session.tally.turns.max(rows.calls.values().sum()),
             requests: spent.requests,
             tokens: spent.tokens,
-            remaining: remaining(&limits),
+            remaining: reading::remaining(&limits),
             limits,
             runs,
             order: session.order.clone(),
@@ -201,8 +207,7 @@ impl RunReport {
     fn of(run: &Run, rows: &SessionRows, now: Moment) -> RunReport {
         let charges: Vec<&Charge> = rows.charges.iter().filter(|charge| charge.run == run.id).collect();
         let spent = sum(charges.iter().copied());
-        let meters = meters_of_run(run, now);
-        let limits = readings(&run.rules, &meters);
+        let limits = reading::of_run(&rows.session, run, now);
         RunReport {
             run_id: run.id.clone(),
             agent_type: run.agent_type.clone(),
@@ -211,14 +216,17 @@ impl RunReport {
             status: run.status,
             stop_reason: run.stop_reason.clone(),
             error: run.error.clone(),
+            partial: run.partial,
+            missing: run.missing.clone(),
             started_at: Stamp(run.started.wall_ms),
             turns: run.tally.turns.max(rows.calls.get(&run.id).copied().unwrap_or(0)),
+            refused: run.refused,
             requests: spent.requests,
             tokens: spent.tokens,
-            duration_ms: meters.duration_ms,
+            duration_ms: reading::at_now(run, now).tally.duration_ms,
             cost_usd: Usd(spent.cost),
             models: models(charges.into_iter()),
-            remaining: remaining(&limits),
+            remaining: reading::remaining(&limits),
             limits,
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip).collect(),
             order: run.order.clone(),
@@ -251,47 +259,6 @@ fn models<'a>(charges: impl Iterator<Item = &'a Charge>) -> BTreeMap<String, Mod
     models.into_iter().map(|(model, spent)| (model, report(spent))).collect()
 }
 
-/// Returns a run's meters at `now`, or at its last event where it is not at work.
-pub fn meters_of_run(run: &Run, now: Moment) -> Meters {
-    let at = if run.status == Status::Running { now } else { run.last };
-    let since = if run.working && run.status == Status::Running { now.since(run.last) } else { 0 };
-    let tally = Tally { duration_ms: run.tally.duration_ms + since, ..run.tally };
-    meters(&run.rules, tally, at.wall_since(run.started))
-}
-
-fn meters_of_session(rows: &SessionRows, now: Moment) -> Meters {
-    let session = &rows.session;
-    let at = if session.status == Status::Running { now } else { session.last };
-    meters(&session.rules, session.tally, at.wall_since(session.started))
-}
-
-fn meters(rules: &Rules, tally: Tally, wall_ms: u64) -> Meters {
-    Meters {
-        turns: tally.turns,
-        spent: tally.spent.counting_cache_reads(rules.count_cache_reads),
-        duration_ms: tally.duration_ms,
-        wall_ms,
-        ..Meters::default()
-    }
-}
-
-fn readings(rules: &Rules, meters: &Meters) -> Vec<Reading> {
-    let reading = |rule: &Rule| Reading {
-        limit: rule.limit.key,
-        used: Quantity { limit: rule.limit, value: rule.limit.used(meters) },
-        cap: Quantity { limit: rule.limit, value: rule.cap },
-        action: rule.action,
-        layer: rule.layer,
-    };
-    rules.rules.iter().map(reading).collect()
-}
-
-fn remaining(limits: &[Reading]) -> BTreeMap<&'static str, Quantity> {
-    let left = |reading: &Reading| reading.cap.value.saturating_sub(reading.used.value);
-    let row = |reading: &Reading| (reading.limit, Quantity { limit: reading.cap.limit, value: left(reading) });
-    limits.iter().map(row).collect()
-}
-
 /// Returns the trip that a record tells of; early warnings and a person's orders are none.
 fn trip(logged: &Logged) -> Option<Trip> {
     let record = &logged.record;
@@ -301,14 +268,19 @@ fn trip(logged: &Logged) -> Option<Trip> {
     );
     let limit = limits::find(&record.limit).filter(|_| tells && record.percent.is_none())?;
     let quantity = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? });
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Some(Trip {
-        limit: limit.key,
+        limit: record.limit.clone(),
         action: record.action.clone(),
         used: quantity(record.used),
         cap: quantity(record.cap),
         layer: record.layer.clone(),
         at: Stamp(logged.at_ms),
-        number: logged.number,
         scope: record.scope.clone(),
+        subject: text(&record.subject),
+        frees: text(&record.frees),
+        observed: record.mode == "observe",
+        number: logged.number,
+        of_call: lines::refuses_call(record),
     })
 }

@@ -1,10 +1,12 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
+use crate::engine::policy::Scope;
 use crate::engine::session::Status;
 use crate::report::advice;
 use crate::report::bars::bars;
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::page::{Ink, Page, cut, length, plain};
+use crate::report::reading::{Budget, Reading};
 use crate::wire::sentences::short;
 
 /// How deep a tree is drawn.
@@ -22,7 +24,24 @@ pub enum Show {
 /// Writes every session of the report.
 pub fn text(report: &Report, show: Show, page: &Page) -> String {
     let sessions: Vec<String> = report.sessions.iter().map(|it| session(it, show, page)).collect();
-    sessions.join("\n")
+    sessions.join("\n") + &shared(&report.budgets, page)
+}
+
+/// Writes what sessions share: the budgets of the user and of each project.
+pub fn shared(budgets: &[Budget], page: &Page) -> String {
+    let mut text = String::new();
+    for of_one in budgets.chunk_by(|one, next| (one.scope, &one.id) == (next.scope, &next.id)) {
+        let Some(first) = of_one.first() else { continue };
+        let whose = if first.scope == Scope::User { "this user" } else { first.id.as_str() };
+        let head = page.wrap("", &format!("all sessions of {}", plain(whose)));
+        let limits: Vec<Reading> = of_one.iter().map(|budget| budget.reading.clone()).collect();
+        text.push_str(&format!("\n{}\n{}", page.paint(Ink::Bold, head.trim_end()), bars(&limits, "  ", page)));
+        for (budget, resets) in of_one.iter().filter_map(|budget| Some((budget, budget.resets?))) {
+            let anew = format!("{} begins anew {}", budget.reading.limit, page.minute(resets.0));
+            text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &anew)));
+        }
+    }
+    text
 }
 
 /// Whether a run is folded away unless all are asked for.
@@ -71,6 +90,9 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), page: &Pa
     }
     let indent = "  ".repeat(deep);
     let mut text = title(run, &indent, page);
+    if !run.missing.is_empty() {
+        text.push_str(&page.wrap(&format!("{indent}  "), &format!("missing: {}", plain(&run.missing.join("; ")))));
+    }
     if run.status == Status::Running || show == Show::All {
         text.push_str(&bars(&run.limits, &format!("{indent}  "), page));
     }
@@ -87,7 +109,9 @@ fn title(run: &RunReport, indent: &str, page: &Page) -> String {
     // An order that stands is told below, with what lifts it.
     let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none());
     let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
-    let after = format!("  {} tool calls, {}{depth}{task}{reason}", run.turns, run.cost_usd.0);
+    let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
+    let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
+    let after = format!("{partial}  {} tool calls, {}{depth}{task}{refused}{reason}", run.turns, run.cost_usd.0);
     let room = page.width.saturating_sub(length(&head) + length(run.status.as_str()));
     format!("{head}{}{}\n", standing(run.status, page), cut(&after, room))
 }

@@ -1,9 +1,11 @@
 //! `fusebox report` as text: a table with its totals, what tripped, and what to do next.
 
+use crate::limits::Unit;
 use crate::report::advice;
 use crate::report::group::{By, Group, Grouped, total_of};
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::page::{Ink, Page, tokens};
+use crate::report::status;
 use crate::report::table::{Column, Set, table};
 use crate::wire::sentences::short;
 
@@ -48,6 +50,7 @@ pub fn sessions(report: &Report, page: &Page) -> String {
     let mut text = table(&columns, &rows, page);
     text.push_str(&trips(report, page));
     text.push_str(&held(report, page));
+    text.push_str(&status::shared(&report.budgets, page));
     text
 }
 
@@ -108,14 +111,17 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
 fn trips(report: &Report, page: &Page) -> String {
     let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
         let show = |quantity: Option<crate::report::value::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
+        let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
+        let did = if trip.of_call { "call refused" } else { &trip.action };
+        let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
         let cells = vec![
             format!("#{}", trip.number),
             page.minute(trip.at.0),
             short(&session.session_id).to_owned(),
             format!("{} {}", run.agent_type, short(&run.run_id)),
-            trip.limit.to_owned(),
-            format!("{}/{}", show(trip.used), show(trip.cap)),
-            trip.action.clone(),
+            trip.limit.clone(),
+            if is_switch { String::new() } else { format!("{}/{}", show(trip.used), show(trip.cap)) },
+            did,
             trip.layer.clone(),
         ];
         (trip.number, (Ink::Plain, cells))

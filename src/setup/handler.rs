@@ -10,6 +10,19 @@ use crate::wire::events::EventRow;
 /// What a shared settings file runs: it does nothing on a machine without Fusebox, and hands its answer and exit code on.
 pub const GUARDED_LINE: &str = "command -v fusebox >/dev/null 2>&1 || exit 0; exec fusebox hook";
 
+/// How the prompt of our judge begins, by which it is recognised again.
+const JUDGE_BEGINS: &str = "Fusebox asks you to judge";
+
+/// What a model is asked where a subagent ends: the source's three questions, answered as the client expects of a prompt hook.
+/// One that was sent back already may end, and so may one that would only go on in circles.
+const JUDGE: &str = "Fusebox asks you to judge whether a subagent may end. What the client tells of its end: $ARGUMENTS\n\n\
+    1. Is all the work that it was given done?\n\
+    2. Did it get stuck, repeating the same steps without getting further?\n\
+    3. Did it go beyond what it was asked to do?\n\n\
+    Answer with JSON alone. {\"ok\": true} where the work is done, where the agent is stuck or went beyond its task, where its last \
+    message says that the work is PARTIAL, and where `stop_hook_active` is true. Else, where work is left that it can still do, \
+    {\"ok\": false, \"reason\": \"what is left\"}.";
+
 /// The keys of a handler that Fusebox decides; any other is the user's.
 const OWN_KEYS: [&str; 10] =
     ["type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once"];
@@ -39,6 +52,22 @@ pub struct Wanted {
     pub launch: Launch,
     /// What happens when it breaks.
     pub on_failure: OnFailure,
+    /// Whether a model judges the end of each subagent.
+    pub judge: Judge,
+}
+
+/// Whether a model judges the end of each subagent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judge {
+    /// One that is there stays; none is put in.
+    AsItIs,
+    /// It does.
+    Asked,
+}
+
+/// Returns the handler that has a model judge the end of each subagent.
+pub fn judge() -> Value {
+    json!({ "type": "prompt", "prompt": JUDGE, "timeout": 30 })
 }
 
 impl Wanted {
@@ -82,6 +111,7 @@ impl Wanted {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Handler {
     /// What is run.
+    #[serde(default)]
     pub command: String,
     /// Its arguments; none in shell form.
     pub args: Option<Vec<String>>,
@@ -97,6 +127,7 @@ pub struct Handler {
     once: bool,
     shell: Option<String>,
     timeout: Option<f64>,
+    prompt: Option<String>,
 }
 
 fn command_type() -> String {
@@ -113,6 +144,11 @@ impl Handler {
             return args.first().is_some_and(|word| word == "hook") && is_fusebox(&self.command);
         }
         self.is_guarded() || self.shell_program().is_some()
+    }
+
+    /// Whether it is the judge that Fusebox wrote.
+    pub fn is_judge(&self) -> bool {
+        self.kind == "prompt" && self.prompt.as_ref().is_some_and(|prompt| prompt.starts_with(JUDGE_BEGINS))
     }
 
     /// Whether it is run at every call of its event, and the client waits long enough for the answer.

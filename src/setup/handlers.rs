@@ -126,13 +126,14 @@ fn diverting(file: &Settings) -> Option<(PathBuf, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setup::handler::{Launch, OnFailure, Wanted};
+    use crate::setup::handler::{Judge, Launch, OnFailure, Wanted};
     use crate::wire::events::EVENTS;
 
     const BINARY: &str = "/opt/fusebox";
 
     fn ours() -> String {
-        let wanted = Wanted { launch: Launch::Binary(BINARY.into()), on_failure: OnFailure::Continue };
+        let wanted =
+            Wanted { launch: Launch::Binary(BINARY.into()), on_failure: OnFailure::Continue, judge: Judge::AsItIs };
         hooks::merge("{}", &wanted).unwrap()
     }
 

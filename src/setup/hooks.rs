@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::setup::handler::{Handler, Wanted};
+use crate::setup::handler::{Handler, Judge, Wanted, judge};
 use crate::setup::json::{self, Span};
-use crate::wire::events::{EVENTS, EventRow};
+use crate::wire::events::{EVENTS, EventName, EventRow};
 
 /// A part of a settings file that is not what it must be.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Found {
 impl Found {
     /// Whether the client runs it at every call of its event, and waits for it.
     pub fn covers(&self) -> bool {
-        self.matches_all && self.handler.is_attended()
+        self.matches_all && self.handler.is_ours() && self.handler.is_attended()
     }
 }
 
@@ -60,7 +60,7 @@ fn find_in_event(text: &str, event: &str, event_list: &Span) -> Vec<Found> {
         let matches_all =
             matcher.is_none_or(|pattern| pattern.is_some_and(|pattern| pattern.is_empty() || pattern == "*"));
         for (index, element) in json::children(text, &handler_list).into_iter().enumerate() {
-            let handler = json::parse::<Handler>(text, &element.value).filter(Handler::is_ours);
+            let handler = json::parse::<Handler>(text, &element.value).filter(|it| it.is_ours() || it.is_judge());
             let Some(handler) = handler.filter(|_| element.key.is_none()) else { continue };
             found.push(Found {
                 event: event.to_owned(),
@@ -87,7 +87,21 @@ pub fn merge(text: &str, wanted: &Wanted) -> Result<String, WrongType> {
             text = next;
         }
     }
-    Ok(text)
+    match wanted.judge {
+        Judge::Asked => Ok(with_judge(&text).unwrap_or(text)),
+        Judge::AsItIs => Ok(text),
+    }
+}
+
+/// Puts the judge beside our handler at the end of a subagent, or brings one that is there up to date.
+fn with_judge(text: &str) -> Option<String> {
+    let event = at(text, &["hooks", EventName::SubagentStop.as_str()])?;
+    let found = find_in_event(text, EventName::SubagentStop.as_str(), &event);
+    let Some(present) = found.iter().find(|found| found.handler.is_judge()) else {
+        return Some(json::insert(text, &event, None, &json!({ "matcher": "*", "hooks": [judge()] })));
+    };
+    let span = json::children(text, &present.handler_list).into_iter().nth(present.index)?.value;
+    Some(json::replace(text, &span, &judge())).filter(|_| json::parse::<Value>(text, &span) != Some(judge()))
 }
 
 /// Makes one step towards the handler that is wanted for an event; none where all is well.
@@ -103,7 +117,8 @@ fn improve(text: &str, row: &EventRow, wanted: &Wanted) -> Result<Option<String>
         return Ok(Some(json::insert(text, &hooks, Some(row.name), &json!([wanted.group(row)]))));
     };
     must_be(text, &event, '[', &format!("hooks.{}", row.name))?;
-    let found = find_in_event(text, row.name, &event);
+    let mut found = find_in_event(text, row.name, &event);
+    found.retain(|found| found.handler.is_ours());
     let kept = found.iter().position(|found| found.matches_all);
     if let Some(surplus) = found.iter().enumerate().find(|(index, _)| Some(*index) != kept) {
         return Ok(Some(take_out(text, surplus.1)));

@@ -41,7 +41,7 @@ impl Patient<'_> {
     pub fn launches(&self) -> Vec<Handler> {
         let found = self.settings.iter().flat_map(|file| hooks::find(&file.text));
         let mut launches: Vec<Handler> = Vec::new();
-        for handler in found.map(|found| found.handler) {
+        for handler in found.map(|found| found.handler).filter(Handler::is_ours) {
             if launches.iter().all(|known| (&known.command, &known.args) != (&handler.command, &handler.args)) {
                 launches.push(handler);
             }

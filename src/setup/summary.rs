@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::config::setting::Place;
-use crate::engine::policy::{Action, Mode, Rule, Rules};
+use crate::engine::policy::{Action, Mode};
+use crate::engine::rules::{Models, Rule, Rules};
 use crate::replay::past::{self, Past};
 use crate::setup::install::Plan;
 use crate::setup::patient::short;
@@ -79,9 +80,15 @@ fn limits(policy: &Pinned) -> String {
 }
 
 fn sentence(rules: &Rules) -> String {
-    let show = |rule: &Rule| format!("{} {}", rule.limit.label, rule.limit.show(rule.cap));
+    let show = |rule: &Rule| match &rule.of {
+        Some(Models::Like(like)) => format!("{} on `{like}` {}", rule.limit.label, rule.limit.show(rule.cap)),
+        _ => format!("{} {}", rule.limit.label, rule.limit.show(rule.cap)),
+    };
+    // Those with an action of their own, on repetition and refusals, hold for everyone and never meet ordinary work.
+    let told = |rule: &&Rule| rule.limit.action.is_none();
     let part = |(action, verb): (Action, &str)| {
-        let same: Vec<String> = rules.rules.iter().filter(|rule| rule.action == action).map(show).collect();
+        let same: Vec<String> =
+            rules.rules.iter().filter(told).filter(|rule| rule.action == action).map(show).collect();
         (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")))
     };
     let parts: Vec<String> = VERBS.into_iter().filter_map(part).collect();

@@ -55,10 +55,13 @@ impl Store {
     /// Returns how many tool calls were counted for each run of a session.
     pub fn calls_of(&self, session: &str) -> Result<BTreeMap<String, u64>> {
         let mut counts = BTreeMap::new();
-        let filed: Vec<CallRecord> = self.all(&format!("s/{session}/c/"))?;
-        let in_flight = self.runs_of(session)?.into_iter().flat_map(|run| run.calls.into_values());
-        for call in filed.into_iter().chain(in_flight).filter(|call| call.state == CallState::Counted) {
-            *counts.entry(call.run).or_default() += 1;
+        let filed: Vec<(String, CallRecord)> = self.all(&format!("s/{session}/c/"))?;
+        let in_flight = self.runs_of(session)?.into_iter();
+        let in_flight = in_flight.flat_map(|run| run.calls.into_values().map(move |call| (run.id.clone(), call)));
+        for (run, call) in filed.into_iter().chain(in_flight) {
+            if call.state == CallState::Counted {
+                *counts.entry(run).or_default() += 1;
+            }
         }
         Ok(counts)
     }

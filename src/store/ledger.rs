@@ -28,7 +28,8 @@ impl Store {
 
     /// Loads a call whose batch is over.
     pub fn call(&self, session: &str, id: &str) -> Result<Option<CallRecord>> {
-        self.get(&format!("s/{session}/c/{id}"))
+        let found = self.get::<(String, CallRecord)>(&format!("s/{session}/c/{id}"))?;
+        Ok(found.map(|(run, call)| CallRecord { run, ..call }))
     }
 
     /// Loads a charge of a session.
@@ -56,12 +57,27 @@ impl Store {
             if book.was_opened(&run.id) { self.add_run(run)? } else { self.save_run(run)? }
         }
         for (id, call) in book.changed_calls().filter(|(id, _)| !id.is_empty()) {
-            self.put(&format!("s/{}/c/{id}", book.session.id), call)?;
+            self.put(&format!("s/{}/c/{id}", book.session.id), &(&call.run, call))?;
         }
         for record in &book.records {
             self.save_record(record, book.session.last)?;
         }
+        self.save_shared(book)?;
         self.save_session(&book.session)
+    }
+
+    /// Saves what a session shares with others where that changed. Trips that wait to ask are its own.
+    fn save_shared(&self, book: &mut Book) -> Result<()> {
+        for pool in &mut book.pools {
+            book.session.wants.append(&mut pool.wants);
+            if pool.changed {
+                self.save_pool(pool)?;
+            }
+        }
+        match &book.outer {
+            Some(outer) if self.session(&outer.id)?.as_ref() != Some(outer) => self.save_session(outer),
+            _ => Ok(()),
+        }
     }
 
     /// Saves a session that is new, and lists it.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use fs2::FileExt;
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::error::{Error, Result};
 
@@ -16,6 +17,9 @@ use crate::error::{Error, Result};
 const SESSION_LOCKS: u64 = 64;
 /// How long a lock is waited for; after that SQLite's own lock alone guards the state.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A descriptor above all that a hook opens.
+const LAST: i32 = 64;
 
 /// The locks held; dropping them or ending the process lets go.
 #[derive(Debug)]
@@ -32,9 +36,16 @@ impl Locks {
             session.hash(&mut hasher);
             held.push(lock(&folder.join(format!("locks/session-{:02}", hasher.finish() % SESSION_LOCKS)))?);
         }
-        held.push(lock(&folder.join("locks/all"))?);
+        held.push(lock(&folder.join("locks/all"))?.map(let_go_last).transpose()?);
         Ok(Locks { _held: held.into_iter().flatten().collect() })
     }
+}
+
+/// Moves a lock to a high descriptor. A process that ends closes the low ones first: the database, which it never closes
+/// itself, has to be free when the next in the queue wakes up, or that one finds it busy and has to poll.
+fn let_go_last(lock: File) -> Result<File> {
+    let moved = fcntl_dupfd_cloexec(&lock, LAST).map(File::from);
+    moved.map_err(|cause| Error::failed(format!("cannot keep the lock: {cause}")))
 }
 
 /// Locks a file; nothing where its holder does not let go in time.

@@ -7,6 +7,7 @@ pub mod history;
 pub mod ledger;
 pub mod locks;
 pub mod logbook;
+pub mod pools;
 pub mod schema;
 
 use std::fs;

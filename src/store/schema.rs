@@ -12,10 +12,11 @@
 //! |---|---|
 //! | `s/SESSION` | [`crate::engine::session::Session`] |
 //! | `s/SESSION/a/RUN` | [`crate::engine::session::Run`], with the calls of its batch in flight |
-//! | `s/SESSION/c/CALL` | a call whose batch is over: [`crate::engine::book::CallRecord`] |
+//! | `s/SESSION/c/CALL` | a call whose batch is over: its run and [`crate::engine::book::CallRecord`] |
 //! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::engine::record::Charge`] |
-//! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy, a mean of first requests |
+//! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy and session, a mean of first requests |
 //! | `x/log/NUMBER` | a moment and a [`crate::engine::record::Record`] |
+//! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::engine::pool::Pool`] |
 //! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
 //! | `x/session/STARTED/SESSION` | the `fusebox run` that started it, or nothing: lists sessions by age |
 

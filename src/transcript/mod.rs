@@ -4,6 +4,7 @@ mod field;
 pub mod intake;
 pub mod layout;
 mod lines;
+pub mod recall;
 mod row;
 pub mod tail;
 

@@ -53,7 +53,7 @@ const fn row(
     EventRow { event, name, has_matcher, timeout_s, can_fail_closed }
 }
 
-/// Every event Fusebox registers for. New ones are appended: their places are saved as bits.
+/// Every event Fusebox registers for; where an agent's work ends, a command may judge it. New ones are appended: their places are saved as bits.
 pub const EVENTS: [EventRow; 12] = [
     row(EventName::SessionStart, "SessionStart", true, 10, false),
     row(EventName::UserPromptSubmit, "UserPromptSubmit", false, 10, true),
@@ -63,8 +63,8 @@ pub const EVENTS: [EventRow; 12] = [
     row(EventName::PostToolUseFailure, "PostToolUseFailure", true, 10, true),
     row(EventName::PostToolBatch, "PostToolBatch", false, 10, true),
     row(EventName::SubagentStart, "SubagentStart", true, 10, false),
-    row(EventName::SubagentStop, "SubagentStop", true, 10, false),
-    row(EventName::Stop, "Stop", false, 10, false),
+    row(EventName::SubagentStop, "SubagentStop", true, 610, false),
+    row(EventName::Stop, "Stop", false, 610, false),
     row(EventName::SessionEnd, "SessionEnd", true, 5, false),
     row(EventName::ConfigChange, "ConfigChange", true, 10, false),
 ];

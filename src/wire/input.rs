@@ -7,10 +7,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::engine::event::{Agent, Background, Call, Event, Kind, Moment, Notification, Outcome, Spawned};
+use crate::engine::event::{
+    Agent, Background, Call, Ending, Event, Kind, Moment, Notification, Outcome, Prints, Spawned,
+};
+use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
-use crate::wire::tools;
+use crate::wire::{prints, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -38,8 +41,9 @@ pub struct Input<'a> {
     agent_type: Option<String>,
     tool_name: Option<String>,
     tool_use_id: Option<String>,
+    /// The call's result, as it stands.
     #[serde(borrow)]
-    tool_response: Option<&'a RawValue>,
+    pub tool_response: Option<&'a RawValue>,
     duration_ms: Option<f64>,
     #[serde(borrow)]
     tool_calls: Vec<BatchCall<'a>>,
@@ -47,6 +51,10 @@ pub struct Input<'a> {
     prompt: Option<Cow<'a, str>>,
     source: Option<String>,
     session_crons: Vec<Cron>,
+    #[serde(borrow)]
+    last_assistant_message: Option<Cow<'a, str>>,
+    background_tasks: Vec<Task>,
+    stop_hook_active: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,12 +65,20 @@ struct BatchCall<'a> {
     tool_use_id: String,
     #[serde(borrow, default)]
     tool_input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_response: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Cron {
     #[serde(default)]
     prompt: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Task {
+    #[serde(rename = "type", default)]
+    kind: String,
 }
 
 /// What of a tool's response is read.
@@ -177,8 +193,11 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::PostToolUseFailure => Kind::ToolEnded(call(input, guard), outcome(input, Failed::Yes)),
         EventName::PostToolBatch => Kind::BatchEnded(input.tool_calls.iter().map(batch_call).collect()),
         EventName::SubagentStart => Kind::SubagentStarted,
-        EventName::SubagentStop => Kind::SubagentEnded,
-        EventName::Stop => Kind::Stopped { crons: input.session_crons.iter().map(|cron| hash(&cron.prompt)).collect() },
+        EventName::SubagentStop => Kind::SubagentEnded(Ending { waits: false, ..ending(input) }),
+        EventName::Stop => Kind::Stopped {
+            ending: ending(input),
+            crons: input.session_crons.iter().map(|cron| hash(&cron.prompt)).collect(),
+        },
         EventName::SessionEnd => Kind::SessionEnded,
         EventName::ConfigChange => Kind::ConfigChanged { lost: Vec::new() },
     }
@@ -187,13 +206,26 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
 fn call(input: &Input, guard: &Guard) -> Call {
     let tool = input.tool_name.clone().unwrap_or_default();
     let intent = tools::intent(&tool, input.tool_input, guard);
-    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent }
+    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, prints: Prints::default() }
 }
 
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
-    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent }
+    let prints = prints::of(&call.tool_name, call.tool_input, call.tool_response);
+    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
+
+/// Reads how an agent's turn ended. The client's lists are those of the whole session.
+fn ending(input: &Input) -> Ending {
+    Ending {
+        partial: input.last_assistant_message.as_deref().is_some_and(says_partial),
+        again: input.stop_hook_active,
+        waits: input.background_tasks.iter().any(|task| task.kind == SUBAGENT),
+    }
+}
+
+/// What the client calls an agent in its list of background tasks.
+const SUBAGENT: &str = "subagent";
 
 enum Failed {
     Yes,
@@ -217,7 +249,7 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
         timed_out: response.timed_out_after_ms.is_some(),
     });
     let duration_ms = input.duration_ms.filter(|ms| *ms >= 0.0).map(|ms| ms as u64);
-    Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background }
+    Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background, stop_marker: None }
 }
 
 /// Reads a `<task-notification>` prompt.

@@ -3,14 +3,15 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::engine::account;
 use crate::engine::book::Book;
-use crate::engine::event::{Event, Kind};
+use crate::engine::ending;
+use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::measure;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::session::Run;
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
 use crate::wire::events::EventName;
-use crate::wire::{sentences, tools};
+use crate::wire::{own, sentences, tools};
 
 /// The answer's JSON. Empty fields are left out; an answer without any is no answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -142,6 +143,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     let mut answer = Answer::default();
     let (Some(name), Some(run)) = (case.name, case.book.run(case.run)) else { return answer };
     if verdict.observed {
+        tell_own_run(&mut answer, case, (name, run), verdict);
         return answer;
     }
     match verdict.step {
@@ -153,13 +155,37 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     early(&mut answer, (name, run), verdict);
     for news in &case.book.news {
         answer.tell_model(name, &sentences::news(news));
-        answer.tell_person(&sentences::news(news));
+        // What an agent's end lacked, the person was told there.
+        if !ending::is_of_end(&news.finding) {
+            answer.tell_person(&sentences::news(news));
+        }
+    }
+    for cut in case.book.cuts.iter().filter(|cut| cut.run == case.run) {
+        answer.tell_model(name, &sentences::cut(cut));
     }
     if let (Some(left), Some(input)) = (verdict.clamp_ms, case.tool_input) {
         answer.specific(name).updated_input = tools::with_timeout(input, left).map(Raw);
     }
+    if let (Some(tail), Some(input)) = (&verdict.prompt_tail, case.tool_input)
+        && let Some(updated) = tools::with_prompt_tail(input, tail)
+    {
+        answer.specific(name).updated_input = Some(Raw(updated));
+    }
+    tell_own_run(&mut answer, case, (name, run), verdict);
     remaining(&mut answer, case, (name, run), verdict);
     answer
+}
+
+/// Tells a `fusebox status --me` of the call which run asks, on top of what else of its input is changed.
+fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
+    let (name, run) = at;
+    let is_shell = matches!(&case.event.kind, Kind::ToolRequested(Call { intent: Intent::Wait { .. }, .. }));
+    let Some(input) = case.tool_input.filter(|_| is_shell && verdict.step < Step::Deny) else { return };
+    let changed = answer.hook_specific_output.as_ref().and_then(|specific| specific.updated_input.as_ref());
+    let input = changed.map_or(input, |Raw(changed)| changed);
+    if let Some(told) = own::named(input, &run.session, &run.id) {
+        answer.specific(name).updated_input = Some(Raw(told));
+    }
 }
 
 fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
@@ -171,15 +197,18 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     };
     answer.tell_model(name, &text);
     answer.tell_person(&text);
+    for other in verdict.findings.iter().skip(1).filter(|other| ending::is_of_end(other)) {
+        answer.tell_person(&sentences::warning(run, other));
+    }
 }
 
-/// Tells of early warnings: a run's to its agent, the session's to the person too.
+/// Tells of early warnings: a run's to its agent, all others to the person too.
 fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
     for finding in verdict.findings.iter().filter(|finding| !finding.is_trip()) {
         let text = sentences::warning(run, finding);
         answer.tell_model(name, &text);
-        if finding.scope == Scope::Session {
+        if finding.scope != Scope::Run {
             answer.tell_person(&text);
         }
     }
@@ -206,6 +235,11 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             answer.reason = finding.map(|finding| sentences::blocked_prompt(&case.book.session, run, finding));
             return;
         }
+        Kind::SubagentEnded(_) | Kind::Stopped { .. } => {
+            answer.decision = Some("block");
+            answer.reason = Some(refusal(run, verdict));
+            return;
+        }
         _ => {}
     }
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
@@ -223,6 +257,8 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => sentences::tampering(what),
         Some(Refusal::Asking) => with(sentences::asking),
+        Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
+        Some(Refusal::Missing { what }) => sentences::missing(what),
         Some(Refusal::Addressee { run }) => {
             finding.map(|finding| sentences::addressee(run, finding)).unwrap_or_default()
         }
@@ -238,10 +274,12 @@ fn remaining(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &
     let (name, run) = at;
     let warned = verdict.findings.iter().any(|finding| finding.action == Action::Warn);
     let each_turn = run.rules.remaining_each_turn && matches!(case.event.kind, Kind::BatchEnded(_));
-    if verdict.step >= Step::Ask || run.rules.rules.is_empty() || !(warned || each_turn) {
+    if verdict.step >= Step::Ask || !(warned || each_turn) {
         return;
     }
-    let (meters, _) = account::meters(case.book, case.run, case.event);
-    let text = format!("Fusebox: used so far: {}.", sentences::remaining(&run.rules, &meters));
-    answer.tell_model(name, &text);
+    let scopes = measure::usage(case.book, run, case.event);
+    let used = sentences::remaining(&scopes, measure::model_of(case.book, run), case.event);
+    if !used.is_empty() {
+        answer.tell_model(name, &format!("Fusebox: used so far: {used}."));
+    }
 }

@@ -118,6 +118,19 @@ pub fn command(input: Option<&RawValue>) -> Option<String> {
     fields.command.map(Cow::into_owned)
 }
 
+/// Returns a call's input with a text at the end of its `prompt`, everything else as it was; nothing where it is there already.
+pub fn with_prompt_tail(input: &RawValue, tail: &str) -> Option<Box<RawValue>> {
+    let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
+    let prompt = fields.get("prompt")?.as_str()?;
+    let tail = tail.trim();
+    if tail.is_empty() || prompt.trim_end().ends_with(tail) {
+        return None;
+    }
+    let longer = format!("{}\n\n{tail}", prompt.trim_end());
+    fields.insert("prompt".to_owned(), longer.into());
+    serde_json::value::to_raw_value(&fields).ok()
+}
+
 /// Returns a call's input with its `timeout` set, everything else as it was.
 pub fn with_timeout(input: &RawValue, timeout_ms: u64) -> Option<Box<RawValue>> {
     let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;

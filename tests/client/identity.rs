@@ -89,3 +89,22 @@ fn an_agent_that_prompts_itself_gets_no_fresh_counters() {
     assert_eq!(lab.ran().len(), 1);
     assert_eq!(lab.run_of("main")["turns"], 3);
 }
+
+#[test]
+fn an_agent_sees_its_own_run_and_not_its_parents() {
+    let look = bash("cd / && fusebox status --me");
+    let lab = Lab::new(
+        json!({"main": {"max_turns": 9}, "agents": {"general-purpose": {"max_turns": 7}}}),
+        vec![
+            child("CHILD-A", [call([look.clone()]), say("child A done")]),
+            main([call([look]), call([agent("CHILD-A look")]), say("main finished")]),
+        ],
+    );
+    let run = lab.claude("start", &[]);
+    assert_eq!(run.text(), "main finished", "{}", lab.story());
+    let read = |requests: Vec<Value>, words: &str| requests.last().is_some_and(|it| it.to_string().contains(words));
+    let own = lab.run_of("general-purpose")["run_id"].as_str().unwrap().to_owned();
+    assert!(read(lab.api.requests_of("CHILD-A"), &format!("general-purpose (run {own}): running")), "{}", lab.story());
+    assert!(read(lab.api.requests_of("CHILD-A"), "tool calls 1/7, 6 left (max_turns)"));
+    assert!(read(lab.api.requests(), "tool calls 1/9, 8 left (max_turns)"));
+}

@@ -1,8 +1,11 @@
 //! Where limits come from: files in, rules or problems out.
 
+mod budgets;
 mod commands;
+mod duties;
 mod generated;
 mod layers;
+mod locks;
 mod mistakes;
 mod rights;
 
@@ -12,8 +15,9 @@ use fusebox::config::policy::Pinned;
 use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::policy::Rules;
-use fusebox::limits::{self, Limit};
+use fusebox::config::shape;
+use fusebox::engine::rules::{Models, Rate, Rule, Rules};
+use fusebox::limits::{self, Role};
 
 const USER: &str = "~/fusebox.json";
 const USER_SETTINGS: &str = "~/settings.json";
@@ -38,6 +42,8 @@ fn check(files: &[(&str, &str)], question: &str, expected: &str) {
     let rules = match who {
         "session" => pinned.session(),
         "main" => pinned.main(),
+        "user" => pinned.user(),
+        "project" => pinned.project(),
         "problems" => pinned.agent("reviewer", prompt).0,
         agent_type => pinned.agent(agent_type, prompt).0,
     };
@@ -46,12 +52,45 @@ fn check(files: &[(&str, &str)], question: &str, expected: &str) {
         ("problems", _) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"),
         ("mode", _) => format!("{:?}", pinned.mode()),
         ("on_error", _) => format!("{:?}", pinned.on_error()),
-        (_, "all") => limits::ROSTER.iter().map(|limit| one(&rules, limit)).collect::<Vec<_>>().join(", "),
+        ("time_zone", _) => format!("{:?}", pinned.time_zone()),
+        (_, "all") => all(&rules),
+        (_, "rates") => rules.rates.iter().map(rate).collect::<Vec<_>>().join(", "),
+        (_, "checkpoints") => rules.checkpoints.map_or("none".to_owned(), |it| {
+            format!("{} {:?} {:?} {} {}", it.file, it.required, it.max_gap_ms, it.retries, it.layer)
+        }),
+        (_, "completion") => rules
+            .completion
+            .map_or("none".to_owned(), |it| format!("{} {} {} {}", it.command, it.timeout_ms, it.retries, it.layer)),
+        (_, "explicit_stop") => {
+            rules.explicit_stop.map_or("none".to_owned(), |it| format!("{:?} {:?} {}", it.tools, it.marker, it.layer))
+        }
+        (_, "discipline") => pinned.discipline(who).unwrap_or("none".to_owned()),
         (_, "grace") => format!("{}, finalizes Bash: {}", rules.grace_turns, rules.finalizes("Bash")),
         (_, "telling") => format!("{:?} {} {}", rules.warn_at, rules.remaining_each_turn, rules.count_cache_reads),
-        (_, key) => one(&rules, limits::find(key).unwrap()),
+        (_, "roles") => rules.rules.iter().filter_map(roles).collect::<Vec<_>>().join(", "),
+        (_, key) => one(&rules, key),
     };
     assert_eq!(answer, expected, "{question} under {files:#?}; problems: {problems:#?}");
+}
+
+/// Writes every rule but those on repetition and refusals, which every run has.
+fn all(rules: &Rules) -> String {
+    let told = rules.rules.iter().filter(|rule| rule.limit.action.is_none());
+    told.map(|rule| format!("{} {}", rule.name(), written(rule))).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes which models a rule counts by their role; the others count the rest of the same.
+fn roles(rule: &Rule) -> Option<String> {
+    match rule.of.as_ref()? {
+        Models::Role(Role::Planning, models) => Some(format!("Planning {models:?}")),
+        Models::Role(Role::Execution, _) => Some("Execution [...]".to_owned()),
+        Models::Like(_) => None,
+    }
+}
+
+fn rate(rate: &Rate) -> String {
+    let tool = if rate.tool.is_empty() { "requests" } else { &rate.tool };
+    format!("{tool} {}/{} {} {}", rate.max, rate.per_ms, rate.action.as_str(), rate.layer)
 }
 
 fn policy(files: &[(&str, &str)]) -> (Pinned, Vec<Problem>) {
@@ -85,9 +124,13 @@ fn source(name: &str) -> Option<&'static Source> {
 }
 
 /// Writes one rule: cap, action, layer.
-fn one(rules: &Rules, limit: &Limit) -> String {
-    match rules.get(limit) {
-        Some(rule) => format!("{} {} {}", limit.configured(rule.cap), rule.action.as_str(), rule.layer),
-        None => "none".to_owned(),
-    }
+fn one(rules: &Rules, name: &str) -> String {
+    limits::find(name).unwrap();
+    rules.rules.iter().find(|rule| rule.name() == name).map_or_else(|| "none".to_owned(), written)
+}
+
+fn written(rule: &Rule) -> String {
+    let cap = shape::written(rule.limit, rule.cap);
+    let locked = if rule.locked { " locked" } else { "" };
+    format!("{cap} {} {}{locked}", rule.action.as_str(), rule.layer)
 }

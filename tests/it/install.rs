@@ -99,7 +99,7 @@ fn a_dry_run_shows_every_line_and_changes_nothing() {
     +             "args": [
     +               "hook"
     +             ],
-    +             "timeout": 10
+    +             "timeout": 610
     +           }
     +         ]
     +       }
@@ -140,6 +140,40 @@ fn fail_closed_is_set_where_the_client_honours_it_and_stays() {
       hint: it would stop everybody who has no fusebox; use it with --scope local, user or managed
     [exit 2]
     ");
+}
+
+#[test]
+fn a_judge_is_put_in_once_and_taken_out_again() {
+    let world = TestWorld::new();
+    let _said = world.run(&["init"]).ok();
+    assert!(world.run(&["init", "--judge"]).ok().starts_with("registered at 12 hooks"));
+    let judged = world.read(LOCAL).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&judged).unwrap();
+    let judge = &settings["hooks"]["SubagentStop"][1]["hooks"][0];
+    assert_eq!((&judge["type"], &judge["timeout"]), (&"prompt".into(), &30.into()));
+    insta::assert_snapshot!(judge["prompt"].as_str().unwrap(), @r#"
+    Fusebox asks you to judge whether a subagent may end. What the client tells of its end: $ARGUMENTS
+
+    1. Is all the work that it was given done?
+    2. Did it get stuck, repeating the same steps without getting further?
+    3. Did it go beyond what it was asked to do?
+
+    Answer with JSON alone. {"ok": true} where the work is done, where the agent is stuck or went beyond its task, where its last message says that the work is PARTIAL, and where `stop_hook_active` is true. Else, where work is left that it can still do, {"ok": false, "reason": "what is left"}.
+    "#);
+    for again in [&["init", "--judge"][..], &["init"]] {
+        assert!(world.run(again).ok().starts_with("already registered"));
+        assert_eq!(world.read(LOCAL).unwrap(), judged, "it stays as it is");
+    }
+    let _said = world.run(&["uninstall"]).ok();
+    assert_eq!(world.read(LOCAL), None);
+    let older = judged.replace("Is all the work that it was given done?", "Is it done?");
+    world.write(LOCAL, older);
+    let _said = world.run(&["init", "--judge"]).ok();
+    assert_eq!(world.read(LOCAL).unwrap(), judged, "it is brought up to date");
+    // where somebody has edited the file since, exactly what is ours goes
+    world.write(LOCAL, judged.replacen('{', "{\n  \"model\": \"opus\",", 1));
+    let _said = world.run(&["uninstall"]).ok();
+    assert_eq!(world.read(LOCAL).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
 }
 
 /// The line for everybody: silent where there is no fusebox, and fusebox's own answer and exit code where there is one.

@@ -17,7 +17,7 @@ pub const SHOP: &str = "5f0c1d2e-0000";
 pub fn with_paused_session() -> TestWorld {
     let world = TestWorld::new();
     let finding = trip("max_cost_usd", (24 * PICO, 25 * PICO), Action::Pause, Scope::Session);
-    let order = Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0 });
+    let order = Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: None });
     let main = ended(main_run("5e55", "p1"), &finding, Status::Paused);
     let developer = ended(developer("5e55", "d1", "p1"), &finding, Status::Paused);
     save(&world, |store| {
@@ -36,7 +36,7 @@ pub fn standing(world: &TestWorld, id: &str) -> String {
     let (session, runs) = load(world, id);
     let order =
         |order: &Option<Order>| order.as_ref().map(|it| format!(" by {}", it.finding.limit)).unwrap_or_default();
-    let caps = |rules: &fusebox::engine::policy::Rules| {
+    let caps = |rules: &fusebox::engine::rules::Rules| {
         let caps =
             rules.rules.iter().map(|rule| format!(" {} {} {}", rule.limit, rule.limit.show(rule.cap), rule.layer));
         caps.collect::<Vec<_>>().join(",")

@@ -3,18 +3,25 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod bad_input;
+mod budgets;
 mod config;
 mod cost;
 mod doctor;
+mod endings;
 mod install;
 mod late_usage;
+mod laws;
 mod levers;
+mod lost_state;
 mod manual;
+mod nested;
+mod observe;
 mod picture;
 mod replay;
 mod report;
 mod setup;
 mod shared_state;
+mod sources;
 mod state;
 mod stories;
 mod tidy;

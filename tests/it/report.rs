@@ -1,6 +1,9 @@
 //! Reports from outside: state in; text, JSON and CSV out.
 
 mod explain;
+mod limits;
+#[cfg(target_os = "linux")]
+mod orphans;
 mod status;
 
 use fusebox::engine::policy::{Action, Scope};
@@ -46,7 +49,8 @@ fn nothing_to_report_is_said_with_what_to_do() {
     assert_snapshot!(world.run(&["report", "--json"]), @r#"
     {
       "version": 1,
-      "sessions": []
+      "sessions": [],
+      "budgets": []
     }
     [exit 0]
     "#);
@@ -66,8 +70,8 @@ fn nothing_to_report_is_said_with_what_to_do() {
     ");
     assert_snapshot!(world.run(&["status", "--me"]), @r"
     [stderr]
-    error: `--me` is for agents: `FUSEBOX_ME` names no run
-      hint: `fusebox status` shows every run; Fusebox's hook sets FUSEBOX_ME where an agent runs this command
+    error: `--me` is for agents, and nothing says which run asks
+      hint: an agent runs `fusebox status --me` as a plain command in its shell, and Fusebox's hook adds the run; `fusebox status` shows every run
     [exit 1]
     ");
 }
@@ -239,8 +243,10 @@ fn dollars_are_exact_strings_in_json() {
         "limit": "max_cost_usd",
         "used": "0.000000000000",
         "cap": "25.000000000000",
+        "refused": 0,
         "cost_usd": "0.000000000000",
         "error": "Execution limit exceeded: [max_cost_usd]",
+        "refused": 0,
         "cost_usd": "0.980000000000",
             "cost_usd": "0.980000000000"
           "max_cost_usd": "0.580000000000",

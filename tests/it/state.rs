@@ -3,8 +3,9 @@
 use fusebox::engine::amount::{Amount, PICO};
 use fusebox::engine::event::Moment;
 use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Layer, Rule, Rules, Scope};
+use fusebox::engine::policy::{Action, Layer, Scope};
 use fusebox::engine::record::{Charge, Record, RecordKind};
+use fusebox::engine::rules::{Rule, Rules};
 use fusebox::engine::session::{MAIN, Order, Phase, Run, Session, Status, Tally};
 use fusebox::engine::verdict::Finding;
 use fusebox::limits;
@@ -83,6 +84,8 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> Rules {
         action: *action,
         layer,
         increase: cap / 2,
+        of: None,
+        locked: false,
     };
     Rules { rules: caps.iter().map(rule).collect(), ..Rules::default() }
 }
@@ -113,7 +116,18 @@ pub fn charge(message: &str, run: &Run, seconds: i64, milli_usd: u64) -> Charge 
 pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> Finding {
     let (used, cap) = numbers;
     let layer = if scope == Scope::Run { Layer::Project } else { Layer::BuiltIn };
-    Finding { limit: limit.to_owned(), scope, used, cap, action, layer, percent: 100, increase: cap / 2 }
+    Finding {
+        limit: limit.to_owned(),
+        scope,
+        used,
+        cap,
+        action,
+        layer,
+        percent: 100,
+        increase: cap / 2,
+        subject: String::new(),
+        frees: String::new(),
+    }
 }
 
 /// Ends a run by a finding, as the hook does.
@@ -122,7 +136,7 @@ pub fn ended(run: Run, finding: &Finding, status: Status) -> Run {
         status,
         stop_reason: Some(finding.stop_reason().to_owned()),
         error: Some(format!("Execution limit exceeded: [{}]", finding.limit)),
-        order: Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0 }),
+        order: Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: None }),
         ..run
     }
 }

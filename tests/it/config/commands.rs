@@ -29,12 +29,15 @@ fn show_names_the_source_of_every_value() {
       max_requests       40 terminate                                             frontmatter  [ROOT]/project/.claude/agents/team/x.md
       max_duration_ms    3600000 warn                                             built-in
       max_cost_usd       5 warn                                                   built-in
+      loop_detection     true terminate                                           built-in
+      max_denials        5 terminate                                              built-in
       timeout_action     "warn"                                                   built-in
       grace_turns        1                                                        built-in
       finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
       warn_at            [80,95]                                                  built-in
       increase           0.5                                                      built-in
       count_cache_reads  false                                                    built-in
+      discipline         false                                                    built-in
     [exit 0]
     "#);
 }
@@ -75,12 +78,15 @@ fn show_covers_every_scope() {
         |section: &&str| ["all", "session", "main", "agents.x", "agents.*"].iter().any(|it| section.starts_with(it));
     insta::assert_snapshot!(text.split("\n\n").filter(named).collect::<Vec<_>>().join("\n\n"), @r#"
     all
-      mode                      "enforce"       built-in
-      on_error                  "allow"         built-in
-      spawn_may_loosen          false           built-in
-      ceilings.max_turns        [1,100]         built-in
-      ceilings.max_duration_ms  [1000,3600000]  built-in
-      ceilings.max_cost_usd     [0.01,100]      built-in
+      mode                      "enforce"                                     built-in
+      on_error                  "allow"                                       built-in
+      spawn_may_loosen          false                                         built-in
+      roles                     {"planning":["*opus*","*fable*","*mythos*"]}  built-in
+      time_zone                 "local"                                       built-in
+      locked                    false                                         built-in
+      ceilings.max_turns        [1,100]                                       built-in
+      ceilings.max_duration_ms  [1000,3600000]                                built-in
+      ceilings.max_cost_usd     [0.01,100]                                    built-in
 
     session
       max_cost_usd          10 request_increase  user  [ROOT]/home/.claude/fusebox.json
@@ -88,7 +94,8 @@ fn show_covers_every_scope() {
       actions.max_cost_usd  "request_increase"   built-in
 
     main
-      nothing
+      loop_detection  true terminate  built-in
+      max_denials     5 terminate     built-in
 
     agents.x
       max_turns        20 terminate    project-local  [ROOT]/project/.claude/settings.local.json
@@ -97,13 +104,17 @@ fn show_covers_every_scope() {
       max_requests     40 terminate    frontmatter  [ROOT]/project/.claude/agents/team/x.md
       max_duration_ms  3600000 warn    built-in
       max_cost_usd     5 warn          built-in
+      loop_detection   true terminate  built-in
+      max_denials      5 terminate     built-in
       timeout_action   "warn"          built-in
 
     agents.*
-      max_turns        100 warn      built-in
-      max_duration_ms  3600000 warn  built-in
-      max_cost_usd     5 warn        built-in
-      timeout_action   "warn"        built-in
+      max_turns        100 warn        built-in
+      max_duration_ms  3600000 warn    built-in
+      max_cost_usd     5 warn          built-in
+      loop_detection   true terminate  built-in
+      max_denials      5 terminate     built-in
+      timeout_action   "warn"          built-in
     "#);
     let headings = text.split("\n\n").filter_map(|section| section.lines().next());
     insta::assert_snapshot!(headings.collect::<Vec<_>>().join(", "), @"all, session, main, agents.developer, agents.qa, agents.planner, agents.architect, agents.researcher, agents.security-architect, agents.code-reviewer, agents.devops, agents.x, agents.*, where a block says nothing");
@@ -119,15 +130,12 @@ fn check_tells_all_that_is_wrong() {
     the configuration is valid
     [exit 0]
     ");
-    world.write(
-        "home/.claude/fusebox.json",
-        r#"{ "session": { "max_cost_usd": null, "max_turn": 9 }, "rate_limits": [] }"#,
-    );
+    world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": null, "max_turn": 9 }, "team": {} }"#);
     world.write("project/.claude/fusebox.json", "{ \"mode\": \"observe\", }");
     world.write("project/.claude/agents/x.md", "---\nexecution_limits: [max_turns\n---\n");
     insta::assert_snapshot!(world.run(&["config", "check"]), @"
     error: `session.max_turn: 9` in `[ROOT]/home/.claude/fusebox.json` (user) is ignored: no such key; the nearest is `max_turns`
-    warning: `rate_limits: []` in `[ROOT]/home/.claude/fusebox.json` (user) is known but not enforced by this version
+    warning: `team: {}` in `[ROOT]/home/.claude/fusebox.json` (user) is known but not enforced by this version
     error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: trailing comma at line 1 column 22; all of it is ignored
     error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
     warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`
@@ -139,12 +147,15 @@ fn check_tells_all_that_is_wrong() {
       max_turns          100 warn                                                 built-in
       max_duration_ms    3600000 warn                                             built-in
       max_cost_usd       5 warn                                                   built-in
+      loop_detection     true terminate                                           built-in
+      max_denials        5 terminate                                              built-in
       timeout_action     "warn"                                                   built-in
       grace_turns        1                                                        built-in
       finalize_tools     ["Write","Edit","TodoWrite","TaskUpdate","SendMessage"]  built-in
       warn_at            [80,95]                                                  built-in
       increase           0.5                                                      built-in
       count_cache_reads  false                                                    built-in
+      discipline         false                                                    built-in
     [stderr]
     3 values ignored: `fusebox config check` says which
     [exit 0]
@@ -225,4 +236,83 @@ fn a_repository_cannot_make_a_hook_wait() {
     [exit 1]
     ");
     assert!(world.run(&["config", "show", "--agent", "x"]).stdout.contains("7 terminate"));
+}
+
+#[test]
+fn show_has_the_budgets_and_rates_of_every_layer() {
+    let world = TestWorld::with_git();
+    world.write(
+        "home/.claude/fusebox.json",
+        r#"{
+            "user": { "max_cost_usd_per_day": 25, "timeout_action": "request_increase" },
+            "session": { "models": { "*opus*": { "max_cost_usd": 5 } } },
+            "rate_limits": [{ "tool": "WebSearch", "max": 10, "per_ms": 60000 }],
+            "main": { "completion": "make test", "explicit_stop": "Submit", "loop_detection": false },
+            "time_zone": "UTC"
+        }"#,
+    );
+    world.write(
+        "project/.claude/fusebox.json",
+        r#"{
+            "project": { "max_cost_usd_per_week": 100 },
+            "rate_limits": [{ "tool": "Bash", "max": 1, "per_ms": 1000, "over": "run" }],
+            "session": { "models": { "*opus*": { "max_cost_usd": 4 } } }
+        }"#,
+    );
+    let text = world.run(&["config", "show"]).ok();
+    let named = |section: &&str| ["all", "session", "main", "user", "project"].iter().any(|it| section.starts_with(it));
+    insta::assert_snapshot!(text.split("\n\n").filter(named).collect::<Vec<_>>().join("\n\n"), @r#"
+    all
+      time_zone                 "UTC"                                                            user  [ROOT]/home/.claude/fusebox.json
+      rate_limits               [{"tool":"WebSearch","max":10,"per_ms":60000,"over":"session"}]  user  [ROOT]/home/.claude/fusebox.json
+      rate_limits               [{"tool":"Bash","max":1,"per_ms":1000,"over":"run"}]             project  [ROOT]/project/.claude/fusebox.json
+      mode                      "enforce"                                                        built-in
+      on_error                  "allow"                                                          built-in
+      spawn_may_loosen          false                                                            built-in
+      roles                     {"planning":["*opus*","*fable*","*mythos*"]}                     built-in
+      locked                    false                                                            built-in
+      ceilings.max_turns        [1,100]                                                          built-in
+      ceilings.max_duration_ms  [1000,3600000]                                                   built-in
+      ceilings.max_cost_usd     [0.01,100]                                                       built-in
+
+    session
+      max_cost_usd                25 request_increase  built-in
+      actions.max_cost_usd        "request_increase"   built-in
+      models.*opus*.max_cost_usd  4 request_increase   project  [ROOT]/project/.claude/fusebox.json
+                                  5 overridden         user  [ROOT]/home/.claude/fusebox.json
+
+    main
+      loop_detection  false                                                   user  [ROOT]/home/.claude/fusebox.json
+                      true overridden                                         built-in
+      max_denials     5 terminate                                             built-in
+      completion      {"command":"make test","timeout_ms":60000,"retries":1}  user  [ROOT]/home/.claude/fusebox.json
+      explicit_stop   {"tools":["Submit"]}                                    user  [ROOT]/home/.claude/fusebox.json
+
+    user
+      max_cost_usd_per_day  25 request_increase  user  [ROOT]/home/.claude/fusebox.json
+      timeout_action        "request_increase"   user  [ROOT]/home/.claude/fusebox.json
+
+    project
+      max_cost_usd_per_week  100 terminate  project  [ROOT]/project/.claude/fusebox.json
+    "#);
+}
+
+#[test]
+fn a_session_is_bounded_by_what_stops_it() {
+    let unbounded =
+        "warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`\n";
+    for (session, is_bounded) in [
+        ("{}", true),
+        (r#"{ "max_cost_usd": null }"#, false),
+        (r#"{ "actions": { "max_cost_usd": "warn" } }"#, false),
+        (r#"{ "max_cost_usd": null, "max_subagents": 3 }"#, false),
+        (r#"{ "max_cost_usd": null, "models": { "*opus*": { "max_cost_usd": 3 } } }"#, false),
+        (r#"{ "max_cost_usd": null, "max_requests": 3 }"#, true),
+        (r#"{ "max_cost_usd": null, "max_wall_ms": 3000, "timeout_action": "pause" }"#, true),
+    ] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", format!(r#"{{ "session": {session} }}"#));
+        let expected = format!("{}the configuration is valid\n", if is_bounded { "" } else { unbounded });
+        assert_eq!(world.run(&["config", "check"]).ok(), expected, "{session}");
+    }
 }

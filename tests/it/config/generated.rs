@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use fusebox::config::keys::{FUTURE, KEYS, Level};
+use fusebox::config::key::{BLOCKS, Block};
+use fusebox::config::keys::{FUTURE, KEYS};
 use fusebox::config::layers::{Folder, Part, Source};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
 use fusebox::engine::policy::Layer;
-use fusebox::limits;
+use fusebox::limits::{self, Form};
 
-use crate::config::{USER, policy};
+use crate::config::{MANAGED, USER, policy};
 use crate::world::check_current;
 
 #[test]
@@ -44,18 +45,29 @@ fn defaults_and_examples_are_valid() {
     let declared = format!(r#"{{"agents": {{"*": {DECLARED}}}}}"#);
     let mut texts = vec![DEFAULTS.to_owned(), declared, manual::EXAMPLE.to_owned()];
     for key in KEYS {
-        texts.push(match key.level {
-            Level::Top => format!(r#"{{"{}": {}}}"#, key.name, key.example),
-            Level::Block => format!(r#"{{"main": {{"{}": {}}}}}"#, key.name, key.example),
-        });
+        match key.blocks {
+            [] => texts.push(format!(r#"{{"{}": {}}}"#, key.name, key.example)),
+            blocks => texts.push(inside(blocks[blocks.len() / 2], key.name, key.example)),
+        }
     }
     for limit in limits::ROSTER {
-        texts.push(format!(r#"{{"agents": {{"x": {{"{limit}": {}}}}}}}"#, limit.example));
+        let block = BLOCKS.into_iter().rev().find(|block| limit.scopes.contains(&block.scope())).unwrap();
+        texts.push(match limit.form {
+            Form::Cap => inside(block, limit.key, limit.example),
+            Form::Windows => format!(r#"{{"{limit}": {}}}"#, limit.example),
+        });
     }
     for text in texts {
-        let (_, problems) = policy(&[(USER, &text)]);
+        let (_, problems) = policy(&[(if text.contains("locked") { MANAGED } else { USER }, &text)]);
         assert_eq!(problems, [], "{text}");
         assert_eq!(objection(&schema::schema(), &serde_json::from_str(&text).unwrap()), None, "{text}");
+    }
+}
+
+fn inside(block: Block, key: &str, example: &str) -> String {
+    match block {
+        Block::Agents => format!(r#"{{"agents": {{"x": {{"{key}": {example}}}}}}}"#),
+        block => format!(r#"{{"{}": {{"{key}": {example}}}}}"#, block.name()),
     }
 }
 
@@ -104,6 +116,10 @@ fn against(root: &Value, schema: &Value, value: &Value) -> Option<String> {
     if let Some(objection) = items.into_iter().find_map(|item| against(root, &schema["items"], item)) {
         return Some(objection);
     }
+    let needed = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let Some(missing) = value.as_object().and_then(|it| needed.into_iter().find(|name| !it.contains_key(*name))) {
+        return Some(format!("`{missing}` is missing in {value}"));
+    }
     let entries = value.as_object().into_iter().flatten();
     entries.into_iter().find_map(|(name, entry)| {
         match (schema["properties"].get(name), &schema["additionalProperties"]) {
@@ -135,9 +151,11 @@ fn is_kind(schema: &Value, value: &Value) -> bool {
 fn is_in_range(schema: &Value, value: &Value) -> bool {
     let number = value.as_f64();
     let count = value.as_array().map(|items| items.len() as u64);
+    let letters = value.as_str().map(|text| text.chars().count() as u64);
+    let shorter = letters.is_some_and(|count| schema["minLength"].as_u64().is_some_and(|least| count < least));
     let below = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|low| number < low));
     let above = |key: &str| number.is_some_and(|number| schema[key].as_f64().is_some_and(|high| number > high));
     let fewer = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|least| count < least));
     let more = |key: &str| count.is_some_and(|count| schema[key].as_u64().is_some_and(|most| count > most));
-    !below("minimum") && !above("maximum") && !fewer("minItems") && !more("maxItems")
+    !shorter && !below("minimum") && !above("maximum") && !fewer("minItems") && !more("maxItems")
 }

@@ -8,17 +8,35 @@ use crate::config::{LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USE
 
 #[test]
 fn built_in_defaults() {
-    // max_turns, max_requests, max_duration_ms, max_wall_ms, max_cost_usd, max_tokens
     for (who, expected) in [
-        ("developer", "25 terminate built-in, none, 600000 terminate built-in, none, 1 terminate built-in, none"),
-        ("qa", "10 terminate built-in, none, 120000 terminate built-in, none, 0.5 terminate built-in, none"),
-        ("architect", "50 warn built-in, none, 1800000 warn built-in, none, 5 warn built-in, none"),
-        ("Explore", "100 warn built-in, none, 3600000 warn built-in, none, 5 warn built-in, none"),
-        ("main", "none, none, none, none, none, none"),
-        ("session", "none, none, none, none, 25 request_increase built-in, none"),
+        (
+            "developer",
+            "max_turns 25 terminate built-in, max_duration_ms 600000 terminate built-in, max_cost_usd 1 terminate built-in",
+        ),
+        (
+            "qa",
+            "max_turns 10 terminate built-in, max_duration_ms 120000 terminate built-in, max_cost_usd 0.5 terminate built-in",
+        ),
+        (
+            "architect",
+            "max_turns 50 warn built-in, max_duration_ms 1800000 warn built-in, max_cost_usd 5 warn built-in",
+        ),
+        ("Explore", "max_turns 100 warn built-in, max_duration_ms 3600000 warn built-in, max_cost_usd 5 warn built-in"),
+        ("main", ""),
+        ("session", "max_cost_usd 25 request_increase built-in"),
+        ("user", ""),
+        ("project", ""),
     ] {
         check(&[], &format!("{who} all"), expected);
     }
+    for who in ["main", "developer", "architect", "Explore"] {
+        check(&[], &format!("{who} loop_detection"), "true terminate built-in");
+        check(&[], &format!("{who} max_denials"), "5 terminate built-in");
+    }
+    for who in ["session", "user", "main", "developer"] {
+        check(&[], &format!("{who} rates"), "");
+    }
+    check(&[], "time_zone", "None");
     check(&[], "developer grace", "1, finalizes Bash: false");
     check(&[], "developer telling", "[80, 95] false false");
     check(&[], "mode", "Enforce");

@@ -8,7 +8,8 @@ fn aliases_bring_their_unit() {
     check(
         &[(USER, file)],
         "main all",
-        "7 terminate user, 8 terminate user, none, 1500 terminate user, 0.5 terminate user, 9 terminate user",
+        "max_turns 7 terminate user, max_requests 8 terminate user, max_wall_ms 1500 terminate user, \
+         max_cost_usd 0.5 terminate user, max_tokens 9 terminate user",
     );
     check(&[(USER, r#"{"main": {"max_duration": 60}}"#)], "main max_wall_ms", "60000 terminate user");
     check(
@@ -72,11 +73,23 @@ fn unknown_keys_have_a_nearest() {
         &format!("`max_turns: 5` @ {elsewhere} in `session`, `main` or one of `agents`"),
     );
     check_problem(r#"{"main": {"mode": "on"}}"#, &format!(r#"`main.mode: "on"` @ {elsewhere} at the top of the file"#));
+    check_problem(
+        r#"{"main": {"rate_limits": []}}"#,
+        &format!("`main.rate_limits: []` @ {elsewhere} at the top of the file"),
+    );
+    check_problem(
+        r#"{"max_cost_usd_per_day": 5}"#,
+        &format!("`max_cost_usd_per_day: 5` @ {elsewhere} in `user` or `project`"),
+    );
+    check_problem(
+        r#"{"session": {"discipline": true}}"#,
+        &format!("`session.discipline: true` @ {elsewhere} in one of `agents`"),
+    );
     check_problem(r#"{"colour": 1}"#, "`colour: 1` @ is ignored: no such key; `fusebox config schema` has all keys");
     // other versions' keys
     let known = "is known but not enforced by this version";
-    check_problem(r#"{"rate_limits": []}"#, &format!("`rate_limits: []` @ {known}"));
-    check_problem(r#"{"session": {"max_subagents": 3}}"#, &format!("`session.max_subagents: 3` @ {known}"));
+    check_problem(r#"{"team": {}}"#, &format!("`team: {{}}` @ {known}"));
+    check_problem(r#"{"main": {"stall_after_ms": 3}}"#, &format!("`main.stall_after_ms: 3` @ {known}"));
 }
 
 #[test]

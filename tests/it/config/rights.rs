@@ -108,7 +108,7 @@ fn frontmatter_sets_the_limits_of_its_type() {
     check(
         &[(AGENT, declared)],
         "my-agent all",
-        "12 terminate frontmatter, none, 600000 terminate built-in, none, 1 terminate built-in, none",
+        "max_turns 12 terminate frontmatter, max_duration_ms 600000 terminate built-in, max_cost_usd 1 terminate built-in",
     );
     check(&[(AGENT, declared)], "reviewer max_turns", "100 warn built-in");
     check(&[(AGENT, declared)], "problems", "");
@@ -117,21 +117,23 @@ fn frontmatter_sets_the_limits_of_its_type() {
     check(
         &[(AGENT, flow)],
         "reviewer all",
-        "12 pause frontmatter, 9 pause frontmatter, 600000 pause built-in, none, 1 pause built-in, none",
+        "max_turns 12 pause frontmatter, max_requests 9 pause frontmatter, max_duration_ms 600000 pause built-in, \
+         max_cost_usd 1 pause built-in",
     );
     // AgentMD's settings: its max_tokens is the size of one response, and nothing of ours
     let agentmd = "---\nsettings:\n  timeout: 600\n  max_tool_calls: 50\n  max_tokens: 4096\n  temperature: 1\n  max_cost_usd: null\n---\n";
     check(
         &[(AGENT, agentmd)],
         "reviewer all",
-        "50 terminate frontmatter, none, 3600000 warn built-in, 600000 terminate frontmatter, 100 warn built-in, none",
+        "max_turns 50 terminate frontmatter, max_duration_ms 3600000 warn built-in, max_wall_ms 600000 terminate \
+         frontmatter, max_cost_usd 100 warn built-in",
     );
     check(&[(AGENT, agentmd)], "problems", "");
-    check(
-        &[(AGENT, "---\nsettings:\n  loop_detection: true\n---\n")],
-        "problems",
-        "`settings.loop_detection: true` in `reviewer.md` (frontmatter) is known but not enforced by this version",
-    );
+    for (value, expected) in [("true", "true terminate frontmatter"), ("false", "none"), ("null", "none")] {
+        let text = format!("---\nsettings:\n  loop_detection: {value}\n---\n");
+        check(&[(AGENT, &text)], "reviewer loop_detection", expected);
+        check(&[(AGENT, &text)], "problems", "");
+    }
     // it beats the project, and a named type's table beats the declared defaults
     check(
         &[(AGENT, flow), (LOCAL, r#"{"agents": {"reviewer": {"max_turns": 40}}}"#)],

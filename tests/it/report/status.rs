@@ -60,7 +60,14 @@ fn status_of_one_run_by_the_beginning_of_its_id_or_its_own() {
         tool calls  [######----] 17/25 max_turns  project
         cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
     ");
-    assert_eq!(world.command(&["status", "--me"]).env("FUSEBOX_ME", "a1b2c3d4e5").run().ok(), by_id);
+    let me = world.run(&["status", "--me=5f0c1d2e-0000/a1b2c3d4e5"]).ok();
+    assert_snapshot!(me, @r"
+    developer (run a1b2c3d4e5): running
+      tool calls 17/25, 8 left (max_turns)
+      cost 0.42/1.00 USD, 0.58 USD left (max_cost_usd)
+    the whole session:
+      cost 2.36/25.00 USD, 22.64 USD left (max_cost_usd)
+    ");
 }
 
 #[test]

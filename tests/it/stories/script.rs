@@ -37,6 +37,12 @@ pub struct Line {
     /// Tokens it read from the cache.
     #[serde(default)]
     pub reads: u64,
+    /// The model that answers.
+    #[serde(default = "opus")]
+    pub model: String,
+    /// Whether the calls of a turn fail.
+    #[serde(default)]
+    pub fails: bool,
     /// A prompt's text, or an event's name.
     #[serde(default)]
     pub text: String,
@@ -81,8 +87,12 @@ pub enum Does {
     Event,
     /// Nobody is there to answer from here on; stands first.
     Unattended,
+    /// A person says No to every dialog from here on.
+    Declines,
     /// A person resumes a run.
     Resume,
+    /// From here on the rules of `session` are those of a session whose agent has started this one's client.
+    Below,
 }
 
 fn main() -> String {
@@ -91,6 +101,10 @@ fn main() -> String {
 
 fn bash() -> String {
     "Bash".to_owned()
+}
+
+fn opus() -> String {
+    "claude-opus-5-5".to_owned()
 }
 
 fn hundred() -> u64 {
@@ -116,6 +130,14 @@ impl Line {
     /// Returns the calls it is about.
     pub fn calls(&self) -> Vec<&str> {
         self.id.split_whitespace().collect()
+    }
+
+    /// Returns what a call's batch says of its result: where the script says nothing, one that no other call has.
+    pub fn result(&self, id: &str) -> Value {
+        match &self.response {
+            Value::Null => serde_json::json!({"stdout": id}),
+            response => response.clone(),
+        }
     }
 
     /// Returns the call's input: for a shell command a short one.

@@ -1,5 +1,6 @@
 //! Tells a story: makes hook calls and transcripts of a script, and writes down what is answered to each.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,18 +18,46 @@ use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
 use crate::stories::script::{self, Does, Line};
+use crate::stories::shared;
 
 /// When stories happen, in milliseconds since 1970: 2026-11-20 10:00 UTC.
 const BEGAN_MS: i64 = 1_795_168_800_000;
 
 const SESSION: &str = "5e551011-0000-4000-8000-000000000001";
 
+/// How much of a story is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// Every event, whatever was answered before it.
+    Everything,
+    /// Every event that still happens: what was stopped or refused does not go on.
+    AsAnswered,
+    /// Those of them that were answered, and how it ended.
+    Answers,
+}
+
 /// Tells a story: one line for each event, and below it what is answered.
-pub fn tell(policy: &Pinned, script: &str) -> String {
-    let lines = script::read(script);
+pub fn tell(policy: &Pinned, script: &str, tells: Tells) -> String {
+    let mut lines = script::read(script);
+    loop {
+        let (told, undone) = told(policy, &lines, tells);
+        if undone.is_empty() {
+            return told;
+        }
+        // What did not happen is in no transcript either.
+        let mut number = 0;
+        lines.retain(|_| {
+            number += 1;
+            !undone.contains(&(number - 1))
+        });
+    }
+}
+
+/// Tells a story, and which of its lines did not happen.
+fn told(policy: &Pinned, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join(format!("{SESSION}.jsonl"));
-    write_transcripts(&transcript, &lines);
+    write_transcripts(&transcript, lines);
     let recording = Recording {
         session: SESSION.to_owned(),
         source: folder.path().to_owned(),
@@ -40,9 +69,26 @@ pub fn tell(policy: &Pinned, script: &str) -> String {
     let table = Table::embedded();
     let setting = Setting { policy, mode: policy.mode(), table: &table };
     let player = Player::new(setting, &recording, Memory::default());
-    let mut teller = Teller { player, prompt: String::new(), told: String::new() };
-    lines.iter().for_each(|line| teller.tell(line));
-    teller.ending()
+    let mut teller = Teller {
+        player,
+        policy,
+        tells,
+        declines: false,
+        over: BTreeSet::new(),
+        refused: BTreeSet::new(),
+        prompt: String::new(),
+        told: String::new(),
+    };
+    shared::open(teller.player.book(), policy, BEGAN_MS);
+    let mut undone = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        if tells == Tells::Everything || teller.happens(line) {
+            teller.tell(line);
+        } else {
+            undone.push(number);
+        }
+    }
+    (teller.ending(), undone)
 }
 
 /// Writes what the client would have written: prompts, and one response for each turn, batch and end.
@@ -57,8 +103,8 @@ fn write_transcripts(main: &Path, lines: &[Line]) {
         let message = |content: Vec<Value>| {
             let usage = json!({"input_tokens": 0, "output_tokens": line.out, "cache_read_input_tokens": line.reads});
             let id = format!("msg_{number}");
-            let message = json!({"id": id, "model": "claude-opus-5-5", "content": content, "usage": usage});
-            json!({"type": "assistant", "timestamp": "2026-11-20T10:00:00.000Z", "message": message})
+            let message = json!({"id": id, "model": line.model, "content": content, "usage": usage});
+            json!({"type": "assistant", "timestamp": shared::time(wall(line.at)), "message": message})
         };
         let row = match line.does {
             Does::Prompt | Does::Notify => json!({"type": "user", "promptId": line.id, "message": {"content": ""}}),
@@ -83,8 +129,19 @@ fn append(path: &PathBuf, row: &Value) {
     fs::write(path, format!("{before}{row}\n")).unwrap();
 }
 
+fn wall(at: f64) -> i64 {
+    BEGAN_MS + (at * 1000.0).round() as i64
+}
+
 struct Teller<'a> {
     player: Player<'a>,
+    policy: &'a Pinned,
+    tells: Tells,
+    declines: bool,
+    /// Agents whose loop was ended, and those whose start was refused.
+    over: BTreeSet<String>,
+    /// Calls that did not run.
+    refused: BTreeSet<String>,
     /// The client's id of the prompt at work.
     prompt: String,
     told: String,
@@ -102,6 +159,8 @@ impl Teller<'_> {
     fn tell(&mut self, line: &Line) {
         match line.does {
             Does::Unattended => self.told.push_str("        nobody can answer a dialog\n"),
+            Does::Declines => self.declines = true,
+            Does::Below => shared::below(self.player.book()),
             Does::Resume => self.resume(line),
             Does::Turn => self.turn(line),
             Does::Prompt | Does::Notify => {
@@ -135,6 +194,21 @@ impl Teller<'_> {
         }
     }
 
+    /// Whether a line still happens after what was answered before it.
+    fn happens(&mut self, line: &Line) -> bool {
+        match line.does {
+            Does::Prompt | Does::Notify => {
+                self.over.remove(&line.who);
+            }
+            Does::Start if self.refused.contains(&line.by) => {
+                self.over.insert(line.who.clone());
+            }
+            _ => {}
+        }
+        let ends = matches!(line.does, Does::End | Does::Fail);
+        !(self.over.contains(&line.who) || ends && self.refused.contains(&line.id))
+    }
+
     /// Plays a whole response as the client does: a refused call does not end, after a stop nothing follows.
     fn turn(&mut self, line: &Line) {
         let calls = line.calls();
@@ -143,7 +217,8 @@ impl Teller<'_> {
             return;
         }
         for (id, _) in calls.iter().zip(&then).filter(|(_, then)| **then == Then::Runs) {
-            if self.event(line, line.at + 1.0, "PostToolUse", id) == Then::Stops {
+            let name = if line.fails { "PostToolUseFailure" } else { "PostToolUse" };
+            if self.event(line, line.at + 1.0, name, id) == Then::Stops {
                 return;
             }
         }
@@ -153,16 +228,24 @@ impl Teller<'_> {
     fn event(&mut self, line: &Line, at: f64, name: &str, id: &str) -> Then {
         let input = self.input(line, name, id);
         let call = HookCall { at_ms: (at * 1000.0).round() as u64, input: to_raw_value(&input).unwrap() };
+        shared::turn(self.player.book(), self.policy, wall(at));
         let answer = self.player.answer(&call).unwrap();
+        let log = self.player.log();
         let what = match name {
             "PreToolUse" | "PostToolUse" | "PostToolUseFailure" => format!("{name} {} {id}", line.tool),
             _ => format!("{name} {id}"),
         };
         let who = line.agent().map_or("main", |agent| agent.0);
-        writeln!(self.told, "{at:>7.1} {who:<5} {}", what.trim_end()).unwrap();
+        if self.tells != Tells::Answers || !answer.is_empty() || !log.is_empty() {
+            writeln!(self.told, "{at:>7.1} {who:<5} {}", what.trim_end()).unwrap();
+        }
         let then = self.answered(&answer);
-        let log = self.player.log();
         self.log(&log);
+        match (then, name) {
+            (Then::Stops, _) | (Then::Refused, "UserPromptSubmit") => drop(self.over.insert(line.who.clone())),
+            (Then::Refused, _) => drop(self.refused.insert(id.to_owned())),
+            _ => {}
+        }
         then
     }
 
@@ -202,8 +285,10 @@ impl Teller<'_> {
                 }
             }
             "PostToolBatch" => {
-                let call =
-                    |id: &&str| json!({"tool_name": line.tool, "tool_use_id": id, "tool_input": line.call_input()});
+                let call = |id: &&str| {
+                    json!({"tool_name": line.tool, "tool_use_id": id, "tool_input": line.call_input(),
+                        "tool_response": line.result(id)})
+                };
                 set("tool_calls", line.calls().iter().map(call).collect());
             }
             _ => {}
@@ -229,6 +314,8 @@ impl Teller<'_> {
                 ("permissionDecision", Value::String(decision)) if decision == "deny" && then == Then::Runs => {
                     Then::Refused
                 }
+                ("permissionDecision", Value::String(decision)) if decision == "ask" && self.declines => Then::Refused,
+                ("decision", Value::String(decision)) if decision == "block" => Then::Refused,
                 ("continue", Value::Bool(false)) => Then::Stops,
                 _ => then,
             };

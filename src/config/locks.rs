@@ -1,0 +1,38 @@
+//! What the managed file alone decides: its `locked` keys.
+
+use crate::config::setting::{Doc, Place, Term, Who};
+use crate::engine::pattern;
+use crate::engine::policy::Layer;
+
+/// The patterns of locked keys.
+#[derive(Clone, Debug, Default)]
+pub struct Locks<'a>(Vec<&'a str>);
+
+impl<'a> Locks<'a> {
+    /// Collects what the managed documents lock.
+    pub fn of(docs: &[&'a Doc]) -> Locks<'a> {
+        let managed = docs.iter().filter(|doc| doc.layer == Layer::Managed);
+        let top = managed.flat_map(|doc| &doc.settings).filter(|setting| setting.place == Place::Top);
+        let locked = top.filter_map(|it| if let Term::Locked(keys) = &it.term { Some(keys) } else { None });
+        Locks(locked.flatten().map(String::as_str).collect())
+    }
+
+    /// Whether nothing is locked, which spares asking for every key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a key is locked in a block about `who`: by its path, or by its name in any block.
+    pub fn hold(&self, who: Who<'_>, key: &str) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let path = format!("{}{key}", who.path());
+        self.0.iter().any(|lock| pattern::matches(lock, &path) || pattern::matches(lock, key))
+    }
+}
+
+/// Whether a lock binds a layer: what is built in stays, and the managed file may say what it likes.
+pub fn bind(layer: Layer) -> bool {
+    !matches!(layer, Layer::BuiltIn | Layer::Managed)
+}

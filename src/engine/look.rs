@@ -1,0 +1,150 @@
+//! Looking at one rule: a trip, an early warning, or nothing.
+
+use crate::engine::decide::{ScopeUsage, Usage};
+use crate::engine::event::{Event, Kind, Outcome};
+use crate::engine::meters::{Meters, Spend};
+use crate::engine::policy::{Action, Scope};
+use crate::engine::rules::{Rate, Rule, Rules};
+use crate::engine::verdict::Finding;
+use crate::limits::{Ends, Meter, Stage, Unit};
+
+/// The per cent that stands for the last warning before a trip.
+const LAST_WARNING: u8 = 95;
+
+/// What a rule is looked at with.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// Its scope.
+    pub used: &'a ScopeUsage<'a>,
+    /// Where the event stands in the agent's work.
+    pub stage: Stage,
+    /// The event.
+    pub event: &'a Event,
+    /// The model of the next request.
+    pub model: &'a str,
+}
+
+/// Looks at one rule: a trip, an early warning that was not given yet, or nothing.
+pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
+    let Look { used: scope, stage, .. } = at;
+    let (rules, meters) = (scope.rules, scope.meters_of(rule));
+    let used = rule.limit.used(meters);
+    let name = rule.name();
+    let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
+    let finding = |percent, used| Finding {
+        limit: name.clone().into_owned(),
+        scope: scope.scope,
+        used,
+        cap: rule.cap,
+        action: if percent < 100 { Action::Warn } else { rule.action },
+        layer: rule.layer,
+        percent,
+        increase: rule.increase,
+        subject: String::new(),
+        frees: frees(rule, scope),
+    };
+    let adds = match &rule.limit.meter {
+        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
+        Meter::Step { adds, .. } => adds(stage),
+        Meter::Window => None,
+    };
+    if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
+        return (rule.action != Action::Warn || !given(100)).then(|| finding(100, used));
+    }
+    if rule.limit.ends == Ends::Call {
+        return None;
+    }
+    // A limit with an action of its own is no budget: what its next step adds may never come.
+    let is_budget = rule.limit.action.is_none();
+    let step = if rule.limit.spent_by_requests() || !is_budget { 0 } else { adds.unwrap_or(0) };
+    let used = used.saturating_add(step);
+    let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));
+    let mut warns = rules.warn_at.iter().copied().filter(|at| u128::from(*at) <= reached);
+    let percent = match rule.limit.unit {
+        // Repetition is always told before the limit acts.
+        Unit::Switch if used >= rule.cap => LAST_WARNING,
+        _ => warns.by_ref().max()?,
+    };
+    (!given(percent)).then(|| finding(percent, used))
+}
+
+/// Says when a rule's trip passes by itself, where it does.
+fn frees(rule: &Rule, scope: &ScopeUsage) -> String {
+    let resets = scope.pool.and_then(|pool| pool.resets(rule.limit.key));
+    resets.map(|words| format!("at {words}")).unwrap_or_default()
+}
+
+/// Looks at one rate: a trip, where what is about to happen does not fit into the window.
+pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
+    let (happens, model) = match (&at.event.kind, at.stage) {
+        (Kind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
+        (_, Stage::Request | Stage::Prompt) => (rate.counts_requests(), at.model),
+        _ => (false, ""),
+    };
+    let reading = at.used.windows.read(rate, model, at.event.at);
+    let given = at.used.warned.iter().any(|(limit, at)| limit == rate.limit.key && *at >= 100);
+    if !happens || reading.frees_in_ms == 0 || (rate.action == Action::Warn && given) {
+        return None;
+    }
+    Some(Finding {
+        limit: rate.limit.key.to_owned(),
+        scope: at.used.scope,
+        used: reading.used,
+        cap: rate.max,
+        action: rate.action,
+        layer: rate.layer,
+        percent: 100,
+        increase: 0,
+        subject: format!("{} in {}", if model.is_empty() { rate.tool.as_str() } else { model }, span(rate.per_ms)),
+        frees: format!("in {}", span(reading.frees_in_ms)),
+    })
+}
+
+/// Writes a stretch of time as people say it.
+fn span(ms: u64) -> String {
+    match ms {
+        ms if ms < 120_000 => format!("{} s", ms.div_ceil(1000)),
+        ms if ms < 7_200_000 => format!("{} min", ms.div_ceil(60_000)),
+        ms => format!("{} h", ms.div_ceil(3_600_000)),
+    }
+}
+
+/// Returns what the next request, the report after it and the requests in flight would add.
+fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: Stage) -> Option<u64> {
+    let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
+    match stage {
+        Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
+            Some(part(&meters.reserved).saturating_add(next))
+        }
+        Stage::Call | Stage::Arrival if meters.blind_to_batches => Some(part(&meters.reserved).saturating_add(next)),
+        Stage::Call | Stage::Arrival => Some(0),
+        Stage::Result => None,
+    }
+}
+
+/// Returns the model responses that a tripped run may still use to report.
+pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
+    let (event, stage) = at;
+    let timed_out = match &event.kind {
+        Kind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
+        _ => false,
+    };
+    let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
+    let scope = usage.scopes.iter().find(|used| used.scope == finding.scope);
+    let rule = scope.and_then(|used| used.rules.rules.iter().find(|rule| rule.name() == finding.limit));
+    let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
+        (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
+            let meters = used.meters_of(rule);
+            finding.used + part(&meters.reserved) + part(&meters.next) <= finding.cap
+        }
+        (Some(Meter::Window), ..) => false,
+        _ => true,
+    };
+    if timed_out || blind || !fits || stage == Stage::Arrival {
+        return 0;
+    }
+    // What the user and the project share says nothing of reports: the session does.
+    let speaks = |scope: Scope| usage.scopes.iter().find(|used| used.scope == scope).map(|used| used.rules.grace_turns);
+    let scope = if finding.scope == Scope::Run { Scope::Run } else { Scope::Session };
+    speaks(scope).unwrap_or(0)
+}

@@ -1,0 +1,174 @@
+//! Repetition: the last calls of a run as fingerprints, and whether they go round in circles.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::session::is_default;
+
+/// The key of the limit on repetition.
+pub const LOOPS: &str = "loop_detection";
+/// Identical errors in a row, with nothing new in between, that are a repetition.
+const ERRORS: usize = 3;
+/// Identical calls with identical results in a row that are one.
+const SAME: usize = 5;
+/// How often a cycle of calls goes round.
+const ROUNDS: usize = 3;
+/// The longest cycle in calls.
+const LONGEST: usize = 5;
+/// How many calls are remembered: the longest cycle, and one call that goes on with it.
+const REMEMBERED: usize = LONGEST * ROUNDS + 1;
+
+/// One ended call, as fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its tool, input and result.
+    pub call: u32,
+    /// Its tool and error, where it failed.
+    pub error: Option<u32>,
+}
+
+/// What repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repetition {
+    /// The same error of the same tool.
+    Errors,
+    /// The same call with the same result.
+    Calls,
+    /// A cycle of so many calls.
+    Cycle(usize),
+}
+
+impl fmt::Display for Repetition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repetition::Errors => write!(f, "the last {ERRORS} tool errors are identical, with nothing new in between"),
+            Repetition::Calls => write!(f, "the same call had the same result {SAME} times in a row"),
+            Repetition::Cycle(calls) => write!(f, "the same {calls} calls came round {ROUNDS} times in a row"),
+        }
+    }
+}
+
+/// The last calls of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loops {
+    /// Fingerprints of the last calls with their results, the oldest first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    calls: Vec<u32>,
+    /// The last error, and how often it came with nothing new in between.
+    #[serde(default, skip_serializing_if = "is_default")]
+    errors: (u32, usize),
+}
+
+impl Loops {
+    /// Takes a call in.
+    pub fn push(&mut self, seen: Seen) {
+        match seen.error {
+            Some(error) if error == self.errors.0 => self.errors.1 += 1,
+            Some(error) => self.errors = (error, 1),
+            None if self.calls.contains(&seen.call) => {}
+            // A result that was not there before is progress.
+            None => self.errors = (0, 0),
+        }
+        self.calls.push(seen.call);
+        let old = self.calls.len().saturating_sub(REMEMBERED);
+        self.calls.drain(..old);
+    }
+
+    /// Returns how far a repetition has come: 0 for none, 1 once it is one, 2 when it has gone on after that.
+    pub fn level(&self) -> u64 {
+        if self.repeats(1).is_some() { 2 } else { u64::from(self.repeats(0).is_some()) }
+    }
+
+    /// Returns what repeats, `more` calls beyond what makes it a repetition.
+    pub fn repeats(&self, more: usize) -> Option<Repetition> {
+        if self.errors.1 >= ERRORS + more {
+            return Some(Repetition::Errors);
+        }
+        let goes_round = |period: usize, times: usize| {
+            let stretch = period * times + more;
+            let Some(from) = self.calls.len().checked_sub(stretch) else { return false };
+            let calls = &self.calls[from..];
+            calls.iter().skip(period).zip(calls).all(|(later, earlier)| later == earlier)
+        };
+        if goes_round(1, SAME) {
+            return Some(Repetition::Calls);
+        }
+        // A cycle of one call is another matter: it takes longer to be one.
+        let varies = |period: usize| self.calls.iter().rev().take(period).any(|call| Some(call) != self.calls.last());
+        (2..=LONGEST).find(|period| varies(*period) && goes_round(*period, ROUNDS)).map(Repetition::Cycle)
+    }
+
+    /// Takes note that the agent was told: one more call has to go on with it before it has gone on.
+    pub fn told(&mut self) {
+        let keep = match self.repeats(0) {
+            Some(Repetition::Errors) => return self.errors.1 = ERRORS,
+            Some(Repetition::Calls) => SAME,
+            Some(Repetition::Cycle(calls)) => calls * ROUNDS,
+            None => return,
+        };
+        let old = self.calls.len().saturating_sub(keep);
+        self.calls.drain(..old);
+    }
+
+    /// Forgets everything: a person has let the run go on.
+    pub fn forget(&mut self) {
+        *self = Loops::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes in calls told as letters: a lower-case letter is a call with its result, an upper-case one an error; at `!` the
+    /// agent is told.
+    fn after(story: &str) -> (u64, Option<Repetition>) {
+        let mut loops = Loops::default();
+        for letter in story.chars() {
+            if letter == '!' {
+                loops.told();
+                continue;
+            }
+            let call = u32::from(letter);
+            loops.push(Seen { call, error: letter.is_uppercase().then_some(call) });
+        }
+        (loops.level(), loops.repeats(0))
+    }
+
+    #[test]
+    fn repetition_is_seen_and_progress_is_not() {
+        for (story, level, what) in [
+            ("", 0, None),
+            ("AA", 0, None),
+            ("AAA", 1, Some(Repetition::Errors)),
+            ("AAAA", 2, Some(Repetition::Errors)),
+            ("AABA", 0, None),
+            ("AAcA", 0, None),
+            ("cAcAcA", 1, Some(Repetition::Errors)),
+            ("aaaa", 0, None),
+            ("aaaaa", 1, Some(Repetition::Calls)),
+            ("aaaaaa", 2, Some(Repetition::Calls)),
+            ("aaaab", 0, None),
+            ("ababab", 1, Some(Repetition::Cycle(2))),
+            ("abababa", 2, Some(Repetition::Cycle(2))),
+            ("abcabcabc", 1, Some(Repetition::Cycle(3))),
+            ("abcdeabcdeabcde", 1, Some(Repetition::Cycle(5))),
+            ("abcdeabcdeabcdea", 2, Some(Repetition::Cycle(5))),
+            ("abcdefabcdefabcdef", 0, None),
+            ("xyababab", 1, Some(Repetition::Cycle(2))),
+            ("ababac", 0, None),
+            // a batch that repeats itself more often than that is told first, too
+            ("aaaaaaaa!", 1, Some(Repetition::Calls)),
+            ("aaaaaaaa!a", 2, Some(Repetition::Calls)),
+            ("AAAAA!", 1, Some(Repetition::Errors)),
+            ("AAAAA!A", 2, Some(Repetition::Errors)),
+            ("abababab!", 1, Some(Repetition::Cycle(2))),
+            ("abababab!a", 2, Some(Repetition::Cycle(2))),
+            // a growing log: every result differs
+            ("abcdefghijklmnop", 0, None),
+        ] {
+            assert_eq!(after(story), (level, what), "{story}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Measuring: what every scope has used at an event, and what the next step would add.
+
+use std::collections::BTreeMap;
+
+use crate::engine::account::{RESERVE_LIVES_MS, estimate, estimate_of, mean_of};
+use crate::engine::amount::Amount;
+use crate::engine::book::Book;
+use crate::engine::decide::ScopeUsage;
+use crate::engine::event::{Call, Event, Intent, Kind, Moment};
+use crate::engine::loops::LOOPS;
+use crate::engine::meters::{Meters, Periods, Spend};
+use crate::engine::policy::Scope;
+use crate::engine::pool::Pool;
+use crate::engine::rules::{Models, Rules};
+use crate::engine::session::{Reserve, Run, Session, Status};
+
+/// A spawn whose agent never came stops counting after this.
+const SPAWN_LIVES_MS: u64 = 600_000;
+/// An agent without any event for so long is taken for ended: nobody has announced its end.
+const SILENCE_MS: u64 = 1_800_000;
+
+/// The acting run at an event, seen from one scope.
+#[derive(Clone, Copy)]
+struct Actor<'a> {
+    book: &'a Book,
+    run: &'a Run,
+    event: &'a Event,
+}
+
+/// Returns the meters of a run and of its session.
+pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
+    let Some(run) = book.run(id) else { return (Meters::default(), Meters::default()) };
+    let actor = Actor { book, run, event };
+    (actor.of_run(None), actor.of_session(&book.session, None))
+}
+
+/// Returns what every scope with rules has used.
+pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
+    let actor = Actor { book, run, event };
+    let session = &book.session;
+    let mut scopes = vec![
+        ScopeUsage {
+            scope: Scope::Run,
+            meters: actor.of_run(None),
+            by_models: by_models(&run.rules, |of| actor.of_run(Some(of))),
+            rules: &run.rules,
+            warned: &run.warned,
+            wants: &run.wants,
+            windows: &run.windows,
+            pool: None,
+        },
+        actor.session_usage(Scope::Session, session),
+    ];
+    scopes.extend(book.outer.as_ref().map(|outer| actor.session_usage(Scope::Outer, outer)));
+    scopes.extend(book.pools.iter().map(|pool| ScopeUsage {
+        scope: pool.scope,
+        meters: actor.of_pool(pool, None),
+        by_models: by_models(&pool.rules, |of| actor.of_pool(pool, Some(of))),
+        rules: &pool.rules,
+        warned: &pool.warned,
+        wants: &pool.wants,
+        windows: &pool.windows,
+        pool: Some(pool),
+    }));
+    scopes
+}
+
+/// Measures for each rule that counts some models only.
+fn by_models(rules: &Rules, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models, Meters)> {
+    let some = rules.rules.iter().filter_map(|rule| rule.of.as_ref());
+    some.map(|of| (of, measure(of))).collect()
+}
+
+impl<'a> Actor<'a> {
+    fn session_usage(self, scope: Scope, session: &'a Session) -> ScopeUsage<'a> {
+        ScopeUsage {
+            scope,
+            meters: self.of_session(session, None),
+            by_models: by_models(&session.rules, |of| self.of_session(session, Some(of))),
+            rules: &session.rules,
+            warned: &session.warned,
+            wants: &session.wants,
+            windows: &session.windows,
+            pool: None,
+        }
+    }
+
+    fn of_run(self, of: Option<&Models>) -> Meters {
+        let run = self.run;
+        let next = self.next(&run.rules, of);
+        let spent = spent(run.tally.spent, &run.models, of);
+        Meters {
+            turns: run.tally.turns,
+            spent: spent.counting_cache_reads(run.rules.count_cache_reads),
+            next,
+            duration_ms: run.tally.duration_ms,
+            wall_ms: self.event.at.wall_since(run.started),
+            reserved: next * self.late(),
+            blind_to_batches: run.is_blind(self.book.session.sees_batches),
+            completion: run.extremes.1,
+            prompt: run.extremes.0,
+            // It has gone on only after the agent was told.
+            repetition: run.loops.level().min(if run.warned.iter().any(|(name, _)| name == LOOPS) { 2 } else { 1 }),
+            denials: u64::from(run.denials),
+            depth: u64::from(run.depth),
+            subagents_at_work: 0,
+            subagents: 0,
+            periods: Periods::default(),
+        }
+    }
+
+    fn of_session(self, session: &Session, of: Option<&Models>) -> Meters {
+        let spent = spent(session.tally.spent, &session.models, of);
+        let pending = pending(self.book, self.event.at);
+        Meters {
+            turns: session.tally.turns,
+            spent: spent.counting_cache_reads(session.rules.count_cache_reads),
+            next: self.next_of_all(&session.rules, of),
+            duration_ms: session.tally.duration_ms,
+            wall_ms: self.event.at.wall_since(session.started),
+            reserved: self.held(&session.reserves, of) + self.next(&session.rules, of) * self.late(),
+            subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
+            subagents: session.subagents + pending.starts,
+            ..self.of_run(of)
+        }
+    }
+
+    fn of_pool(self, pool: &Pool, of: Option<&Models>) -> Meters {
+        let next = match self.next_of_all(&pool.rules, of) {
+            // Nothing is known of a session that has just begun, but of the others.
+            next if next.cost == Amount::ZERO && of.is_none_or(|of| of.include(self.model())) => pool.mean(of),
+            next => next,
+        };
+        Meters {
+            periods: pool.spent(of),
+            next,
+            reserved: self.held(&pool.reserves, of) + self.next(&pool.rules, of) * self.late(),
+            ..self.of_run(of)
+        }
+    }
+
+    /// Estimates the run's next request, as far as it counts.
+    fn next(self, rules: &Rules, of: Option<&Models>) -> Spend {
+        if of.is_some_and(|of| !of.include(self.model())) {
+            return Spend::default();
+        }
+        match of {
+            _ if self.run.recent.is_empty() => self.first(),
+            Some(of) => estimate_of(self.run, rules, spent(self.run.tally.spent, &self.run.models, Some(of))),
+            None => estimate(self.run, rules),
+        }
+    }
+
+    /// Estimates the next request of all that are together in a scope: of an agent that is about to start, its first.
+    fn next_of_all(self, rules: &Rules, of: Option<&Models>) -> Spend {
+        let spawns = matches!(&self.event.kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
+        if spawns && of.is_none_or(|of| of.include(self.model())) { self.first() } else { self.next(rules, of) }
+    }
+
+    fn first(self) -> Spend {
+        self.book.first_request.unwrap_or_else(|| mean_of(&self.book.session))
+    }
+
+    /// The model that the run's next request goes to: the last one's.
+    fn model(self) -> &'a str {
+        model_of(self.book, self.run)
+    }
+
+    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one.
+    fn late(self) -> u64 {
+        match self.event.kind {
+            Kind::BatchEnded(_) => u64::try_from(self.run.unpaid).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Sums what other requests in flight are expected to spend.
+    fn held(self, reserves: &[Reserve], of: Option<&Models>) -> Spend {
+        let others = reserves.iter().filter(|held| held.holder != self.run.id);
+        let live = others.filter(|held| self.event.at.since(held.at) < RESERVE_LIVES_MS);
+        let counted = live.filter(|held| of.is_none_or(|of| of.include(&held.model)));
+        counted.map(|held| held.spend).fold(Spend::default(), std::ops::Add::add)
+    }
+}
+
+/// Returns the model that a run's next request goes to: the last one's, else the one the client started with.
+pub fn model_of<'a>(book: &'a Book, run: &'a Run) -> &'a str {
+    if run.model.is_empty() { book.session.model.as_deref().unwrap_or("") } else { &run.model }
+}
+
+fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> Spend {
+    let Some(of) = of else { return all };
+    let counted = models.iter().filter(|(model, _)| of.include(model));
+    counted.map(|(_, spend)| *spend).fold(Spend::default(), std::ops::Add::add)
+}
+
+/// Agents that were asked for and have not begun.
+struct Pending {
+    starts: u64,
+    wakes: u64,
+}
+
+/// Counts the spawns that have room reserved. An agent that has begun and is not tied to its spawn yet takes one's place.
+fn pending(book: &Book, now: Moment) -> Pending {
+    let live = book.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
+    let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
+    let untied = book.runs().filter(|run| is_at_work(run, now) && run.parent.is_none()).count();
+    Pending { starts: starts.len().saturating_sub(untied) as u64, wakes: wakes.len() as u64 }
+}
+
+fn at_work(book: &Book, now: Moment) -> u64 {
+    book.runs().filter(|run| is_at_work(run, now)).count() as u64
+}
+
+fn is_at_work(run: &Run, now: Moment) -> bool {
+    !run.is_main() && run.status == Status::Running && now.wall_since(run.last) < SILENCE_MS
+}

@@ -1,0 +1,130 @@
+//! Sliding windows: how often something happened lately, and when the next slot opens.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::event::Moment;
+use crate::engine::pattern;
+use crate::engine::rules::Rate;
+
+/// What happened in one window: the boot, and the milliseconds since then. A boot empties it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u64, Vec<u64>)", from = "(u64, Vec<u64>)")]
+pub struct Window {
+    boot: u64,
+    at: Vec<u64>,
+}
+
+impl From<Window> for (u64, Vec<u64>) {
+    fn from(window: Window) -> Self {
+        (window.boot, window.at)
+    }
+}
+
+impl From<(u64, Vec<u64>)> for Window {
+    fn from((boot, at): (u64, Vec<u64>)) -> Self {
+        Window { boot, at }
+    }
+}
+
+/// The windows of a scope's rates, by what they count: a tool's pattern and the window's length, or a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Windows(BTreeMap<String, Window>);
+
+/// What is in a window at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// How often it happened.
+    pub used: u64,
+    /// Milliseconds until one more fits; 0 where one fits now.
+    pub frees_in_ms: u64,
+}
+
+impl Rate {
+    /// Whether it counts the calls of a tool.
+    pub fn counts_tool(&self, tool: &str) -> bool {
+        !self.tool.is_empty() && pattern::matches(&self.tool, tool)
+    }
+
+    /// Whether it counts model requests.
+    pub fn counts_requests(&self) -> bool {
+        self.tool.is_empty()
+    }
+
+    /// Returns the name of its window; requests have one for each model.
+    fn window(&self, model: &str) -> String {
+        let what = if self.counts_requests() { model } else { self.tool.as_str() };
+        format!("{what}/{}", self.per_ms)
+    }
+}
+
+impl Windows {
+    /// Takes note that what a rate counts has happened.
+    pub fn note(&mut self, rate: &Rate, model: &str, now: Moment) {
+        let window = self.0.entry(rate.window(model)).or_default();
+        if window.boot != now.boot {
+            *window = Window { boot: now.boot, at: Vec::new() };
+        }
+        window.at.retain(|at| now.mono_ms.saturating_sub(*at) < rate.per_ms);
+        window.at.push(now.mono_ms);
+    }
+
+    /// Reads a rate's window.
+    pub fn read(&self, rate: &Rate, model: &str, now: Moment) -> Reading {
+        let none = Window::default();
+        let window = self.0.get(&rate.window(model)).filter(|window| window.boot == now.boot).unwrap_or(&none);
+        let mut left: Vec<u64> = window
+            .at
+            .iter()
+            .filter_map(|at| rate.per_ms.checked_sub(now.mono_ms.saturating_sub(*at)))
+            .filter(|left| *left > 0)
+            .collect();
+        left.sort_unstable();
+        let used = left.len() as u64;
+        // One more fits once so many of them have left that there is room below the cap.
+        let must_leave = usize::try_from((used + 1).saturating_sub(rate.max)).unwrap_or(usize::MAX);
+        let frees_in_ms = match must_leave {
+            0 => 0,
+            count => left.get(count - 1).copied().unwrap_or(rate.per_ms),
+        };
+        Reading { used, frees_in_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::policy::{Action, Layer};
+    use crate::limits;
+
+    #[test]
+    fn a_window_slides() {
+        let limit = limits::find("rate_limits").unwrap();
+        let rate = Rate {
+            limit,
+            tool: "Web*".to_owned(),
+            max: 2,
+            per_ms: 1000,
+            layer: Layer::User,
+            action: Action::Terminate,
+        };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
+        let mut windows = Windows::default();
+        let read = |windows: &Windows, now| {
+            let reading = windows.read(&rate, "", at(now));
+            (reading.used, reading.frees_in_ms)
+        };
+        assert_eq!(read(&windows, 0), (0, 0));
+        windows.note(&rate, "", at(100));
+        assert_eq!(read(&windows, 200), (1, 0));
+        windows.note(&rate, "", at(300));
+        assert_eq!(read(&windows, 400), (2, 700));
+        assert_eq!(read(&windows, 1099), (2, 1));
+        assert_eq!(read(&windows, 1100), (1, 0));
+        assert_eq!(read(&windows, 1300), (0, 0));
+        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2 };
+        assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
+    }
+}

@@ -1,0 +1,264 @@
+//! The rules in force over one scope: which limit, which cap, which action, and whose rule it is.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::engine::pattern;
+use crate::engine::policy::{Action, Layer};
+use crate::limits::{Limit, Role};
+
+/// One limit in force over one scope. It is kept as a list, since every call reads and writes the rules of its run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Which limit.
+    pub limit: &'static Limit,
+    /// The cap in the limit's base unit (calls, tokens, milliseconds, pico-dollars), grants included.
+    pub cap: u64,
+    /// What it does when it trips.
+    pub action: Action,
+    /// Who set the cap.
+    pub layer: Layer,
+    /// What one increase adds.
+    pub increase: u64,
+    /// The models whose requests it counts, where not all.
+    pub of: Option<Models>,
+    /// Whether nobody may raise it, by the managed file.
+    pub locked: bool,
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_plain = self.of.is_none() && !self.locked;
+        let mut list = serializer.serialize_tuple(if is_plain { 5 } else { 7 })?;
+        list.serialize_element(&self.limit)?;
+        list.serialize_element(&self.cap)?;
+        list.serialize_element(&self.action)?;
+        list.serialize_element(&self.layer)?;
+        list.serialize_element(&self.increase)?;
+        if !is_plain {
+            list.serialize_element(&self.of)?;
+            list.serialize_element(&self.locked)?;
+        }
+        list.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rule, D::Error> {
+        deserializer.deserialize_seq(List)
+    }
+}
+
+/// Reads the list that a rule is kept as: limit, cap, action, layer, increase; models and lock where there are any.
+struct List;
+
+impl<'de> Visitor<'de> for List {
+    type Value = Rule;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rule: limit, cap, action, layer, increase")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Rule, A::Error> {
+        let missing = || de::Error::invalid_length(0, &self);
+        Ok(Rule {
+            limit: list.next_element()?.ok_or_else(missing)?,
+            cap: list.next_element()?.ok_or_else(missing)?,
+            action: list.next_element()?.ok_or_else(missing)?,
+            layer: list.next_element()?.ok_or_else(missing)?,
+            increase: list.next_element()?.ok_or_else(missing)?,
+            of: list.next_element()?.unwrap_or_default(),
+            locked: list.next_element()?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Some of the models.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Models {
+    /// Those whose id matches this pattern, a key of `models`.
+    Like(String),
+    /// Those that plan, or the others: `roles.planning` holds the patterns.
+    Role(Role, Vec<String>),
+}
+
+impl Models {
+    /// Whether a model is one of them.
+    pub fn include(&self, model: &str) -> bool {
+        match self {
+            Models::Like(like) => pattern::matches(like, model),
+            Models::Role(role, planning) => {
+                planning.iter().any(|like| pattern::matches(like, model)) == (*role == Role::Planning)
+            }
+        }
+    }
+}
+
+impl Rule {
+    /// Returns its name, which findings and grants call it by: `max_turns`, `models.*opus*.max_cost_usd`.
+    pub fn name(&self) -> Cow<'static, str> {
+        match &self.of {
+            Some(Models::Like(like)) => Cow::Owned(format!("models.{like}.{}", self.limit.key)),
+            _ => Cow::Borrowed(self.limit.key),
+        }
+    }
+}
+
+/// So many of something in so much time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// `rate_limits` or `adapter_rate_limit`.
+    pub limit: &'static Limit,
+    /// The pattern of the tools; empty for model requests.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// How many fit into the window.
+    pub max: u64,
+    /// The window in milliseconds.
+    pub per_ms: u64,
+    /// Who set it.
+    pub layer: Layer,
+    /// What it does when it trips.
+    pub action: Action,
+}
+
+/// What has to be in an agent's file of checkpoints when it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoints {
+    /// The JSON file, from the folder where the client was started.
+    pub file: String,
+    /// The checkpoints that have to be there, in this order.
+    pub required: Vec<String>,
+    /// The longest time between two of them in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_gap_ms: Option<u64>,
+    /// How often the agent is sent back.
+    pub retries: u32,
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// A command that judges an agent's work when it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The shell command; it reads the hook's input, and blocks with exit 2 or JSON.
+    pub command: String,
+    /// How long it may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// How often the agent is sent back.
+    pub retries: u32,
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// What a tool does to ask that the run ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExplicitStop {
+    /// Patterns of tools whose call ends the run.
+    pub tools: Vec<String>,
+    /// The beginning of a line in a tool's result that ends the run; the rest of the line is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// All rules over one scope, with what surrounds them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rules {
+    /// The limits, at most one rule for each name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// Rates; all of them hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<Rate>,
+    /// What has to be in the agent's file of checkpoints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<Checkpoints>,
+    /// What judges the agent's work when it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion: Option<Completion>,
+    /// What a tool does to ask that the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explicit_stop: Option<ExplicitStop>,
+    /// Model responses that a terminated run may still use to report.
+    #[serde(skip_serializing_if = "is_one")]
+    pub grace_turns: u32,
+    /// Tools that may run in grace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finalize_tools: Option<Vec<String>>,
+    /// Per cents of a cap at which it warns early.
+    #[serde(skip_serializing_if = "warns_as_usual")]
+    pub warn_at: Vec<u8>,
+    /// Whether the agent is told what remains after every batch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remaining_each_turn: bool,
+    /// Whether cache reads count as tokens.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub count_cache_reads: bool,
+}
+
+/// Per cents of a cap at which it warns early unless `warn_at` says else.
+const WARN_AT: [u8; 2] = [80, 95];
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+fn warns_as_usual(warn_at: &[u8]) -> bool {
+    *warn_at == WARN_AT
+}
+
+/// Tools that may run in grace unless `finalize_tools` says else: those that save or report work.
+pub const FINALIZE_TOOLS: [&str; 5] = ["Write", "Edit", "TodoWrite", "TaskUpdate", "SendMessage"];
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            rules: Vec::new(),
+            rates: Vec::new(),
+            checkpoints: None,
+            completion: None,
+            explicit_stop: None,
+            grace_turns: 1,
+            finalize_tools: None,
+            warn_at: WARN_AT.to_vec(),
+            remaining_each_turn: false,
+            count_cache_reads: false,
+        }
+    }
+}
+
+impl Rules {
+    /// Finds the rule for a limit over all models.
+    pub fn get(&self, limit: &Limit) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.of, Some(Models::Like(_))))
+    }
+
+    /// Whether nothing is ruled.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.rates.is_empty()
+    }
+
+    /// Raises the cap of a rule by `more`; returns the new cap, or nothing where no rule has this name or may be raised.
+    pub fn grant(&mut self, name: &str, more: u64) -> Option<u64> {
+        let rule = self.rules.iter_mut().find(|rule| rule.name() == name && !rule.locked)?;
+        rule.cap = rule.cap.saturating_add(more);
+        rule.layer = Layer::Grant;
+        Some(rule.cap)
+    }
+
+    /// Whether a tool may run in grace.
+    pub fn finalizes(&self, tool: &str) -> bool {
+        match &self.finalize_tools {
+            Some(tools) => tools.iter().any(|name| name == tool),
+            None => FINALIZE_TOOLS.contains(&tool),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Model requests in a window of time, for each model.
+
+use crate::engine::policy::{Action, Scope};
+use crate::limits::{Form, Limit, Meter};
+
+/// The limit on model requests in a window of time.
+pub const LIMIT: Limit = Limit {
+    key: "adapter_rate_limit",
+    label: "model requests in the window",
+    scopes: &[Scope::Session, Scope::User],
+    stop_reason: "rate_limited",
+    phrase: "rate limit exceeded",
+    meter: Meter::Window,
+    form: Form::Windows,
+    action: Some(Action::Terminate),
+    doc: "Requests to one model in a sliding window of `per_ms` milliseconds, over the `session` or all sessions of the \
+          `user`. Where the next request would be beyond `max_requests`, the run ends with the time until the next slot, \
+          and prompts are kept back until then.",
+    example: r#"{ "max_requests": 50, "per_ms": 60000 }"#,
+    ..Limit::PLAIN
+};

@@ -1,0 +1,20 @@
+//! Prompt tokens of one request.
+
+use crate::engine::policy::Scope;
+use crate::limits::{Limit, Meter, Stage, Unit};
+
+/// The limit on the prompt of one request.
+pub const LIMIT: Limit = Limit {
+    key: "max_context_tokens",
+    label: "prompt tokens of one request",
+    unit: Unit::Tokens,
+    range: (1, 1_000_000_000),
+    scopes: &[Scope::Run],
+    stop_reason: "token_budget_exhausted",
+    phrase: "context limit reached",
+    meter: Meter::Step { used: |meters| meters.prompt, adds: |stage| (stage != Stage::Prompt).then_some(0) },
+    doc: "Prompt tokens of the run's last request: input, cache writes and cache reads. It is known once the response is \
+          there, so the limit acts at the event after it.",
+    example: "150000",
+    ..Limit::PLAIN
+};

@@ -1,0 +1,21 @@
+//! Cost over all sessions of a month.
+
+use crate::engine::amount::PICO;
+use crate::engine::policy::Scope;
+use crate::limits::{Limit, Meter, Unit};
+
+/// The limit on the cost of a month.
+pub const LIMIT: Limit = Limit {
+    key: "max_cost_usd_per_month",
+    label: "cost of the month",
+    unit: Unit::Usd,
+    range: (PICO / 1_000_000, 1_000_000 * PICO),
+    scopes: &[Scope::User, Scope::Project],
+    stop_reason: "cost_budget_exhausted",
+    phrase: "cost budget of the month exhausted",
+    meter: Meter::Spend { used: |meters| meters.periods.month.cost.0, part: |spend| spend.cost.0 },
+    doc: "US dollars at list price since the first of the month in `time_zone`, over all sessions of the user on this machine (in `user`) or of \
+          the repository and its worktrees (in `project`). Each response counts once, for the session that was billed.",
+    example: "25",
+    ..Limit::PLAIN
+};

@@ -1,0 +1,29 @@
+//! How deep agents may start agents.
+
+use crate::engine::policy::Scope;
+use crate::limits::{Ends, Limit, Meter, Stage};
+
+/// The limit on the depth of subagents.
+pub const LIMIT: Limit = Limit {
+    key: "max_delegation_depth",
+    label: "depth of subagents",
+    range: (0, 1_000),
+    scopes: &[Scope::Session],
+    stop_reason: "delegation_depth_reached",
+    phrase: "delegation depth limit reached",
+    meter: Meter::Step {
+        used: |meters| meters.depth,
+        adds: |stage| match stage {
+            Stage::Spawn => Some(1),
+            Stage::Arrival => Some(0),
+            _ => None,
+        },
+    },
+    ends: Ends::Call,
+    then: "This agent can do the work itself.",
+    doc: "Depth of the agent that a call would start: the main agent is at 0, its subagents at 1. 0 forbids subagents. \
+          The Agent call that would go deeper is refused; an agent that comes another way (a workflow, a skill) is \
+          stopped at its first call.",
+    example: "2",
+    ..Limit::PLAIN
+};

@@ -1,0 +1,26 @@
+//! Refusals in a row: an agent that goes on asking for what it may not have.
+
+use crate::engine::policy::{Action, Scope};
+use crate::limits::{Limit, Meter, Stage};
+
+/// The limit on refusals in a row.
+pub const LIMIT: Limit = Limit {
+    key: "max_denials",
+    label: "batches with a refusal in a row",
+    range: (1, 1_000),
+    scopes: &[Scope::Run],
+    stop_reason: "denial_limit_reached",
+    phrase: "refusal limit reached",
+    meter: Meter::Step {
+        used: |meters| meters.denials,
+        adds: |stage| match stage {
+            Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
+            Stage::Request | Stage::Prompt | Stage::Result => None,
+        },
+    },
+    action: Some(Action::Terminate),
+    doc: "Batches of tool calls in a row in which Fusebox refused something: the next call ends the run. It ends retry \
+          storms. `timeout_action` does not change what it does, `actions` does.",
+    example: "5",
+    ..Limit::PLAIN
+};

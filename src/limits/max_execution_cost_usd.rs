@@ -1,0 +1,19 @@
+//! Cost of the models that do not plan.
+
+use crate::engine::amount::PICO;
+use crate::limits::{Counts, Limit, Meter, Role, Unit};
+
+/// The limit on the cost of execution models.
+pub const LIMIT: Limit = Limit {
+    key: "max_execution_cost_usd",
+    label: "cost of execution models",
+    unit: Unit::Usd,
+    range: (PICO / 1_000_000, 1_000_000 * PICO),
+    stop_reason: "cost_budget_exhausted",
+    phrase: "execution cost budget exhausted",
+    meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
+    counts: Counts::Role(Role::Execution),
+    doc: "US dollars at list price for all models that `roles.planning` does not name.",
+    example: "0.2",
+    ..Limit::PLAIN
+};

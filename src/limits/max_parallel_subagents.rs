@@ -1,0 +1,29 @@
+//! How many subagents may work at once.
+
+use crate::engine::policy::Scope;
+use crate::limits::{Ends, Limit, Meter, Stage};
+
+/// The limit on subagents at work at once.
+pub const LIMIT: Limit = Limit {
+    key: "max_parallel_subagents",
+    label: "subagents at once",
+    range: (0, 100_000),
+    scopes: &[Scope::Session],
+    stop_reason: "parallel_subagents_reached",
+    phrase: "parallel subagent limit reached",
+    meter: Meter::Step {
+        used: |meters| meters.subagents_at_work,
+        adds: |stage| match stage {
+            Stage::Spawn | Stage::Wake => Some(1),
+            Stage::Arrival => Some(0),
+            _ => None,
+        },
+    },
+    ends: Ends::Call,
+    then: "There is room again when one of them ends.",
+    doc: "Subagents of the session at work at the same time, at every depth, those that were asked for and have not begun \
+          included. Of a batch of Agent calls as many are let through as have room. A message that would wake an agent \
+          that has ended counts as a start.",
+    example: "8",
+    ..Limit::PLAIN
+};

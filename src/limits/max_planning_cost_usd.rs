@@ -1,0 +1,20 @@
+//! Cost of the models that plan.
+
+use crate::engine::amount::PICO;
+use crate::limits::{Counts, Limit, Meter, Role, Unit};
+
+/// The limit on the cost of planning models.
+pub const LIMIT: Limit = Limit {
+    key: "max_planning_cost_usd",
+    label: "cost of planning models",
+    unit: Unit::Usd,
+    range: (PICO / 1_000_000, 1_000_000 * PICO),
+    stop_reason: "cost_budget_exhausted",
+    phrase: "planning cost budget exhausted",
+    meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
+    counts: Counts::Role(Role::Planning),
+    doc: "US dollars at list price for the models that `roles.planning` names (by default `*opus*`, `*fable*` and \
+          `*mythos*`).",
+    example: "0.8",
+    ..Limit::PLAIN
+};

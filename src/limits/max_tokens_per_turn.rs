@@ -1,0 +1,20 @@
+//! Completion tokens of one request.
+
+use crate::engine::policy::Scope;
+use crate::limits::{Limit, Meter, Stage, Unit};
+
+/// The limit on the completion of one request.
+pub const LIMIT: Limit = Limit {
+    key: "max_tokens_per_turn",
+    label: "completion tokens of one request",
+    unit: Unit::Tokens,
+    range: (1, 1_000_000_000),
+    scopes: &[Scope::Run],
+    stop_reason: "token_budget_exhausted",
+    phrase: "token budget of one turn exhausted",
+    meter: Meter::Step { used: |meters| meters.completion, adds: |stage| (stage != Stage::Prompt).then_some(0) },
+    doc: "Completion (output) tokens of the run's largest response. It is known once the response is there, so the limit \
+          acts at the event after it.",
+    example: "8000",
+    ..Limit::PLAIN
+};

@@ -1,0 +1,21 @@
+//! Calls of a tool in a window of time.
+
+use crate::engine::policy::{Action, Scope};
+use crate::limits::{Ends, Form, Limit, Meter};
+
+/// The limit on calls of a tool in a window of time.
+pub const LIMIT: Limit = Limit {
+    key: "rate_limits",
+    label: "calls in the window",
+    scopes: &[Scope::Run, Scope::Session, Scope::User],
+    stop_reason: "rate_limited",
+    phrase: "rate limit exceeded",
+    meter: Meter::Window,
+    form: Form::Windows,
+    ends: Ends::Call,
+    action: Some(Action::Terminate),
+    doc: "Calls of the tools that match `tool` in a sliding window of `per_ms` milliseconds, over a `run`, the `session` or \
+          all sessions of the `user`. A call beyond `max` is refused with the time until the next slot; the run goes on.",
+    example: r#"[{ "tool": "WebSearch", "max": 10, "per_ms": 60000 }]"#,
+    ..Limit::PLAIN
+};

@@ -1,0 +1,83 @@
+//! What a session shares with others: the budgets and rates of the user and the project, and the session that started it.
+
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+
+use crate::engine::book::Book;
+use crate::engine::policy::Scope;
+use crate::engine::pool::Pool;
+use crate::engine::rules::Rules;
+use crate::engine::session::Session;
+use crate::error::Result;
+use crate::live::{calendar, pin};
+use crate::store::Store;
+
+/// Lays into a book what its session shares with others, as of a wall time in milliseconds.
+///
+/// A session that shares nothing pays nothing.
+pub fn lay(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
+    if let Some(outer) = &book.session.outer {
+        book.outer = store.session(outer)?;
+    }
+    let session = &book.session;
+    let zone = LazyCell::new(|| {
+        let policy = pin::stored(store, &session.policy).unwrap_or_default();
+        calendar::zone(policy.time_zone())
+    });
+    let mut pools = Vec::new();
+    for (scope, id, rules) in shares(session) {
+        let mut pool = store.pool(scope, id)?.unwrap_or_else(|| Pool::new(scope, id));
+        if pool.is_due(rules, now_ms) {
+            count(store, &mut pool, (session, rules), (&zone, now_ms))?;
+        }
+        pool.take_rules(rules);
+        pools.push(pool);
+    }
+    for pool in &mut pools {
+        take_wants(pool, &mut book.session);
+    }
+    book.pools = pools;
+    Ok(())
+}
+
+/// Returns the scopes in which a session has rules, each with whose they are.
+fn shares(session: &Session) -> impl Iterator<Item = (Scope, &str, &Rules)> {
+    let scopes =
+        [(Scope::User, "", &session.user_rules), (Scope::Project, session.project.as_str(), &session.project_rules)];
+    scopes.into_iter().filter(|(_, _, rules)| !rules.is_empty())
+}
+
+/// Gives a pool the trips of its rules that wait for a call of this session to ask with, but for those raised since.
+fn take_wants(pool: &mut Pool, session: &mut Session) {
+    let (here, others) = std::mem::take(&mut session.wants).into_iter().partition(|want| want.scope == pool.scope);
+    session.wants = others;
+    pool.wants = here;
+    let rules = &pool.rules.rules;
+    pool.wants.retain(|want| rules.iter().any(|rule| rule.name() == want.limit && rule.cap <= want.cap));
+}
+
+/// Counts anew what was spent in the periods that a session's rules cap: sessions without such rules have spent too.
+pub fn recount(store: &Store, session: &Session, zone: Option<&str>, now_ms: i64) -> Result<()> {
+    for (scope, id, rules) in shares(session) {
+        let mut pool = store.pool(scope, id)?.unwrap_or_else(|| Pool::new(scope, id));
+        count(store, &mut pool, (session, rules), (&calendar::zone(zone), now_ms))?;
+        store.save_pool(&pool)?;
+    }
+    Ok(())
+}
+
+/// Opens a pool's periods, and sums what every session was billed for in them.
+fn count(store: &Store, pool: &mut Pool, of: (&Session, &Rules), when: (&TimeZone, i64)) -> Result<()> {
+    let ((session, rules), (zone, now_ms)) = (of, when);
+    pool.open(rules, now_ms, |span| calendar::period(span, now_ms, zone));
+    let Some(since) = pool.since() else { return Ok(()) };
+    let project = (pool.scope == Scope::Project).then(|| pool.id.clone());
+    let mut seen = HashSet::new();
+    store.each_charge_since(since, (project.as_deref(), &session.id), |charge| {
+        if !charge.inherited && seen.insert(charge.message) {
+            pool.charge(&charge.model, charge.at_ms, charge.spend);
+        }
+    })
+}

@@ -1,0 +1,220 @@
+//! Readings: what is used of each limit and what remains, measured with the engine's own measure.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::engine::book::Book;
+use crate::engine::decide::ScopeUsage;
+use crate::engine::event::{Agent, Event, Kind, Moment};
+use crate::engine::measure;
+use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::pool::{Pool, SPANS};
+use crate::engine::rules::{Rate, Rule};
+use crate::engine::session::{Run, Session, Status, Tally};
+use crate::limits::Unit;
+use crate::report::model::project;
+use crate::report::rows::SessionRows;
+use crate::report::value::{Quantity, Stamp};
+use crate::wire::sentences::pair;
+
+/// One limit with what is used of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reading {
+    /// The limit's key, with the models or the tools that it counts where those are not all.
+    pub limit: String,
+    /// What is used.
+    pub used: Quantity,
+    /// The cap.
+    pub cap: Quantity,
+    /// What it does when it trips.
+    pub action: Action,
+    /// Whose rule it is.
+    pub layer: Layer,
+    /// The length of a rate's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_ms: Option<u64>,
+    /// How long until one more fits into a rate's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frees_in_ms: Option<u64>,
+}
+
+impl Reading {
+    /// Returns what remains.
+    pub fn left(&self) -> Quantity {
+        Quantity { limit: self.cap.limit, value: self.cap.value.saturating_sub(self.used.value) }
+    }
+
+    /// Whether it is an amount that people can make something of: no switch, and no count of refusals where there were none.
+    pub fn tells(&self) -> bool {
+        self.cap.limit.unit != Unit::Switch && (self.cap.limit.key != "max_denials" || self.used.value > 0)
+    }
+
+    /// Returns `17/25`, for a rate with its window.
+    pub fn figures(&self) -> String {
+        let window = self.per_ms.map(|ms| format!(" in {}", seconds(ms))).unwrap_or_default();
+        let limit = self.cap.limit;
+        match limit.unit {
+            Unit::Tokens => format!("{}{window}", pair(limit, self.used.value, self.cap.value)),
+            _ => format!("{}/{}{window}", self.used.show(), self.cap.show()),
+        }
+    }
+}
+
+/// Returns a length of time in the unit that people would give it in.
+pub fn seconds(ms: u64) -> String {
+    match ms {
+        0..=9_999 => format!("{:.1} s", ms as f64 / 1e3),
+        10_000..=119_999 => format!("{} s", ms.div_ceil(1000)),
+        _ => format!("{} min", ms.div_ceil(60_000)),
+    }
+}
+
+/// What is left under each limit that is an amount.
+pub fn remaining(limits: &[Reading]) -> BTreeMap<String, Quantity> {
+    let mut left: BTreeMap<String, Quantity> = BTreeMap::new();
+    for reading in limits.iter().filter(|reading| reading.cap.limit.unit != Unit::Switch) {
+        let least = left.entry(reading.limit.clone()).or_insert(reading.left());
+        least.value = least.value.min(reading.left().value);
+    }
+    left
+}
+
+/// Returns a run as it stands at `now`: its clock runs while it is at work.
+pub fn at_now(run: &Run, now: Moment) -> Run {
+    let since = if run.working && run.status == Status::Running { now.since(run.last) } else { 0 };
+    let tally = Tally { duration_ms: run.tally.duration_ms + since, ..run.tally };
+    let last = if run.status == Status::Running { now } else { run.last };
+    Run { tally, last, ..run.clone() }
+}
+
+/// Reads the limits of a run.
+pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<Reading> {
+    let run = at_now(run, now);
+    let book = Book::new(session.clone());
+    measured(&book, &run, run.last, Scope::Run)
+}
+
+/// Reads the limits of a session.
+pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<Reading> {
+    let mut book = Book::new(rows.session.clone());
+    for run in &rows.runs {
+        book.lay_run(run.clone());
+    }
+    let main = rows.runs.iter().filter(|run| run.is_main());
+    let since = main.map(|run| at_now(run, now).tally.duration_ms - run.tally.duration_ms).max();
+    book.session.tally.duration_ms += since.unwrap_or(0);
+    let at = if rows.session.status == Status::Running { now } else { rows.session.last };
+    let at_work = rows.runs.iter().filter(|run| run.status == Status::Running);
+    let deepest = at_work.max_by_key(|run| run.depth).cloned().unwrap_or_default();
+    measured(&book, &deepest, at, Scope::Session)
+}
+
+/// What is used of a limit that sessions share.
+#[derive(Clone, Debug, Serialize)]
+pub struct Budget {
+    /// `user` or `project`.
+    pub scope: Scope,
+    /// Whose: nothing for the user, the folder for a project.
+    pub id: String,
+    /// The limit with what is used of it.
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// What remains.
+    pub remaining: Quantity,
+    /// When it begins anew.
+    pub resets: Option<Stamp>,
+}
+
+/// Reads the budgets of the user and of the projects of these sessions; the caps are those of each one's latest session.
+pub fn budgets(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Vec<Budget> {
+    let mut latest: BTreeMap<(Scope, &str), &Session> = BTreeMap::new();
+    for session in rows.iter().map(|rows| &rows.session) {
+        for key in [(Scope::User, ""), (Scope::Project, session.project.as_str())] {
+            let known = latest.entry(key).or_insert(session);
+            if session.last.wall_ms > known.last.wall_ms {
+                *known = session;
+            }
+        }
+    }
+    let mut budgets = Vec::new();
+    for ((scope, id), session) in latest.into_iter().rev() {
+        let rules = if scope == Scope::User { &session.user_rules } else { &session.project_rules };
+        if rules.is_empty() {
+            continue;
+        }
+        let known = pools.iter().find(|pool| pool.scope == scope && pool.id == id);
+        let mut pool = known.cloned().unwrap_or_else(|| Pool::new(scope, id));
+        if pool.is_due(rules, now.wall_ms) {
+            // Nothing was spent in what no session has begun yet.
+            let known = pool.periods.clone();
+            let standing = |at: usize| known.get(at).filter(|period| period.covers(now.wall_ms)).cloned();
+            let at = |span| SPANS.iter().position(|(it, _)| *it == span).unwrap_or(SPANS.len());
+            pool.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
+        }
+        pool.take_rules(rules);
+        budgets.extend(of_pool(session, pool, now));
+    }
+    budgets
+}
+
+fn of_pool(session: &Session, pool: Pool, now: Moment) -> Vec<Budget> {
+    let (scope, ends) = (pool.scope, pool.periods.each_ref().map(|period| period.to_ms));
+    let id = if scope == Scope::Project { project(session) } else { String::new() };
+    let mut book = Book::new(session.clone());
+    book.pools.push(pool);
+    let readings = measured(&book, &Run::default(), now, scope);
+    let resets = |reading: &Reading| {
+        let at = SPANS.iter().position(|(_, key)| *key == reading.cap.limit.key)?;
+        Some(Stamp(ends[at])).filter(|stamp| stamp.0 > 0)
+    };
+    let budget = |reading: Reading| Budget {
+        scope,
+        id: id.clone(),
+        remaining: reading.left(),
+        resets: resets(&reading),
+        reading,
+    };
+    readings.into_iter().map(budget).collect()
+}
+
+fn measured(book: &Book, run: &Run, at: Moment, scope: Scope) -> Vec<Reading> {
+    let kind = Kind::Other(String::new());
+    let event = Event { session: String::new(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
+    let scopes = measure::usage(book, run, &event);
+    let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
+    let rules = usage.rules.rules.iter().map(|rule| of_rule(rule, usage));
+    let rates = usage.rules.rates.iter().map(|rate| of_rate(rate, usage, (&book.session, at)));
+    rules.chain(rates).collect()
+}
+
+fn of_rule(rule: &Rule, usage: &ScopeUsage) -> Reading {
+    Reading {
+        limit: rule.name().into_owned(),
+        used: Quantity { limit: rule.limit, value: rule.limit.used(usage.meters_of(rule)) },
+        cap: Quantity { limit: rule.limit, value: rule.cap },
+        action: rule.action,
+        layer: rule.layer,
+        per_ms: None,
+        frees_in_ms: None,
+    }
+}
+
+/// Reads a rate; one on model requests has a window for each model, and the fullest tells.
+fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> Reading {
+    let (session, now) = at;
+    let models = session.models.keys().chain(&session.model).map(String::as_str);
+    let counted = models.filter(|_| rate.counts_requests()).chain([""]);
+    let fullest = counted.map(|model| usage.windows.read(rate, model, now)).max_by_key(|reading| reading.used);
+    let reading = fullest.unwrap_or(crate::engine::rates::Reading { used: 0, frees_in_ms: 0 });
+    let of = if rate.tool.is_empty() { String::new() } else { format!(".{}", rate.tool) };
+    Reading {
+        limit: format!("{}{of}", rate.limit.key),
+        used: Quantity { limit: rate.limit, value: reading.used },
+        cap: Quantity { limit: rate.limit, value: rate.max },
+        action: rate.action,
+        layer: rate.layer,
+        per_ms: Some(rate.per_ms),
+        frees_in_ms: Some(reading.frees_in_ms),
+    }
+}

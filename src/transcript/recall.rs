@@ -1,0 +1,133 @@
+//! What a transcript remembers of work that the state does not know: the state was deleted, or nobody announced the agent.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use chrono::DateTime;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::transcript::open;
+
+/// Work that a transcript shows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The calls of the prompt that have ended.
+    pub calls: Vec<String>,
+    /// The ids of its responses.
+    pub responses: HashSet<String>,
+    /// When its first and its last row were written, in milliseconds since 1970.
+    pub span_ms: Option<(i64, i64)>,
+    /// How many calls of other prompts have ended.
+    pub earlier: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    prompt_id: Option<String>,
+    timestamp: Option<String>,
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: Option<String>,
+    id: Option<String>,
+    #[serde(default)]
+    content: Content,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Blocks(Vec<Block>),
+    Other(IgnoredAny),
+}
+
+impl Default for Content {
+    fn default() -> Content {
+        Content::Other(IgnoredAny)
+    }
+}
+
+#[derive(Deserialize)]
+struct Block {
+    tool_use_id: Option<String>,
+}
+
+/// Reads what a transcript shows of a prompt, or of all where none is given. A row that cannot be read is passed over.
+pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
+    let (file, _) = open(path)?;
+    let mut memory = Memory::default();
+    let mut is_of_prompt = prompt.is_none();
+    let mut seen = HashSet::new();
+    for line in BufReader::new(file).split(b'\n') {
+        let Ok(row) = serde_json::from_slice::<Row>(&line?) else { continue };
+        if let (Some(of_row), Some(prompt)) = (&row.prompt_id, prompt) {
+            is_of_prompt = of_row == prompt;
+        }
+        let time = row.timestamp.as_deref().and_then(|time| DateTime::parse_from_rfc3339(time).ok());
+        if let Some(time) = time.map(|time| time.timestamp_millis()).filter(|_| is_of_prompt) {
+            let (began, ended) = memory.span_ms.unwrap_or((time, time));
+            memory.span_ms = Some((began, ended.max(time)));
+        }
+        if row.message.role.as_deref() == Some("assistant") {
+            memory.responses.extend(row.message.id.filter(|_| is_of_prompt));
+        }
+        let Content::Blocks(blocks) = row.message.content else { continue };
+        for call in blocks.into_iter().filter_map(|block| block.tool_use_id).filter(|call| seen.insert(call.clone())) {
+            if is_of_prompt {
+                memory.calls.push(call);
+            } else {
+                memory.earlier += 1;
+            }
+        }
+    }
+    Ok(memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_transcript_remembers_the_calls_and_responses_of_a_prompt() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let user = |prompt, content: &str| {
+            let time = "2026-11-20T10:00:00.000Z";
+            format!(
+                r#"{{"type":"user","promptId":"{prompt}","timestamp":"{time}","message":{{"role":"user","content":{content}}}}}"#
+            )
+        };
+        let result = |id| format!(r#"[{{"type":"tool_result","tool_use_id":"{id}","content":[]}}]"#);
+        let answer = |id| {
+            format!(
+                r#"{{"type":"assistant","message":{{"role":"assistant","id":"{id}","content":[{{"type":"tool_use","id":"x"}}]}}}}"#
+            )
+        };
+        let rows = [
+            user("p1", "\"go\""),
+            answer("m1"),
+            user("p1", &result("t1")),
+            user("p2", "\"on\""),
+            "{}".to_owned(),
+            "broken".to_owned(),
+            answer("m2"),
+            user("p2", &result("t2")),
+            user("p2", &result("t2")),
+            user("p2", &result("t3")),
+        ];
+        fs::write(&path, rows.join("\n")).unwrap();
+        let memory = recall(&path, Some("p2")).unwrap();
+        assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
+        assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));
+        assert_eq!(memory.span_ms, Some((1_795_168_800_000, 1_795_168_800_000)));
+        let all = recall(&path, None).unwrap();
+        assert_eq!((all.calls.len(), all.responses.len(), all.earlier), (3, 2, 0));
+    }
+}

@@ -1,0 +1,65 @@
+//! Stops that somebody asked for, with the reason they gave: a tool, a line of its result, a person.
+
+use fusebox::engine::policy::Layer;
+use fusebox::engine::rules::{ExplicitStop, Rules};
+use fusebox::engine::session::Status;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::endings::{event, reports, run, with_rules};
+use crate::levers::log;
+use crate::world::TestWorld;
+
+fn asks() -> Rules {
+    let tools = vec!["mcp__judge__submit*".to_owned()];
+    let rule = ExplicitStop { tools, marker: Some("FUSEBOX_STOP:".to_owned()), layer: Layer::Project };
+    Rules { explicit_stop: Some(rule), ..Rules::default() }
+}
+
+/// Has the developer's call of a tool end with this result.
+fn ends(world: &TestWorld, tool: &str, response: &Value) -> String {
+    let more = json!({"agent_id": "d1", "agent_type": "developer", "tool_name": tool, "tool_use_id": "t7",
+        "tool_input": {"command": "make"}, "tool_response": response});
+    event(world, "PostToolUse", &more)
+}
+
+#[test]
+fn a_tool_ends_the_run_by_its_name() {
+    let world = with_rules(&asks());
+    assert_eq!(ends(&world, "mcp__judge__look", &json!("fine")), "");
+    assert_snapshot!(ends(&world, "mcp__judge__submit_answer", &json!("accepted")), @r#"{"continue":false,"stopReason":"Fusebox stopped agent developer (run d1): the tool mcp__judge__submit_answer asked for its end (explicit_stop, set by the project's .claude/fusebox.json). `fusebox explain d1` tells more."}"#);
+    let stopped = run(&world);
+    assert_eq!((stopped.status, stopped.stop_reason.as_deref()), (Status::Stopped, Some("explicit_stop")));
+    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: agent developer (run d1) was ended: the tool mcp__judge__submit_answer asked for its end (explicit_stop, set by the project's .claude/fusebox.json).","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: the tool mcp__judge__submit_answer asked for its end (explicit_stop, set by the project's .claude/fusebox.json)."}}"#);
+    assert_snapshot!(log(&world), @"AGENT_STOPPED developer d1 Agent was stopped: the tool mcp__judge__submit_answer asked for its end");
+}
+
+#[test]
+fn a_line_of_a_result_ends_the_run_with_its_reason() {
+    let world = with_rules(&asks());
+    assert_eq!(ends(&world, "Bash", &json!({"stdout": "echo FUSEBOX_STOP: not yet"})), "");
+    let said = json!({"stdout": "12 files\nFUSEBOX_STOP: all \"12\" files processed\n", "stderr": ""});
+    assert_snapshot!(ends(&world, "Bash", &said), @r#"{"continue":false,"stopReason":"Fusebox stopped agent developer (run d1): a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\". `fusebox explain d1` tells more."}"#);
+    assert_eq!(run(&world).error.as_deref(), Some("all \"12\" files processed"));
+    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: agent developer (run d1) was ended: a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\".","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\"."}}"#);
+    assert_snapshot!(log(&world), @r#"AGENT_STOPPED developer d1 all "12" files processed"#);
+}
+
+#[test]
+fn a_marker_means_nothing_where_no_rule_names_it() {
+    let world = with_rules(&Rules::default());
+    assert_eq!(ends(&world, "Bash", &json!({"stdout": "FUSEBOX_STOP: now"})), "");
+    assert_eq!(run(&world).status, Status::Running);
+}
+
+#[test]
+fn a_persons_reason_reaches_the_agent_and_its_parent() {
+    let world = with_rules(&Rules::default());
+    let _said = world.run(&["stop", "d1", "--reason", "wrong branch"]).ok();
+    let call = json!({"agent_id": "d1", "agent_type": "developer", "tool_name": "Read", "tool_use_id": "t8", "tool_input": {}});
+    assert_snapshot!(event(&world, "PreToolUse", &call), @r#"{"continue":false,"stopReason":"Fusebox stopped agent developer (run d1): a person stopped it (`fusebox stop`): \"wrong branch\". `fusebox explain d1` tells more.","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Fusebox: Agent developer (run d1): a person stopped it (`fusebox stop`): \"wrong branch\". This call was not run. The agent is stopped here; its work so far counts as partial."}}"#);
+    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: agent developer (run d1) was stopped before it was done: a person stopped it (`fusebox stop`): \"wrong branch\". Its result is partial, although it is reported as completed.","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was stopped before it was done: a person stopped it (`fusebox stop`): \"wrong branch\". Its result is partial, although it is reported as completed."}}"#);
+    let world = with_rules(&Rules::default());
+    let _said = world.run(&["pause", "s1", "--reason", "lunch"]).ok();
+    assert_snapshot!(event(&world, "UserPromptSubmit", &json!({"prompt": "go on", "prompt_id": "p2"})), @r#"{"decision":"block","reason":"Fusebox: this work is paused: a person paused it (`fusebox pause`): \"lunch\". `fusebox resume s1` in another terminal lets it go on."}"#);
+}

@@ -1,0 +1,324 @@
+//! A client in memory: it does what a script says as far as the answers let it, and takes down how strict they were.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use fusebox::engine::amount::Amount;
+use fusebox::engine::book::{Book, Link, NewCharge, Rulebook};
+use fusebox::engine::enforce;
+use fusebox::engine::event::{Agent, Call, Ending, Event, Intent, Kind, Moment, Outcome, Prints, Spawned};
+use fusebox::engine::meters::Spend;
+use fusebox::engine::policy::{Action, Scope};
+use fusebox::engine::pool::{Period, Pool};
+use fusebox::engine::record::Charge;
+use fusebox::engine::rules::Rules;
+use fusebox::engine::session::Session;
+use fusebox::engine::step::{Findings, step};
+use fusebox::engine::verdict::{Refusal, Step, Verdict};
+
+/// One model response with its calls, and what it spent.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub who: u8,
+    pub calls: u8,
+    pub tool: u8,
+    pub result: u8,
+    pub fails: bool,
+    pub tokens: u64,
+    pub context: u64,
+    pub plans: bool,
+}
+
+/// One thing that happens. Agent 0 is the main agent, the others are named by whoever wrote the script.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Prompt,
+    Wait(u64),
+    Turn(Turn),
+    Spawn { by: u8, id: u8 },
+    Wake { by: u8, id: u8 },
+    Done(u8),
+    Tamper(u8),
+}
+
+/// The rules in force over each scope, and how a person answers.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    pub scopes: Vec<(Scope, Rules)>,
+    pub says_yes: bool,
+}
+
+/// How strict an answer is: its step, the per cent of its warning, and the fewer reports it leaves the stricter.
+pub type Strictness = (Step, u8, Reverse<u32>);
+
+/// What an agent gets that is over or was never started.
+const OVER: Strictness = (Step::Stop, 100, Reverse(0));
+/// What is said where nothing happens.
+pub const FREE: Strictness = (Step::Allow, 0, Reverse(u32::MAX));
+
+/// 2026-11-20 10:00 UTC.
+const BEGAN_MS: i64 = 1_795_168_800_000;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    AtWork,
+    Ended,
+    Over,
+}
+
+/// The client with the book that its events go to.
+pub struct Client<'a> {
+    policy: &'a Policy,
+    pub book: Book,
+    agents: BTreeMap<u8, State>,
+    now: u64,
+    prompts: u32,
+    made: u32,
+    answers: Vec<Strictness>,
+    /// Every verdict, in the order of the events.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Rulebook for Policy {
+    fn main(&self) -> Rules {
+        self.of(Scope::Run)
+    }
+    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+        self.of(Scope::Run)
+    }
+    fn discipline(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+impl Policy {
+    fn of(&self, scope: Scope) -> Rules {
+        self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
+    }
+
+    fn book(&self) -> Book {
+        let session = |id: &str, scope| Session { id: id.to_owned(), rules: self.of(scope), ..Session::default() };
+        let mut book = Book::new(session("s", Scope::Session));
+        book.session.started = at(0);
+        let has = |scope: Scope| self.scopes.iter().any(|(known, _)| *known == scope);
+        book.outer = has(Scope::Outer).then(|| Session { started: at(0), ..session("outer", Scope::Outer) });
+        for scope in [Scope::Project, Scope::User].into_iter().filter(|scope| has(*scope)) {
+            let for_ever = Period { from_ms: 0, to_ms: i64::MAX, resets: "midnight".to_owned(), ..Period::default() };
+            let mut pool = Pool::new(scope, "");
+            pool.periods = [for_ever.clone(), for_ever.clone(), for_ever];
+            pool.take_rules(&self.of(scope));
+            book.pools.push(pool);
+        }
+        book
+    }
+}
+
+fn at(ms: u64) -> Moment {
+    Moment { wall_ms: BEGAN_MS + i64::try_from(ms).unwrap_or(0), mono_ms: ms, boot: 1 }
+}
+
+/// Plays a script; returns how strict the events of each act were answered, and the client after it.
+pub fn play<'a>(policy: &'a Policy, acts: &[Act]) -> (Vec<Vec<Strictness>>, Client<'a>) {
+    let mut client = Client {
+        policy,
+        book: policy.book(),
+        agents: BTreeMap::new(),
+        now: 0,
+        prompts: 0,
+        made: 0,
+        answers: Vec::new(),
+        verdicts: Vec::new(),
+    };
+    let answers = acts.iter().map(|act| client.act(act)).collect();
+    (answers, client)
+}
+
+impl Client<'_> {
+    fn act(&mut self, act: &Act) -> Vec<Strictness> {
+        match act {
+            Act::Wait(ms) => self.now += ms,
+            Act::Prompt => self.prompt(),
+            Act::Turn(turn) => self.turn(turn),
+            Act::Spawn { by, id } => self.spawn(*by, *id),
+            Act::Wake { by, id } => self.wake(*by, *id),
+            Act::Tamper(who) => {
+                let intent = Intent::Tampering { what: "limits".to_owned() };
+                self.batch(*who, &[self.call("Bash", intent, 0)], &Turn::small(*who));
+            }
+            Act::Done(who) => {
+                if self.state(*who) == Some(State::AtWork) {
+                    let ending = Ending::default();
+                    let stopped = |ending| Kind::Stopped { crons: Vec::new(), ending };
+                    let kind = if *who == 0 { stopped(ending) } else { Kind::SubagentEnded(ending) };
+                    self.event(*who, kind, None);
+                    if *who > 0 {
+                        self.agents.insert(*who, State::Ended);
+                    }
+                }
+            }
+        }
+        std::mem::take(&mut self.answers)
+    }
+
+    /// Where an agent stands; nothing where the script has not started it. What is over answers strictly from then on.
+    fn state(&mut self, who: u8) -> Option<State> {
+        let state = self.agents.get(&who).copied();
+        if state == Some(State::Over) {
+            self.answers.push(OVER);
+        }
+        state
+    }
+
+    fn prompt(&mut self) {
+        self.prompts += 1;
+        let verdict = self.event(0, Kind::Prompt { text_hash: 0, notification: None }, None);
+        self.agents.insert(0, if verdict.step >= Step::Deny { State::Over } else { State::AtWork });
+    }
+
+    fn turn(&mut self, turn: &Turn) {
+        let tool = ["Read", "Bash", "WebSearch"][usize::from(turn.tool) % 3];
+        let calls: Vec<Call> = (0..turn.calls).map(|_| self.call(tool, Intent::Plain, turn.result)).collect();
+        self.batch(turn.who, &calls, turn);
+    }
+
+    /// Makes a call with an id of its own.
+    fn call(&self, tool: &str, intent: Intent, result: u8) -> Call {
+        let print = u32::from(result) * 7 + tool.len() as u32;
+        Call { id: String::new(), tool: tool.to_owned(), intent, prints: Prints { all: print, error: print } }
+    }
+
+    /// Plays a whole response; returns whether all its calls ran.
+    fn batch(&mut self, who: u8, calls: &[Call], turn: &Turn) -> bool {
+        if self.state(who) != Some(State::AtWork) {
+            return false;
+        }
+        let mut named = Vec::new();
+        for call in calls {
+            self.made += 1;
+            named.push(Call { id: format!("t{}", self.made), ..call.clone() });
+        }
+        let mut ran = true;
+        for call in &named {
+            let verdict = self.event(who, Kind::ToolRequested(call.clone()), None);
+            let runs = match verdict.step {
+                Step::Allow | Step::Warn => true,
+                Step::Ask => self.policy.says_yes,
+                Step::Deny | Step::Stop => false,
+            };
+            ran &= runs;
+            if runs && self.state(who) == Some(State::AtWork) {
+                let agent = matches!(call.intent, Intent::Spawn { .. })
+                    .then(|| Spawned { id: "launched".to_owned(), ended: false });
+                let outcome = Outcome { failed: turn.fails, agent, ..Outcome::default() };
+                self.event(who, Kind::ToolEnded(call.clone(), outcome), None);
+            }
+        }
+        if self.state(who) == Some(State::AtWork) {
+            self.event(who, Kind::BatchEnded(named), Some(turn));
+        }
+        ran && self.state(who) == Some(State::AtWork)
+    }
+
+    fn spawn(&mut self, by: u8, id: u8) {
+        if self.agents.contains_key(&id) || matches!(self.state(by), None | Some(State::Ended)) {
+            return;
+        }
+        let intent = Intent::Spawn { agent_type: "worker".to_owned(), name: None, prompt: String::new() };
+        let call = self.call("Agent", intent, id);
+        let starts = self.batch(by, &[call], &Turn::small(by));
+        self.agents.insert(id, if starts { State::AtWork } else { State::Over });
+        if starts {
+            let depth = self.book.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
+            let parent = (by > 0).then(|| self.run(by));
+            let link = Link { spawn_call: Some(format!("t{}", self.made)), parent, depth, name: None };
+            self.found(id, Kind::SubagentStarted, Findings { link: Some(link), ..Findings::default() });
+        }
+    }
+
+    fn wake(&mut self, by: u8, id: u8) {
+        match (self.state(id), self.state(by)) {
+            (Some(State::Ended), Some(State::AtWork)) => {}
+            _ => return,
+        }
+        let call = self.call("SendMessage", Intent::Message { to: format!("a{id}") }, id);
+        if self.batch(by, &[call], &Turn::small(by)) {
+            self.agents.insert(id, State::AtWork);
+            self.event(id, Kind::SubagentStarted, None);
+        } else {
+            self.agents.insert(id, State::Over);
+        }
+    }
+
+    fn run(&self, who: u8) -> String {
+        if who == 0 { format!("p{}", self.prompts) } else { format!("a{who}") }
+    }
+
+    fn event(&mut self, who: u8, kind: Kind, spends: Option<&Turn>) -> Verdict {
+        let charges = spends.map(|turn| (self.run(who), turn.charge(&self.run(who), self.now))).into_iter().collect();
+        self.found(who, kind, Findings { charges, ..Findings::default() })
+    }
+
+    fn found(&mut self, who: u8, kind: Kind, found: Findings) -> Verdict {
+        let agent = match who {
+            0 => Agent::Main,
+            _ => Agent::Sub { id: self.run(who), agent_type: "worker".to_owned() },
+        };
+        let prompt_id = Some(format!("p{}", self.prompts));
+        let event = Event { session: "s".to_owned(), agent, prompt_id, at: at(self.now), attended: true, kind };
+        let (_, verdict) = step(&mut self.book, &event, &found, self.policy);
+        if let Some(halted) = self.book.halted.clone() {
+            enforce::cascade(&mut self.book, &halted);
+        }
+        self.book.saved();
+        self.answers.push(strictness(&verdict));
+        if verdict.step == Step::Stop {
+            self.agents.insert(who, State::Over);
+        }
+        self.verdicts.push(verdict.clone());
+        verdict
+    }
+}
+
+/// Returns how strict an act was answered at its strictest.
+pub fn strictest(answers: &[Strictness]) -> Strictness {
+    answers.iter().copied().max().unwrap_or(FREE)
+}
+
+fn strictness(verdict: &Verdict) -> Strictness {
+    let percent = verdict.findings.iter().map(|finding| finding.percent).max().unwrap_or(0);
+    let grace = match verdict.refusal {
+        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => grace,
+        _ => u32::MAX,
+    };
+    // A trip that will ask at the next call is no less than a warning.
+    let step = if percent >= 100 { verdict.step.max(Step::Warn) } else { verdict.step };
+    (step, percent, Reverse(grace))
+}
+
+impl Turn {
+    /// A response that spends next to nothing.
+    pub fn small(who: u8) -> Turn {
+        Turn { who, calls: 1, tool: 1, result: 0, fails: false, tokens: 1, context: 1, plans: true }
+    }
+
+    fn charge(&self, run: &str, now: u64) -> NewCharge {
+        let spend = Spend { requests: 1, tokens: self.tokens, cache_reads: self.context, cost: Amount(self.tokens) };
+        let model = if self.plans { "claude-opus-5-5" } else { "claude-haiku-5-5" };
+        let charge = Charge {
+            session: "s".to_owned(),
+            run: run.to_owned(),
+            model: model.to_owned(),
+            at_ms: at(now).wall_ms,
+            spend,
+            output: self.tokens,
+            context: self.context,
+            ..Charge::default()
+        };
+        NewCharge { charge, adds: spend, replay_price: (0, 0) }
+    }
+}
+
+/// Whether the action of a rule leaves a run with nothing more to do.
+pub fn ends(action: Action) -> bool {
+    matches!(action, Action::Terminate | Action::Pause)
+}

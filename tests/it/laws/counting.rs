@@ -1,0 +1,116 @@
+//! Each call counts once, and each response: however often they arrive, and in whatever order.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use fusebox::engine::book::Book;
+use fusebox::engine::event::{Agent, Call, Event, Kind, Moment, Outcome};
+use fusebox::engine::session::Session;
+use fusebox::engine::step::{Findings, step};
+use fusebox::pricing::table::Table;
+use fusebox::transcript::intake::{Intake, Memory};
+use proptest::collection::vec;
+use proptest::prelude::{Just, Strategy};
+
+use crate::laws::client::Policy;
+use crate::laws::try_all;
+
+fn event(number: usize, kind: Kind) -> Event {
+    let ms = number as u64;
+    Event {
+        session: "s".to_owned(),
+        agent: Agent::Main,
+        prompt_id: Some("p1".to_owned()),
+        at: Moment { wall_ms: 1_795_168_800_000 + number as i64, mono_ms: ms, boot: 1 },
+        attended: true,
+        kind,
+    }
+}
+
+/// What happened of a call: it asked, ended, or its batch was over.
+fn arrives(call: u8, how: u8) -> Kind {
+    let call = Call { id: format!("t{call}"), tool: "Bash".to_owned(), ..Call::default() };
+    match how {
+        0 => Kind::ToolRequested(call),
+        1 => Kind::ToolEnded(call, Outcome::default()),
+        2 => Kind::ToolEnded(call, Outcome { failed: true, ..Outcome::default() }),
+        _ => Kind::BatchEnded(vec![call]),
+    }
+}
+
+#[test]
+fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
+    let arrivals = vec((0_u8..6, 0_u8..4), 0..40);
+    try_all("tool_use_id", 500, &arrivals, |arrivals| {
+        let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
+        book.outer = Some(Session::default());
+        for (number, (call, how)) in arrivals.iter().enumerate() {
+            step(&mut book, &event(number, arrives(*call, *how)), &Findings::default(), &Policy::default());
+            book.saved();
+        }
+        let mut distinct: Vec<u8> = arrivals.iter().map(|(call, _)| *call).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let expected = distinct.len() as u64;
+        let outer = book.outer.as_ref().map_or(0, |outer| outer.tally.turns);
+        let of_run = book.run("p1").map_or(0, |run| run.tally.turns);
+        match [book.session.tally.turns, outer, of_run] == [expected; 3] {
+            true => Ok(()),
+            false => {
+                Err(format!("{} of {expected} calls, outside {outer}, the run {of_run}", book.session.tally.turns))
+            }
+        }
+    });
+}
+
+/// One row of a response: which, and its output tokens so far.
+type Row = (u8, u64);
+
+fn line(row: &Row) -> String {
+    let (id, output) = row;
+    let usage = format!(r#"{{"input_tokens":3,"output_tokens":{output},"cache_read_input_tokens":7}}"#);
+    let message = format!(r#"{{"id":"msg_{id}","model":"claude-opus-5-5","content":[],"usage":{usage}}}"#);
+    format!(r#"{{"type":"assistant","timestamp":"2026-11-20T10:00:00.000Z","message":{message}}}"#) + "\n"
+}
+
+/// Reads rows in pieces that end after so many of them; returns the session's requests and tokens.
+fn charged(rows: &[Row], pieces: &[usize]) -> (u64, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let table = Table::embedded();
+    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
+    book.session.tail.path = path.display().to_string();
+    let mut intake = Intake::new(Memory::default(), &table);
+    let ends = pieces.iter().map(|end| end % (rows.len() + 1)).chain([rows.len()]);
+    for (number, end) in ends.enumerate() {
+        let written: String = rows[..end].iter().map(line).collect();
+        if fs::metadata(&path).is_ok_and(|meta| meta.len() > written.len() as u64) {
+            continue;
+        }
+        fs::write(&path, written).unwrap();
+        intake.main(&mut book, None).unwrap();
+        let found = Findings { charges: std::mem::take(&mut intake.found), ..Findings::default() };
+        let kind = Kind::Other("looks".to_owned());
+        step(&mut book, &event(number, kind), &found, &Policy::default());
+        book.saved();
+    }
+    let spent = book.session.tally.spent;
+    (spent.requests, spent.tokens)
+}
+
+#[test]
+fn a_response_counts_once_however_often_and_in_whatever_order_its_rows_arrive() {
+    let rows = vec((0_u8..5, 1_u64..100), 1..12).prop_flat_map(|rows| (Just(rows.clone()).prop_shuffle(), Just(rows)));
+    let in_pieces = (rows, vec(0_usize..12, 0..4));
+    try_all("message.id", 60, &in_pieces, |((shuffled, rows), pieces)| {
+        let mut largest: BTreeMap<u8, u64> = BTreeMap::new();
+        for (id, output) in &rows {
+            let most = largest.entry(*id).or_default();
+            *most = (*most).max(*output);
+        }
+        // Every counter of a response only grows: 3 tokens went in, and the most that came out.
+        let expected = (largest.len() as u64, largest.values().map(|output| output + 3).sum());
+        let found = [charged(&rows, &pieces), charged(&shuffled, &pieces), charged(&shuffled, &[])];
+        if found == [expected; 3] { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
+    });
+}

@@ -1,0 +1,101 @@
+//! State that is deleted while a session runs: its counters are found again in the transcripts.
+
+use std::fs;
+
+use fusebox::store::logbook;
+use fusebox::world::World;
+use serde_json::{Value, json};
+
+use crate::state::load;
+use crate::world::TestWorld;
+
+const SESSION: &str = "s1";
+
+/// Sends an event of the main agent, or of a subagent.
+fn event(world: &TestWorld, name: &str, rest: &Value) -> String {
+    let mut input = json!({"session_id": SESSION, "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
+        "prompt_id": "p2", "hook_event_name": name});
+    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    world.hook(input).ok()
+}
+
+/// Adds rows to a transcript.
+fn write(world: &TestWorld, place: &str, rows: &[Value]) {
+    let before = world.read(place).unwrap_or_default();
+    let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    world.write(place, before + &rows);
+}
+
+fn user(prompt: &str, content: &Value) -> Value {
+    let time = logbook::time(World::real().now().wall_ms);
+    json!({"type": "user", "promptId": prompt, "timestamp": time, "message": {"role": "user", "content": content}})
+}
+
+/// The row of a response with a call, which costs 0.00584 USD, and that of the call's result.
+fn worked(prompt: &str, id: &str) -> [Value; 2] {
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
+        "cache_read_input_tokens": 2000});
+    let time = logbook::time(World::real().now().wall_ms);
+    let content = json!([{"type": "tool_use", "id": id, "name": "Read", "input": {}}]);
+    let message = json!({"role": "assistant", "id": format!("m-{id}"), "model": "claude-opus-5-5", "content": content, "usage": usage});
+    [
+        json!({"type": "assistant", "timestamp": time, "message": message}),
+        user(prompt, &json!([{"type": "tool_result", "tool_use_id": id, "content": "done"}])),
+    ]
+}
+
+fn call(world: &TestWorld, id: &str, agent: &Value) -> String {
+    let mut call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id});
+    call.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
+    event(world, "PreToolUse", &call)
+}
+
+/// A world in which an earlier prompt made one call, and the one at work two.
+fn with_work(policy: &Value) -> TestWorld {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", policy.to_string());
+    write(&world, "s1.jsonl", &[user("p1", &json!("go"))]);
+    write(&world, "s1.jsonl", &worked("p1", "t0"));
+    write(&world, "s1.jsonl", &[user("p2", &json!("on"))]);
+    for id in ["t1", "t2"] {
+        write(&world, "s1.jsonl", &worked("p2", id));
+    }
+    world
+}
+
+#[test]
+fn deleting_the_state_gives_no_fresh_counters() {
+    let world = with_work(&json!({"main": {"max_turns": 3, "warn_at": [], "grace_turns": 0}}));
+    event(&world, "UserPromptSubmit", &json!({"prompt": "on"}));
+    fs::remove_dir_all(world.path("state")).unwrap();
+    let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t2", "tool_response": {}});
+    event(&world, "PostToolUse", &over);
+    assert_eq!(call(&world, "t3", &json!({})), "");
+    assert!(call(&world, "t4", &json!({})).contains("3/3 (max_turns"));
+    let (session, runs) = load(&world, SESSION);
+    let run = runs.iter().find(|run| run.id == "p2").unwrap();
+    assert_eq!((session.tally.turns, session.tally.spent.requests), (4, 3));
+    assert_eq!((run.tally.turns, run.tally.spent.requests), (3, 2));
+    assert_eq!(run.tally.spent.cost.usd(), 0.01168);
+}
+
+#[test]
+fn a_subagent_without_state_keeps_its_counters_too() {
+    let world = with_work(&json!({"agents": {"developer": {"max_turns": 2, "warn_at": [], "grace_turns": 0}}}));
+    write(&world, "s1/subagents/agent-a1.jsonl", &[user("p2", &json!("work"))]);
+    write(&world, "s1/subagents/agent-a1.jsonl", &worked("p2", "a-t1"));
+    let agent = json!({"agent_id": "a1", "agent_type": "developer"});
+    assert_eq!(call(&world, "a-t2", &agent), "");
+    assert!(call(&world, "a-t3", &agent).contains("2/2 (max_turns"));
+}
+
+#[test]
+fn a_session_counts_the_calls_of_earlier_prompts_too() {
+    let world = with_work(
+        &json!({"session": {"max_turns": 4, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}}),
+    );
+    event(&world, "UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p3"}));
+    assert_eq!(load(&world, SESSION).0.tally.turns, 3);
+    assert_eq!(call(&world, "t3", &json!({"prompt_id": "p3"})), "");
+    assert!(call(&world, "t4", &json!({"prompt_id": "p3"})).contains("of the whole session 4/4 (max_turns"));
+}

@@ -1,0 +1,160 @@
+//! A client that an agent starts is bound by the agent's session, and charged to it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use fusebox::engine::session::{Session, Status};
+use serde_json::json;
+
+use crate::state::{load, save};
+use crate::world::TestWorld;
+
+/// What one response of these tests costs is 0.00584 USD.
+const USAGE: &str =
+    r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
+
+/// Processes one below the other, which stand for clients: a shell for each but the last.
+struct Processes {
+    first: Child,
+    pids: Vec<u32>,
+}
+
+impl Processes {
+    fn start() -> Processes {
+        let script = r#"echo $$; sh -c 'echo $$; sh -c "echo \$\$; cat >/dev/null"; true'; true"#;
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut first = command.spawn().unwrap();
+        let lines = BufReader::new(first.stdout.take().unwrap()).lines();
+        let pids = lines.take(3).map(|line| line.unwrap().parse().unwrap()).collect();
+        Processes { first, pids }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        // They all end at the end of their input.
+        drop(self.first.stdin.take());
+        let _ended = self.first.wait();
+    }
+}
+
+/// Sends an event of a session's client.
+fn event(world: &TestWorld, client: u32, session: &str, name: &str, rest: &serde_json::Value) -> String {
+    let transcript = world.path(&format!("{session}.jsonl"));
+    let mut input = json!({"session_id": session, "transcript_path": transcript, "cwd": world.path("project"),
+        "prompt_id": format!("p-{session}"), "hook_event_name": name});
+    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    world.command(&["hook"]).env("CLAUDE_PID", &client.to_string()).stdin(input).run().ok()
+}
+
+fn start(world: &TestWorld, client: u32, session: &str) {
+    event(world, client, session, "SessionStart", &json!({"source": "startup"}));
+    event(world, client, session, "UserPromptSubmit", &json!({"prompt": "go"}));
+}
+
+fn call(world: &TestWorld, client: u32, session: &str, id: &str) -> String {
+    let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id});
+    event(world, client, session, "PreToolUse", &call)
+}
+
+fn outer(world: &TestWorld, session: &str) -> Option<String> {
+    load(world, session).0.outer
+}
+
+fn with_limits(session: &serde_json::Value) -> TestWorld {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", json!({"session": session}).to_string());
+    world
+}
+
+#[test]
+fn a_nested_client_is_charged_to_the_first_session_and_bound_by_it() {
+    let world = with_limits(&json!({"max_turns": 4, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));
+    let processes = Processes::start();
+    let [first, below, deepest] = processes.pids[..] else { return };
+    start(&world, first, "s1");
+    assert_eq!(call(&world, first, "s1", "t1"), "");
+    start(&world, below, "s2");
+    start(&world, deepest, "s3");
+    assert_eq!(outer(&world, "s1"), None);
+    assert_eq!([outer(&world, "s2"), outer(&world, "s3")], [Some("s1".to_owned()), Some("s1".to_owned())]);
+    assert_eq!(call(&world, below, "s2", "t2"), "");
+    assert_eq!(call(&world, deepest, "s3", "t3"), "");
+    assert_eq!(call(&world, below, "s2", "t4"), "");
+    assert_eq!(load(&world, "s1").0.tally.turns, 4);
+    let refused = call(&world, deepest, "s3", "t5");
+    assert!(refused.contains("of the session that started this one 4/4 (max_turns"), "{refused}");
+    assert_eq!(load(&world, "s1").0.status, Status::Failed);
+    // The order stands for all of them.
+    for (client, session) in [(first, "s1"), (below, "s2")] {
+        let answer = call(&world, client, session, "t6");
+        assert!(answer.contains(r#""continue":false"#), "{answer}");
+    }
+    let prompt = event(&world, below, "s2", "UserPromptSubmit", &json!({"prompt": "more", "prompt_id": "p-more"}));
+    assert!(prompt.contains("the session that started this one is stopped"), "{prompt}");
+    assert!(prompt.contains("fusebox grant s1 max_turns=+"), "{prompt}");
+}
+
+#[test]
+fn what_a_nested_client_spends_is_the_first_sessions_too() {
+    let world =
+        with_limits(&json!({"max_cost_usd": 0.02, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));
+    let processes = Processes::start();
+    start(&world, processes.pids[0], "s1");
+    start(&world, processes.pids[1], "s2");
+    let mut rows = String::new();
+    let mut made = 0;
+    for number in 1..10 {
+        let message = format!(r#"{{"id":"m{number}","model":"claude-opus-5-5","usage":{USAGE}}}"#);
+        rows +=
+            &format!("{{\"type\":\"assistant\",\"timestamp\":\"2026-11-20T10:00:00.000Z\",\"message\":{message}}}\n");
+        world.write("s2.jsonl", &rows);
+        made = number;
+        let calls =
+            json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": format!("t{number}")}]});
+        if event(&world, processes.pids[1], "s2", "PostToolBatch", &calls).contains(r#""continue":false"#) {
+            break;
+        }
+    }
+    let spent = load(&world, "s1").0.tally.spent;
+    assert_eq!((made, spent.requests), (3, 3));
+    assert_eq!(spent, load(&world, "s2").0.tally.spent);
+    let later = event(&world, processes.pids[0], "s1", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": "p2"}));
+    assert!(later.contains("budget is used up"), "{later}");
+}
+
+#[test]
+fn a_client_that_goes_on_to_another_session_is_not_nested_in_its_own() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let processes = Processes::start();
+    let [first, below, _] = processes.pids[..] else { return };
+    start(&world, first, "s1");
+    event(&world, first, "s2", "SessionStart", &json!({"source": "clear"}));
+    assert_eq!(outer(&world, "s2"), None);
+    // A nested client stays nested when it begins anew; and it is nested in what its parent works on now.
+    start(&world, below, "s3");
+    event(&world, below, "s4", "SessionStart", &json!({"source": "clear"}));
+    assert_eq!([outer(&world, "s3"), outer(&world, "s4")], [Some("s2".to_owned()), Some("s2".to_owned())]);
+    // A person who takes a nested session up again pays for it there.
+    event(&world, first, "s3", "SessionStart", &json!({"source": "resume"}));
+    assert_eq!(outer(&world, "s3"), None);
+}
+
+#[test]
+fn a_first_session_that_is_gone_binds_nobody_and_one_that_has_ended_still_does() {
+    let world = with_limits(&json!({"max_turns": 2, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));
+    let processes = Processes::start();
+    let [first, below, _] = processes.pids[..] else { return };
+    start(&world, first, "s1");
+    start(&world, below, "s2");
+    event(&world, first, "s1", "SessionEnd", &json!({"reason": "other"}));
+    assert_eq!(call(&world, below, "s2", "t1"), "");
+    assert_eq!(load(&world, "s1").0.tally.turns, 1);
+    save(&world, |store| {
+        let session = store.session("s2").unwrap().unwrap();
+        store.save_session(&Session { outer: Some("gone".to_owned()), ..session }).unwrap();
+    });
+    assert_eq!(call(&world, below, "s2", "t2"), "");
+    assert_eq!(load(&world, "s1").0.tally.turns, 1);
+}

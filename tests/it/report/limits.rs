@@ -1,0 +1,345 @@
+//! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, what sessions share, loops,
+//! refused calls.
+
+use fusebox::engine::amount::{Amount, PICO};
+use fusebox::engine::book::Book;
+use fusebox::engine::event::{Agent, Event, Kind, Moment};
+use fusebox::engine::measure;
+use fusebox::engine::meters::Spend;
+use fusebox::engine::policy::{Action, Layer, Mode, Scope};
+use fusebox::engine::pool::{Period, Pool};
+use fusebox::engine::record::{Record, RecordKind};
+use fusebox::engine::rules::{Models, Rate, Rules};
+use fusebox::engine::session::{Run, Session, Status};
+use fusebox::engine::verdict::Finding;
+use fusebox::limits;
+use fusebox::wire::sentences;
+use insta::assert_snapshot;
+
+use crate::state::{at, developer, ended, record, rules, save, session, trip, used};
+use crate::world::TestWorld;
+
+fn rate(limit: &str, tool: &str, max: u64) -> Rate {
+    let limit = limits::find(limit).unwrap();
+    Rate { limit, tool: tool.to_owned(), max, per_ms: 3_600_000, layer: Layer::User, action: Action::Terminate }
+}
+
+fn now() -> Moment {
+    fusebox::world::World::real().now()
+}
+
+/// A developer with a limit of every kind.
+fn many_limits() -> Run {
+    let caps = [
+        ("max_turns", 25, Action::Terminate),
+        ("max_context_tokens", 200_000, Action::Warn),
+        ("max_tokens_per_turn", 8_000, Action::Warn),
+        ("loop_detection", 1, Action::Terminate),
+        ("max_denials", 5, Action::Terminate),
+        ("max_cost_usd", PICO, Action::Terminate),
+    ];
+    let mut rules = rules(&caps, Layer::Project);
+    rules.rules[5].of = Some(Models::Like("*opus*".to_owned()));
+    rules.rates.push(rate("rate_limits", "WebSearch", 10));
+    let mut run = Run { rules, extremes: (50_000, 900), refused: 2, ..developer("s1", "a1", "p1") };
+    let spend = Spend { cost: Amount(PICO / 4), ..Spend::default() };
+    run.models = [("claude-opus-5-5".to_owned(), spend), ("claude-haiku-5-5".to_owned(), spend)].into();
+    for _ in 0..3 {
+        run.windows.note(&run.rules.rates[0], "", now());
+    }
+    run
+}
+
+/// A pool whose day lasts for a hundred years, with so much spent.
+fn pool(scope: Scope, id: &str, cost: u64) -> Pool {
+    let mut pool = Pool::new(scope, id);
+    let spend = Spend { requests: 9, cost: Amount(cost), ..Spend::default() };
+    let spent = [("claude-opus-5-5".to_owned(), spend)].into();
+    pool.periods[0] =
+        Period { from_ms: 0, to_ms: 4_951_900_800_000, resets: "2126-11-21 00:00 +00:00".to_owned(), spent };
+    pool
+}
+
+fn with_many_limits() -> TestWorld {
+    let world = TestWorld::new();
+    let user_rules = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
+    let project_rules = rules(&[("max_cost_usd_per_day", 5 * PICO, Action::Terminate)], Layer::Project);
+    let caps = [("max_parallel_subagents", 8, Action::Terminate), ("max_delegation_depth", 2, Action::Terminate)];
+    let started = Session { user_rules, project_rules, rules: rules(&caps, Layer::User), ..session("s1") };
+    save(&world, |store| {
+        store.add_session(&started).unwrap();
+        store.add_run(&many_limits()).unwrap();
+        store.save_pool(&pool(Scope::User, "", 3 * PICO)).unwrap();
+        store.save_pool(&pool(Scope::Project, &started.project, 0)).unwrap();
+    });
+    world
+}
+
+#[test]
+fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
+    assert_snapshot!(with_many_limits().run(&["status"]), @r"
+    session s1  running  0.00 USD  since 2026-11-20 10:00
+      /srv/shop
+      subagents at once   [----------] 0/8 max_parallel_subagents  user
+      depth of subagents  [#####-----] 1/2 max_delegation_depth  user
+      developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
+        tool calls         [######----] 17/25 max_turns  project
+        prompt tokens of…  [##--------] 50000/200000 tokens max_context_tokens
+        completion token…  [#---------] 900/8000 tokens max_tokens_per_turn  project
+        cost               [##--------] 0.25 USD/1.00 USD models.*opus*.max_cost_usd
+        calls in the win…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user
+
+    all sessions of this user
+      cost of the day  [###-------] 3.00 USD/10.00 USD max_cost_usd_per_day  user
+      max_cost_usd_per_day begins anew 2126-12-02 16:00
+
+    all sessions of /srv/shop
+      cost of the day  [----------] 0.00 USD/5.00 USD max_cost_usd_per_day  project
+      max_cost_usd_per_day begins anew 2126-12-02 16:00
+    [exit 0]
+    ");
+}
+
+#[test]
+fn an_agent_is_told_what_it_has_left() {
+    let world = with_many_limits();
+    assert_snapshot!(world.run(&["status", "--me=s1/a1"]), @r"
+    developer (run a1): running
+      tool calls 17/25, 8 left (max_turns)
+      prompt tokens of one request 50000/200000 tokens, 150000 tokens left (max_context_tokens)
+      completion tokens of one request 900/8000 tokens, 7100 tokens left (max_tokens_per_turn)
+      cost 0.25/1.00 USD, 0.75 USD left (models.*opus*.max_cost_usd)
+      calls in the window 3/10 in 60 min, 7 left (rate_limits.WebSearch)
+    the whole session:
+      subagents at once 0/8, 8 left (max_parallel_subagents)
+      depth of subagents 1/2, 1 left (max_delegation_depth)
+    all sessions of this repository:
+      cost of the day 0.00/5.00 USD, 5.00 USD left (max_cost_usd_per_day)
+    all sessions of this user:
+      cost of the day 3.00/10.00 USD, 7.00 USD left (max_cost_usd_per_day)
+    [exit 0]
+    ");
+    let json: serde_json::Value = serde_json::from_str(&world.run(&["status", "--me=s1/a1", "--json"]).ok()).unwrap();
+    assert_snapshot!(serde_json::to_string_pretty(&json["sessions"][0]["runs"][0]["remaining"]).unwrap(), @r#"
+    {
+      "max_context_tokens": 150000,
+      "max_denials": 5,
+      "max_tokens_per_turn": 7100,
+      "max_turns": 8,
+      "models.*opus*.max_cost_usd": "0.750000000000",
+      "rate_limits.WebSearch": 7
+    }
+    "#);
+    assert_snapshot!(serde_json::to_string_pretty(&json["budgets"]).unwrap(), @r#"
+    [
+      {
+        "scope": "user",
+        "id": "",
+        "limit": "max_cost_usd_per_day",
+        "used": "3.000000000000",
+        "cap": "10.000000000000",
+        "action": "terminate",
+        "layer": "user",
+        "remaining": "7.000000000000",
+        "resets": "2126-12-02T16:00:00.000Z"
+      },
+      {
+        "scope": "project",
+        "id": "/srv/shop",
+        "limit": "max_cost_usd_per_day",
+        "used": "0.000000000000",
+        "cap": "5.000000000000",
+        "action": "terminate",
+        "layer": "project",
+        "remaining": "5.000000000000",
+        "resets": "2126-12-02T16:00:00.000Z"
+      }
+    ]
+    "#);
+}
+
+#[test]
+fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
+    let mut book = Book::new(Session { tally: used(60, 9000), ..session("s1") });
+    book.outer = Some(Session { tally: used(90, 20_000), ..session("s0") });
+    book.pools.push(pool(Scope::User, "", 3 * PICO));
+    book.pools[0].rules = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
+    book.pools[0].rules.rates.push(rate("rate_limits", "WebFetch", 5));
+    book.lay_run(many_limits());
+    let kind = Kind::BatchEnded(Vec::new());
+    let at = now();
+    let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
+    let run = book.run("a1").unwrap();
+    let words = sentences::remaining(&measure::usage(&book, run, &event), "", &event);
+    assert_snapshot!(words.replace("; ", ";\n"), @r"
+    tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 tokens (max_context_tokens), completion tokens of one request 900/8000 tokens (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (WebSearch);
+    of the whole session: cost 9.00/25.00 USD (max_cost_usd);
+    of the session that started this one: cost 20.00/25.00 USD (max_cost_usd);
+    of all sessions of this user: cost of the day 3.00/10.00 USD (max_cost_usd_per_day)
+    ");
+}
+
+#[test]
+fn the_hook_names_the_run_and_changes_nothing_else() {
+    for mode in ["enforce", "observe"] {
+        let world = TestWorld::new();
+        world.write(
+            "home/.claude/fusebox.json",
+            format!(r#"{{"mode": "{mode}", "agents": {{"qa": {{"max_duration_ms": 60000}}}}}}"#),
+        );
+        let command = |agent: &str, command: &str| {
+            let head = format!(r#"{{"session_id":"s1","transcript_path":"","cwd":"/p","prompt_id":"p1"{agent}"#);
+            let call = format!(
+                r#""tool_name":"Bash","tool_use_id":"t{}","tool_input":{{"command":"{command}"}}"#,
+                command.len()
+            );
+            world.hook(format!(r#"{head},"hook_event_name":"PreToolUse",{call}}}"#)).ok()
+        };
+        assert_eq!(command("", "ls --me"), "");
+        let told = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"fusebox status --me=s1/p1 --json"}}}"#;
+        assert_eq!(command("", "fusebox status --me --json"), told, "{mode}");
+        let clamped = if mode == "enforce" { r#","timeout":60000"# } else { "" };
+        let told = format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","updatedInput":{{"command":"fusebox status --me=s1/a1"{clamped}}}}}}}"#
+        );
+        assert_eq!(command(r#","agent_id":"a1","agent_type":"qa""#, "fusebox status --me"), told, "{mode}");
+        assert!(world.run(&["status", "--me=s1/p1"]).ok().starts_with("main (run p1): running\n"));
+    }
+}
+
+#[test]
+fn without_a_run_the_session_of_the_client_is_shown() {
+    let world = with_many_limits();
+    let own = world.command(&["status", "--me"]).env("CLAUDE_CODE_SESSION_ID", "s1").run();
+    assert_eq!(own, world.run(&["status", "s1"]));
+    assert_eq!(world.run(&["status", "--me=s1/zz"]).code, 1);
+}
+
+/// Explains a trip of a developer, the record of which is written as the hook writes it.
+fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> String {
+    let world = TestWorld::new();
+    let caps = [("max_parallel_subagents", 8, Action::Terminate)];
+    let mut of = Session { rules: rules(&caps, Layer::User), ..session("s1") };
+    let is_call = finding.facts().is_some_and(|limit| limit.ends == limits::Ends::Call);
+    let run = developer("s1", "a1", "p1");
+    let kind = if is_call { RecordKind::AgentWarning } else { RecordKind::AgentFailed };
+    let mut told =
+        Record { subject: finding.subject.clone(), frees: finding.frees.clone(), ..record(kind, &run, finding) };
+    change(&mut told, &mut of);
+    let goes_on = told.event == Some(RecordKind::AgentWarning);
+    let run = if goes_on { run } else { ended(run, finding, Status::Failed) };
+    save(&world, |store| {
+        store.add_session(&of).unwrap();
+        store.add_run(&Run { rules: Rules::default(), ..run }).unwrap();
+        store.save_record(&told, at(240)).unwrap();
+    });
+    let all = world.command(&["explain", "1"]).env("COLUMNS", "200").run().ok();
+    let log = world.command(&["log", "--since", "all"]).env("COLUMNS", "200").run().ok();
+    format!("{log}{}", all.split("Trip #1\n").nth(1).unwrap_or_default())
+}
+
+#[test]
+fn a_refused_call_is_explained() {
+    let finding = trip("max_parallel_subagents", (8, 8), Action::Terminate, Scope::Session);
+    assert_snapshot!(explained(&finding, |_, _| {}), @r"
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 max_parallel_subagents 8/8 call refused built-in
+      developer (a1) asked for one more when subagents at once of the whole session stood at 8; the cap of 8 was set by Fusebox's built-in defaults. Its action is terminate: the call was refused, and the
+        run went on.
+      A cap of 9 (`max_parallel_subagents: 9` in `session`) would have let this call through.
+    ");
+    let rate = trip("rate_limits", (10, 10), Action::Terminate, Scope::User);
+    let rate = Finding { subject: "WebSearch in 60 s".to_owned(), frees: "in 12 s".to_owned(), ..rate };
+    assert_snapshot!(explained(&rate, |_, _| {}), @r"
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 rate_limits 10/10 (WebSearch in 60 s) call refused built-in
+      developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), and the next slot opened in 12 s; the cap was set by Fusebox's built-in defaults. Its action is
+        terminate: the call was refused, and the run went on.
+      Spread over time nothing would have been refused; more in the same time takes a larger `rate_limits` in `user`.
+    ");
+}
+
+#[test]
+fn loops_and_storms_of_refusals_are_explained() {
+    let finding = trip("loop_detection", (2, 1), Action::Terminate, Scope::Run);
+    let what = "the same call had the same result 5 times in a row".to_owned();
+    assert_snapshot!(explained(&Finding { subject: what, ..finding }, |_, _| {}), @r"
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 loop_detection (the same call had the same result 5 times in a row) terminate project
+      developer (a1) repeated itself: the same call had the same result 5 times in a row; loop_detection was set by the project's .claude/fusebox.json. Its action is terminate: the run was stopped and its
+        work is partial.
+      Another call, another input, or a look at why the result stays the same would have been progress; `loop_detection: false` in the agent's block switches this off.
+
+    Next
+      fusebox resume a1
+    ");
+    let denials = trip("max_denials", (5, 5), Action::Terminate, Scope::Run);
+    assert_snapshot!(explained(&denials, |_, _| {}), @r"
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_denials 5/5 terminate project
+      developer (a1) had calls refused in 5 batches in a row; the cap of 5 was set by the project's .claude/fusebox.json. Its action is terminate: the run was stopped and its work is partial.
+      Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused.
+
+    Next
+      fusebox grant a1 max_denials=+2
+    ");
+}
+
+#[test]
+fn what_sessions_share_is_explained() {
+    let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
+    let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
+    assert_snapshot!(explained(&budget, |_, _| {}), @r"
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd_per_day 25.00 USD/25.00 USD terminate built-in
+      developer (a1) was at 25.00 USD cost of the day of all sessions of this user, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
+        terminate: the run was stopped and its work is partial.
+      The budget is shared: what other sessions spend counts too. A larger `max_cost_usd_per_day` in `user` gives more each time.
+
+    Next
+      nothing to lift: it passes by itself at 2026-11-21 00:00 +01:00
+    ");
+    let outer = trip("max_cost_usd", (10 * PICO, 10 * PICO), Action::Terminate, Scope::Outer);
+    assert_snapshot!(explained(&outer, |_, of| of.outer = Some("0ther0ne-1234".to_owned())), @r"
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd 10.00 USD/10.00 USD terminate built-in
+      developer (a1) was at 10.00 USD cost of the session that started this one; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
+        partial.
+      The cap is that other session's; `fusebox grant 0ther0ne max_cost_usd=+5.00` gives more.
+
+    Next
+      fusebox grant 0ther0ne max_cost_usd=+5.00
+    ");
+}
+
+#[test]
+fn what_was_only_observed_is_explained_as_that() {
+    let finding = trip("models.*opus*.max_cost_usd", (PICO, PICO), Action::Terminate, Scope::Run);
+    let observed = |record: &mut Record, of: &mut Session| {
+        record.event = Some(RecordKind::AgentWarning);
+        record.mode = "observe".to_owned();
+        of.mode = Mode::Observe;
+    };
+    assert_snapshot!(explained(&finding, observed), @r"
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00 USD/1.00 USD terminate (observed) project
+      developer (a1) used 1.00 USD cost on models like `*opus*`; the cap of 1.00 USD was set by the project's .claude/fusebox.json. Its action is terminate: nothing was blocked, since the mode is observe.
+      No developer run has come to its end yet, so how much one needs is not known.
+    ");
+}
+
+#[test]
+fn partial_work_is_shown_with_what_is_missing() {
+    let world = TestWorld::new();
+    let done = Run { status: Status::Completed, ..developer("s1", "a1", "none") };
+    let missing = vec!["checkpoint `tests` is not in the file".to_owned()];
+    save(&world, |store| {
+        store.add_session(&session("s1")).unwrap();
+        store.add_run(&Run { partial: true, ..done.clone() }).unwrap();
+        store.add_run(&Run { id: "a2".to_owned(), missing, rules: Rules::default(), ..done }).unwrap();
+    });
+    assert_snapshot!(world.run(&["status", "--all"]), @r"
+    session s1  running  0.00 USD  since 2026-11-20 10:00
+      /srv/shop
+      cost  [----------] 0.00 USD/25.00 USD max_cost_usd  built-in
+      developer a1  completed, partial  17 tool calls, 0.00 USD  depth 1
+        tool calls  [######----] 17/25 max_turns  project
+        cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+      developer a2  completed, partial  17 tool calls, 0.00 USD  depth 1
+        missing: checkpoint `tests` is not in the file
+    [exit 0]
+    ");
+}
