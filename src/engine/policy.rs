@@ -18,7 +18,7 @@ pub enum Action {
     Terminate,
 }
 
-/// Every action, from the mildest to the strictest.
+/// Every action, from the mildest to the strictest. Their places are saved.
 pub const ACTIONS: [Action; 4] = [Action::Warn, Action::RequestIncrease, Action::Pause, Action::Terminate];
 
 impl Action {
@@ -84,7 +84,7 @@ pub enum Layer {
     Grant,
 }
 
-/// Every layer with its name and how a sentence calls it.
+/// Every layer with its name and how a sentence calls it. New ones are appended: their places are saved.
 pub const LAYERS: [(Layer, &str, &str); 8] = [
     (Layer::BuiltIn, "built-in", "Fusebox's built-in defaults"),
     (Layer::User, "user", "the user's fusebox.json"),

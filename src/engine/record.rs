@@ -102,9 +102,11 @@ pub struct Record {
 /// One model response, charged once per session by its id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Charge {
-    /// The `message.id`.
+    /// The `message.id`. It is kept under its id, so not in it.
+    #[serde(skip)]
     pub message: String,
     /// The session whose transcript has it.
+    #[serde(skip)]
     pub session: String,
     /// The run it belongs to.
     pub run: String,
@@ -119,7 +121,9 @@ pub struct Charge {
     /// Prompt tokens, cache included.
     pub context: u64,
     /// Whether another session had been charged for it before: the row is a copy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inherited: bool,
     /// Whether the model has no price of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_model: bool,
 }

@@ -8,10 +8,10 @@ use serde::ser::SerializeTuple;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::engine::pattern;
-use crate::engine::policy::{Action, Layer};
-use crate::limits::{Limit, Role};
+use crate::engine::policy::{ACTIONS, Action, LAYERS, Layer};
+use crate::limits::{self, Limit, Role};
 
-/// One limit in force over one scope. It is kept as a list, since every call reads and writes the rules of its run.
+/// One limit in force over one scope. It is kept as a list of numbers, since every call reads and writes the rules of its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Which limit.
@@ -32,14 +32,17 @@ pub struct Rule {
 
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let is_plain = self.of.is_none() && !self.locked;
-        let mut list = serializer.serialize_tuple(if is_plain { 5 } else { 7 })?;
-        list.serialize_element(&self.limit)?;
+        let is_special = self.of.is_some() || self.locked;
+        let raised_by_half = self.increase == half(self.cap);
+        let mut list = serializer.serialize_tuple(if is_special { 7 } else { 4 + usize::from(!raised_by_half) })?;
+        list.serialize_element(&place(&limits::ROSTER, |limit| limit.key == self.limit.key))?;
         list.serialize_element(&self.cap)?;
-        list.serialize_element(&self.action)?;
-        list.serialize_element(&self.layer)?;
-        list.serialize_element(&self.increase)?;
-        if !is_plain {
+        list.serialize_element(&place(&ACTIONS, |action| *action == self.action))?;
+        list.serialize_element(&place(&LAYERS, |row| row.0 == self.layer))?;
+        if is_special || !raised_by_half {
+            list.serialize_element(&self.increase)?;
+        }
+        if is_special {
             list.serialize_element(&self.of)?;
             list.serialize_element(&self.locked)?;
         }
@@ -47,34 +50,52 @@ impl Serialize for Rule {
     }
 }
 
-impl<'de> Deserialize<'de> for Rule {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rule, D::Error> {
+/// The increase that is most common, and so not written.
+fn half(cap: u64) -> u64 {
+    cap.div_ceil(2).max(1)
+}
+
+fn place<T>(table: &[T], is_it: impl Fn(&T) -> bool) -> usize {
+    table.iter().position(is_it).unwrap_or(table.len())
+}
+
+/// A rule as it was kept; nothing where a newer version has written it, with a limit that this one does not know.
+struct Known(Option<Rule>);
+
+impl<'de> Deserialize<'de> for Known {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Known, D::Error> {
         deserializer.deserialize_seq(List)
     }
 }
 
-/// Reads the list that a rule is kept as: limit, cap, action, layer, increase; models and lock where there are any.
+/// Reads the list that a rule is kept as: places of limit, action and layer in their tables, and what is not as usual.
 struct List;
 
 impl<'de> Visitor<'de> for List {
-    type Value = Rule;
+    type Value = Known;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a rule: limit, cap, action, layer, increase")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Rule, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Known, A::Error> {
         let missing = || de::Error::invalid_length(0, &self);
-        Ok(Rule {
-            limit: list.next_element()?.ok_or_else(missing)?,
-            cap: list.next_element()?.ok_or_else(missing)?,
-            action: list.next_element()?.ok_or_else(missing)?,
-            layer: list.next_element()?.ok_or_else(missing)?,
-            increase: list.next_element()?.ok_or_else(missing)?,
-            of: list.next_element()?.unwrap_or_default(),
-            locked: list.next_element()?.unwrap_or_default(),
-        })
+        let limit: usize = list.next_element()?.ok_or_else(missing)?;
+        let cap = list.next_element()?.ok_or_else(missing)?;
+        let action: usize = list.next_element()?.ok_or_else(missing)?;
+        let layer: usize = list.next_element()?.ok_or_else(missing)?;
+        let increase = list.next_element()?.unwrap_or_else(|| half(cap));
+        let of = list.next_element()?.unwrap_or_default();
+        let locked = list.next_element()?.unwrap_or_default();
+        while list.next_element::<de::IgnoredAny>()?.is_some() {}
+        let known = (limits::ROSTER.get(limit), ACTIONS.get(action), LAYERS.get(layer));
+        let (Some(limit), Some(action), Some((layer, ..))) = known else { return Ok(Known(None)) };
+        Ok(Known(Some(Rule { limit, cap, action: *action, layer: *layer, increase, of, locked })))
     }
+}
+
+fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rule>, D::Error> {
+    Ok(Vec::<Known>::deserialize(deserializer)?.into_iter().filter_map(|known| known.0).collect())
 }
 
 /// Some of the models.
@@ -173,7 +194,7 @@ pub struct ExplicitStop {
 #[serde(default)]
 pub struct Rules {
     /// The limits, at most one rule for each name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known")]
     pub rules: Vec<Rule>,
     /// Rates; all of them hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -38,9 +38,11 @@ impl From<(Spend, u64)> for Request {
 /// A run: one agent at work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its id: the agent's id, or for a main run the id of its prompt.
+    /// Its id: the agent's id, or for a main run the id of its prompt. It is kept under its id, so not in it.
+    #[serde(skip)]
     pub id: String,
     /// The session.
+    #[serde(skip)]
     pub session: String,
     /// The agent's type; `main` for the main agent.
     pub agent_type: String,

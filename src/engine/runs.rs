@@ -4,7 +4,7 @@ use crate::engine::book::{Book, Link, News, Rulebook};
 use crate::engine::ending;
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
-use crate::engine::policy::{Action, Scope};
+use crate::engine::policy::Action;
 use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Session, Status};
 use crate::engine::step::Unannounced;
 use crate::engine::verdict::EXPLICIT_STOP;
@@ -39,7 +39,9 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
             ..Run::default()
         };
         book.open_run(run);
-        book.session.subagents += 1;
+        for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
+            session.subagents += 1;
+        }
     }
     book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     if let Some(link) = link.filter(|_| book.run(id).is_some_and(|run| run.parent.is_none())) {
@@ -94,7 +96,7 @@ pub fn task_in(prompt: &str) -> Option<String> {
 /// Hands the order of a stopped run, `by`, down to a run below it.
 pub fn halt_below(run: &mut Run, order: Order, by: &str) {
     if run.order.is_none() {
-        let own = by == run.id || matches!(order.finding.scope, Scope::Session | Scope::Outer);
+        let own = by == run.id || order.finding.ends_session();
         run.stopped_with = (!own).then(|| by.to_owned());
         run.status = stopped_status(order.finding.action, &order.finding.limit);
         run.stop_reason = Some(order.finding.stop_reason().to_owned());

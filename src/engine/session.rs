@@ -159,7 +159,8 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// A session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The client's `session_id`.
+    /// The client's `session_id`. It is kept under its id, so not in it.
+    #[serde(skip)]
     pub id: String,
     /// The project: git common directory, else the folder.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -29,7 +29,7 @@ use crate::engine::amount::{Amount, PICO};
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::{Action, Scope};
 
-/// Every limit, in the order in which findings are reported.
+/// Every limit, in the order in which findings are reported. New ones are appended: their places are saved.
 pub const ROSTER: [&Limit; 20] = [
     &max_turns::LIMIT,
     &max_requests::LIMIT,

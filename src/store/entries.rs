@@ -116,6 +116,17 @@ impl Store {
         Ok(found)
     }
 
+    /// Returns the bodies of the entries whose names begin with `prefix`; `tell` puts into each what the rest of its name says.
+    pub fn all_named<T: DeserializeOwned>(&self, prefix: &str, tell: impl Fn(&mut T, &str)) -> Result<Vec<T>> {
+        let entries = self.below(prefix)?;
+        let told = entries.iter().map(|(rest, body)| {
+            let mut found = parse(rest, body)?;
+            tell(&mut found, rest);
+            Ok(found)
+        });
+        told.collect()
+    }
+
     /// Returns the bodies of the entries whose names begin with `prefix`.
     pub fn all<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
         self.below(prefix)?.iter().map(|(name, body)| parse(name, body)).collect()

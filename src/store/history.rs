@@ -24,7 +24,10 @@ impl Store {
 
     /// Returns all runs of a session, the oldest first.
     pub fn runs_of(&self, session: &str) -> Result<Vec<Run>> {
-        let mut runs: Vec<Run> = self.all(&format!("s/{session}/a/"))?;
+        let mut runs = self.all_named(&format!("s/{session}/a/"), |run: &mut Run, id| {
+            id.clone_into(&mut run.id);
+            session.clone_into(&mut run.session);
+        })?;
         runs.sort_by(|a, b| (a.started.wall_ms, &a.id).cmp(&(b.started.wall_ms, &b.id)));
         Ok(runs)
     }
@@ -68,7 +71,10 @@ impl Store {
 
     /// Returns the charges of a session, the oldest first.
     pub fn charges_of(&self, session: &str) -> Result<Vec<Charge>> {
-        let mut charges: Vec<Charge> = self.all(&format!("s/{session}/m/"))?;
+        let mut charges = self.all_named(&format!("s/{session}/m/"), |charge: &mut Charge, message| {
+            message.clone_into(&mut charge.message);
+            session.clone_into(&mut charge.session);
+        })?;
         charges.sort_by(|a, b| (a.at_ms, &a.message).cmp(&(b.at_ms, &b.message)));
         Ok(charges)
     }

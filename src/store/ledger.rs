@@ -12,12 +12,14 @@ use crate::store::{Store, entries};
 impl Store {
     /// Loads a session.
     pub fn session(&self, id: &str) -> Result<Option<Session>> {
-        self.get(&format!("s/{id}"))
+        let found = self.get::<Session>(&format!("s/{id}"))?;
+        Ok(found.map(|session| Session { id: id.to_owned(), ..session }))
     }
 
     /// Loads one run.
     pub fn run(&self, session: &str, id: &str) -> Result<Option<Run>> {
-        self.get(&format!("s/{session}/a/{id}"))
+        let found = self.get::<Run>(&format!("s/{session}/a/{id}"))?;
+        Ok(found.map(|run| Run { id: id.to_owned(), session: session.to_owned(), ..run }))
     }
 
     /// Loads the runs of a session that an event of another run may touch.
@@ -34,7 +36,8 @@ impl Store {
 
     /// Loads a charge of a session.
     pub fn charge(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        self.get(&format!("s/{session}/m/{message}"))
+        let found = self.get::<Charge>(&format!("s/{session}/m/{message}"))?;
+        Ok(found.map(|charge| Charge { message: message.to_owned(), session: session.to_owned(), ..charge }))
     }
 
     /// Saves a charge.

@@ -52,7 +52,7 @@ impl Store {
             if is_old || project.is_some_and(|project| project != session.project) {
                 continue;
             }
-            let charges: Vec<Charge> = self.all(&format!("s/{id}/m/"))?;
+            let charges = self.charges_of(id)?;
             charges.into_iter().filter(|charge| charge.at_ms >= since_ms).for_each(&mut take);
         }
         Ok(())

@@ -42,7 +42,13 @@ pub struct Scene {
 impl Scene {
     /// Starts a session through the binary's hook, works a little in it, and puts ten thousand others beside it.
     pub fn new(binary: &Path) -> Scene {
+        Scene::under(binary, "{}")
+    }
+
+    /// Does the same under a user's configuration.
+    pub fn under(binary: &Path, config: &str) -> Scene {
         let scene = Scene::empty(binary);
+        fs::write(scene.path("home/.claude/fusebox.json"), config).unwrap();
         scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
         scene.write_transcript(8 << 10);
         scene.hooks(&[Event::PostToolUse, Event::PostToolBatch, Event::SubagentStart, Event::SubagentStop]);
@@ -135,7 +141,7 @@ impl Scene {
                 r#""tool_name":"Bash","tool_input":{{"command":"make","description":"Make it"}},"tool_response":{{"stdout":"{filler}","stderr":"","interrupted":false,"isImage":false}},"tool_use_id":"toolu_{MARK}_{number}","duration_ms":13}}"#
             ),
             Event::PostToolBatch => format!(
-                r#""tool_calls":[{{"tool_name":"Bash","tool_input":{{"command":"make"}},"tool_use_id":"toolu_{MARK}_{number}","tool_response":"{filler}"}}]}}"#
+                r#""tool_calls":[{{"tool_name":"Bash","tool_input":{{"command":"make"}},"tool_use_id":"toolu_{MARK}_{number}","tool_response":"{number} {filler}"}}]}}"#
             ),
             Event::SubagentStart => format!("{agent}}}"),
             Event::SubagentStop => format!(

@@ -105,3 +105,22 @@ fn a_root_agent_is_generous_and_a_sub_agent_tight() {
     let told = main_at_work(&policy, &vec![json!({}); 7]);
     says_nothing_of(&told, &["Execution limit exceeded"]);
 }
+
+#[test]
+fn explicit_stop() {
+    let policy = policy(&json!({"main": {"explicit_stop": {"tools": ["submit"], "marker": "FUSEBOX-STOP:"}}}));
+    // A tool whose call says that the task is done.
+    let story = main_at_work(&policy, &[json!({}), json!({"tool": "submit"}), json!({})]);
+    says(&story, &["run p1 main: stopped (explicit_stop); 2 tool calls"]);
+    // ToolOutput.stop(reason: ...): a line of a tool's result.
+    let story = told(
+        &policy,
+        &[
+            json!({"at": 0, "does": "prompt", "id": "p1", "text": "go"}),
+            json!({"at": 1, "does": "turn", "id": "t1",
+                "response": {"stdout": "FUSEBOX-STOP: Task complete, all files processed"}}),
+            json!({"at": 3, "does": "turn", "id": "t2"}),
+        ],
+    );
+    says(&story, &["Task complete, all files processed", "run p1 main: stopped (explicit_stop); 1 tool calls"]);
+}

@@ -1,5 +1,6 @@
 //! `max-turns-is-not-a-task-parameter.md`: what a prompt can only ask for is enforced from outside.
 
+use fusebox::engine::checkpoints::problems;
 use serde_json::{Value, json};
 
 use crate::sources::{agent_at_work, policy, rule, says, says_nothing_of, with_agent};
@@ -67,4 +68,23 @@ fn discipline_is_put_into_the_prompt_where_it_is_asked_for() {
     let text = policy.discipline("software-crafter").unwrap();
     says(&text, &["40"]);
     assert_eq!(policy.discipline("worker"), None);
+}
+
+#[test]
+fn checkpoints_of_the_step_file_are_validated() {
+    let steps = json!({"execution_checkpoints": [
+        {"checkpoint": "START", "timestamp": "2026-01-22T10:00:00Z"},
+        {"checkpoint": "RED_COMPLETE", "timestamp": "2026-01-22T10:15:00Z"},
+        {"checkpoint": "GREEN_COMPLETE", "timestamp": "2026-01-22T10:35:00Z"},
+    ]});
+    let within = |minutes: u64, required: &[&str]| {
+        let checkpoints = json!({"file": "step.json", "required": required, "max_gap_ms": minutes * 60_000});
+        let policy = policy(&json!({"agents": {"software-crafter": {"checkpoints": checkpoints}}}));
+        let rule = policy.agent("software-crafter", None).0.checkpoints.unwrap();
+        problems(&rule, Ok(&steps.to_string()))
+    };
+    let all = ["START", "RED_COMPLETE", "GREEN_COMPLETE"];
+    assert_eq!(within(20, &all), Vec::<String>::new());
+    assert_eq!(within(19, &all), ["checkpoint GREEN_COMPLETE came 1200 s after RED_COMPLETE, more than 1140 s"]);
+    assert_eq!(within(20, &["START", "REFACTOR_COMPLETE"]), ["checkpoint REFACTOR_COMPLETE is missing"]);
 }

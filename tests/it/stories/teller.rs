@@ -205,8 +205,12 @@ impl Teller<'_> {
             }
             _ => {}
         }
-        let ends = matches!(line.does, Does::End | Does::Fail);
-        !(self.over.contains(&line.who) || ends && self.refused.contains(&line.id))
+        let never_ran = matches!(line.does, Does::End | Does::Fail) && self.refused.contains(&line.id);
+        let happens = !self.over.contains(&line.who) && !never_ran;
+        if !happens {
+            self.refused.extend(line.calls().into_iter().map(str::to_owned));
+        }
+        happens
     }
 
     /// Plays a whole response as the client does: a refused call does not end, after a stop nothing follows.
@@ -242,9 +246,13 @@ impl Teller<'_> {
         let then = self.answered(&answer);
         self.log(&log);
         match (then, name) {
-            (Then::Stops, _) | (Then::Refused, "UserPromptSubmit") => drop(self.over.insert(line.who.clone())),
+            (Then::Runs, _) => {}
+            (Then::Refused, "UserPromptSubmit") => drop(self.over.insert(line.who.clone())),
             (Then::Refused, _) => drop(self.refused.insert(id.to_owned())),
-            _ => {}
+            (Then::Stops, _) => {
+                self.over.insert(line.who.clone());
+                self.refused.insert(id.to_owned());
+            }
         }
         then
     }
