@@ -116,7 +116,7 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
     let ended = |status: Status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
     let Some(run) = main.filter(|run| ended(run.status)) else { return Ok(None) };
     let order = run.order.as_ref().or(session.order.as_ref());
-    let why = order.map(|order| sentences::reading(&order.finding)).or_else(|| run.error.clone());
+    let why = order.map(sentences::order).or_else(|| run.error.clone());
     let session = sentences::short(&session.id);
     Ok(Some(format!(
         "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",

@@ -10,15 +10,13 @@ use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
 use crate::config::setting::{DEFAULT_ACTION, Increase, Place, Term, typed};
 use crate::config::shape::{Field, Shape};
 use crate::engine::policy::{Mode, OnError};
-use crate::engine::rules::{FINALIZE_TOOLS, Rules};
+use crate::engine::rules::{FINALIZE_TOOLS, PLANNING, Rules};
 
 const TOP: &[Block] = &[];
 const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
 const RUNS: &[Block] = &[Block::Main, Block::Agents];
 const AGENTS: &[Block] = &[Block::Agents];
 
-/// The models that plan where nobody says.
-pub const PLANNING: [&str; 3] = ["*opus*", "*fable*", "*mythos*"];
 /// The time zone of the machine.
 pub const LOCAL_TIME: &str = "local";
 

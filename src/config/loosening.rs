@@ -2,12 +2,11 @@
 
 use serde_json::json;
 
-use crate::config::keys::PLANNING;
 use crate::config::resolve::{Stack, ceiling};
 use crate::config::setting::Term;
 use crate::config::shape;
 use crate::engine::policy::{Mode, OnError};
-use crate::engine::rules::{Checkpoints, ExplicitStop, Models, Rules};
+use crate::engine::rules::{Checkpoints, ExplicitStop, Models, PLANNING, Rules};
 use crate::limits::Limit;
 
 /// Returns what stands and would be loosened.
@@ -26,7 +25,9 @@ pub fn loosened(term: &Term, rules: &Rules) -> Option<String> {
             Some(format!("`{}` on `{limit}` ({layer})", stands.as_str()))
         }
         Term::Increase { limit, by } => {
-            let mut same = rules.rules.iter().filter(|rule| limit.is_none_or(|limit| limit == rule.limit));
+            // Limits with an action of their own propose no increase unless they are named.
+            let says = |it: &Limit| limit.map_or(it.action.is_none(), |limit| limit == it);
+            let mut same = rules.rules.iter().filter(|rule| says(rule.limit));
             let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
             Some(format!("the increase of `{}`, {}", rule.limit, shape::written(rule.limit, rule.increase)))
         }

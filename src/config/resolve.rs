@@ -1,7 +1,6 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
 use crate::config::key::Block;
-use crate::config::keys::PLANNING;
 use crate::config::layers;
 use crate::config::locks::{self, Locks};
 use crate::config::setting::{DEFAULT_ACTION, Doc, Increase, Place, Term, Who};
@@ -203,12 +202,10 @@ impl<'a> Stack<'a> {
         rules
     }
 
-    /// Returns the models that plan.
-    fn planning(&self) -> Vec<String> {
+    /// Returns the models that plan, where somebody says.
+    fn planning(&self) -> Option<Vec<String>> {
         let mut strongest = self.top.iter().rev();
-        let said =
-            strongest.find_map(|it| if let Term::Planning(models) = it.term { Some(models.clone()) } else { None });
-        said.unwrap_or_else(|| PLANNING.map(str::to_owned).to_vec())
+        strongest.find_map(|it| if let Term::Planning(models) = it.term { Some(models.clone()) } else { None })
     }
 
     /// Returns the rates over this scope by all layers. Two on the same window would count it twice: the tighter stays.

@@ -81,11 +81,18 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         (_, Stage::Request | Stage::Prompt) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };
-    let reading = at.used.windows.read(rate, model, at.event.at);
+    // A response that is over and not on disk yet was a request all the same.
+    let more = if rate.counts_requests() { at.used.meters.late } else { 0 };
+    let reading = at.used.windows.read_ahead(rate, model, at.event.at, more);
     let given = at.used.warned.iter().any(|(limit, at)| limit == rate.limit.key && *at >= 100);
     if !happens || reading.frees_in_ms == 0 || (rate.action == Action::Warn && given) {
         return None;
     }
+    let what = match (model, rate.tool.as_str()) {
+        ("", "") => "one model",
+        ("", tool) => tool,
+        (model, _) => model,
+    };
     Some(Finding {
         limit: rate.limit.key.to_owned(),
         scope: at.used.scope,
@@ -95,7 +102,7 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         layer: rate.layer,
         percent: 100,
         increase: 0,
-        subject: format!("{} in {}", if model.is_empty() { rate.tool.as_str() } else { model }, span(rate.per_ms)),
+        subject: format!("{what} in {}", span(rate.per_ms)),
         frees: format!("in {}", span(reading.frees_in_ms)),
     })
 }

@@ -8,7 +8,7 @@ use crate::engine::book::Book;
 use crate::engine::decide::ScopeUsage;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment};
 use crate::engine::loops::LOOPS;
-use crate::engine::meters::{Meters, Periods, Spend};
+use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::rules::{Models, Rules};
@@ -25,18 +25,20 @@ struct Actor<'a> {
     book: &'a Book,
     run: &'a Run,
     event: &'a Event,
+    /// What is the same over every scope and for every model.
+    same: Meters,
 }
 
 /// Returns the meters of a run and of its session.
 pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
     let Some(run) = book.run(id) else { return (Meters::default(), Meters::default()) };
-    let actor = Actor { book, run, event };
+    let actor = Actor::new(book, run, event);
     (actor.of_run(None), actor.of_session(&book.session, None))
 }
 
 /// Returns what every scope with rules has used.
 pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
-    let actor = Actor { book, run, event };
+    let actor = Actor::new(book, run, event);
     let session = &book.session;
     let mut scopes = vec![
         ScopeUsage {
@@ -85,6 +87,22 @@ impl<'a> Actor<'a> {
         }
     }
 
+    fn new(book: &'a Book, run: &'a Run, event: &'a Event) -> Actor<'a> {
+        let same = Meters {
+            blind_to_batches: run.is_blind(book.session.sees_batches),
+            completion: run.extremes.1,
+            prompt: run.extremes.0,
+            // It has gone on only after the agent was told.
+            repetition: run.loops.level().min(if run.warned.iter().any(|(name, _)| name == LOOPS) { 2 } else { 1 }),
+            denials: u64::from(run.denials),
+            depth: u64::from(run.depth),
+            ..Meters::default()
+        };
+        let mut actor = Actor { book, run, event, same };
+        actor.same.late = actor.late();
+        actor
+    }
+
     fn of_run(self, of: Option<&Models>) -> Meters {
         let run = self.run;
         let next = self.next(&run.rules, of);
@@ -96,16 +114,7 @@ impl<'a> Actor<'a> {
             duration_ms: run.tally.duration_ms,
             wall_ms: self.event.at.wall_since(run.started),
             reserved: next * self.late(),
-            blind_to_batches: run.is_blind(self.book.session.sees_batches),
-            completion: run.extremes.1,
-            prompt: run.extremes.0,
-            // It has gone on only after the agent was told.
-            repetition: run.loops.level().min(if run.warned.iter().any(|(name, _)| name == LOOPS) { 2 } else { 1 }),
-            denials: u64::from(run.denials),
-            depth: u64::from(run.depth),
-            subagents_at_work: 0,
-            subagents: 0,
-            periods: Periods::default(),
+            ..self.same
         }
     }
 
@@ -121,7 +130,7 @@ impl<'a> Actor<'a> {
             reserved: self.held(&session.reserves, of) + self.next(&session.rules, of) * self.late(),
             subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents + pending.starts,
-            ..self.of_run(of)
+            ..self.same
         }
     }
 
@@ -135,7 +144,7 @@ impl<'a> Actor<'a> {
             periods: pool.spent(of),
             next,
             reserved: self.held(&pool.reserves, of) + self.next(&pool.rules, of) * self.late(),
-            ..self.of_run(of)
+            ..self.same
         }
     }
 

@@ -112,6 +112,8 @@ pub struct Meters {
     pub prompt: u64,
     /// How far a repetition has come: 1 once it is one, 2 when it goes on.
     pub repetition: u64,
+    /// Responses of the run that are over and not on disk yet.
+    pub late: u64,
     /// Batches in a row in which something was refused.
     pub denials: u64,
     /// The depth of the acting agent; the main agent is at 0.

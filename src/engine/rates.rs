@@ -42,6 +42,9 @@ pub struct Reading {
     pub frees_in_ms: u64,
 }
 
+/// How the names of the windows of model requests begin; no tool is called so.
+const REQUESTS: &str = "model ";
+
 impl Rate {
     /// Whether it counts the calls of a tool.
     pub fn counts_tool(&self, tool: &str) -> bool {
@@ -55,8 +58,16 @@ impl Rate {
 
     /// Returns the name of its window; requests have one for each model.
     fn window(&self, model: &str) -> String {
-        let what = if self.counts_requests() { model } else { self.tool.as_str() };
-        format!("{what}/{}", self.per_ms)
+        let (kind, what) = if self.counts_requests() { (REQUESTS, model) } else { ("", self.tool.as_str()) };
+        format!("{kind}{what}/{}", self.per_ms)
+    }
+
+    /// Whether a window is one that it looks at. Where the model is not known yet, each model's may be the one.
+    fn looks_at(&self, name: &str, model: &str) -> bool {
+        match model.is_empty() && self.counts_requests() {
+            true => name.starts_with(REQUESTS) && name.ends_with(&format!("/{}", self.per_ms)),
+            false => name == self.window(model),
+        }
     }
 }
 
@@ -71,18 +82,29 @@ impl Windows {
         window.at.push(now.mono_ms);
     }
 
-    /// Reads a rate's window.
+    /// Reads a rate's window; of several, the one that is fullest.
     pub fn read(&self, rate: &Rate, model: &str, now: Moment) -> Reading {
-        let none = Window::default();
-        let window = self.0.get(&rate.window(model)).filter(|window| window.boot == now.boot).unwrap_or(&none);
-        let mut left: Vec<u64> = window
+        self.read_ahead(rate, model, now, 0)
+    }
+
+    /// Reads a rate's window where so many more have happened that it does not hold yet.
+    pub fn read_ahead(&self, rate: &Rate, model: &str, now: Moment, more: u64) -> Reading {
+        let windows = self.0.iter().filter(|(name, window)| window.boot == now.boot && rate.looks_at(name, model));
+        let readings = windows.map(|(_, window)| window.read(rate, now, more));
+        readings.max_by_key(|reading| reading.used).unwrap_or_else(|| Window::default().read(rate, now, more))
+    }
+}
+
+impl Window {
+    fn read(&self, rate: &Rate, now: Moment, more: u64) -> Reading {
+        let mut left: Vec<u64> = self
             .at
             .iter()
             .filter_map(|at| rate.per_ms.checked_sub(now.mono_ms.saturating_sub(*at)))
             .filter(|left| *left > 0)
             .collect();
         left.sort_unstable();
-        let used = left.len() as u64;
+        let used = left.len() as u64 + more;
         // One more fits once so many of them have left that there is room below the cap.
         let must_leave = usize::try_from((used + 1).saturating_sub(rate.max)).unwrap_or(usize::MAX);
         let frees_in_ms = match must_leave {
@@ -126,5 +148,38 @@ mod tests {
         assert_eq!(read(&windows, 1300), (0, 0));
         let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2 };
         assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
+    }
+
+    #[test]
+    fn requests_have_a_window_for_each_model_and_the_fullest_counts_where_it_is_not_known() {
+        let limit = limits::find("adapter_rate_limit").unwrap();
+        let tools = Rate {
+            limit,
+            tool: "Web*".to_owned(),
+            max: 2,
+            per_ms: 1000,
+            layer: Layer::User,
+            action: Action::Terminate,
+        };
+        let requests = Rate { tool: String::new(), ..tools.clone() };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
+        let mut windows = Windows::default();
+        for model in ["a", "b", "b"] {
+            windows.note(&requests, model, at(100));
+        }
+        for _ in 0..3 {
+            windows.note(&tools, "", at(100));
+        }
+        for (model, more, expected) in [
+            ("a", 0, (1, 0)),
+            ("a", 1, (2, 900)),
+            ("b", 0, (2, 900)),
+            ("c", 0, (0, 0)),
+            ("c", 2, (2, 1000)),
+            ("", 0, (2, 900)),
+        ] {
+            let reading = windows.read_ahead(&requests, model, at(200), more);
+            assert_eq!((reading.used, reading.frees_in_ms), expected, "{model} and {more} more");
+        }
     }
 }

@@ -40,7 +40,7 @@ impl Serialize for Rule {
         list.serialize_element(&place(&ACTIONS, |action| *action == self.action))?;
         list.serialize_element(&place(&LAYERS, |row| row.0 == self.layer))?;
         if is_special || !raised_by_half {
-            list.serialize_element(&self.increase)?;
+            list.serialize_element(&(!raised_by_half).then_some(self.increase))?;
         }
         if is_special {
             list.serialize_element(&self.of)?;
@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for List {
         let cap = list.next_element()?.ok_or_else(missing)?;
         let action: usize = list.next_element()?.ok_or_else(missing)?;
         let layer: usize = list.next_element()?.ok_or_else(missing)?;
-        let increase = list.next_element()?.unwrap_or_else(|| half(cap));
+        let increase = list.next_element::<Option<u64>>()?.flatten().unwrap_or_else(|| half(cap));
         let of = list.next_element()?.unwrap_or_default();
         let locked = list.next_element()?.unwrap_or_default();
         while list.next_element::<de::IgnoredAny>()?.is_some() {}
@@ -98,14 +98,17 @@ fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rule>, D::Err
     Ok(Vec::<Known>::deserialize(deserializer)?.into_iter().filter_map(|known| known.0).collect())
 }
 
+/// The models that plan where nobody says.
+pub const PLANNING: [&str; 3] = ["*opus*", "*fable*", "*mythos*"];
+
 /// Some of the models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Models {
     /// Those whose id matches this pattern, a key of `models`.
     Like(String),
-    /// Those that plan, or the others: `roles.planning` holds the patterns.
-    Role(Role, Vec<String>),
+    /// Those that plan, or the others: the patterns of `roles.planning`, where it is set.
+    Role(Role, Option<Vec<String>>),
 }
 
 impl Models {
@@ -114,7 +117,11 @@ impl Models {
         match self {
             Models::Like(like) => pattern::matches(like, model),
             Models::Role(role, planning) => {
-                planning.iter().any(|like| pattern::matches(like, model)) == (*role == Role::Planning)
+                let plans = match planning {
+                    Some(planning) => planning.iter().any(|like| pattern::matches(like, model)),
+                    None => PLANNING.iter().any(|like| pattern::matches(like, model)),
+                };
+                plans == (*role == Role::Planning)
             }
         }
     }
@@ -132,11 +139,11 @@ impl Rule {
 
 /// So many of something in so much time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "KeptRate", from = "KeptRate")]
 pub struct Rate {
     /// `rate_limits` or `adapter_rate_limit`.
     pub limit: &'static Limit,
     /// The pattern of the tools; empty for model requests.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
     /// How many fit into the window.
     pub max: u64,
@@ -146,6 +153,21 @@ pub struct Rate {
     pub layer: Layer,
     /// What it does when it trips.
     pub action: Action,
+}
+
+/// What a rate is kept as: limit, tools, how many, window, layer, action.
+type KeptRate = (&'static Limit, String, u64, u64, Layer, Action);
+
+impl From<Rate> for KeptRate {
+    fn from(rate: Rate) -> Self {
+        (rate.limit, rate.tool, rate.max, rate.per_ms, rate.layer, rate.action)
+    }
+}
+
+impl From<KeptRate> for Rate {
+    fn from((limit, tool, max, per_ms, layer, action): KeptRate) -> Self {
+        Rate { limit, tool, max, per_ms, layer, action }
+    }
 }
 
 /// What has to be in an agent's file of checkpoints when it ends.

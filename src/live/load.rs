@@ -99,7 +99,10 @@ pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
     if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         book.first_request = mean_first_request(store, agent_type)?;
     }
-    shared::lay(store, &mut book, event.at.wall_ms)?;
+    shared::lay_outer(store, &mut book)?;
+    if shared::matters(&book.session, &event.kind) {
+        shared::lay_pools(store, &mut book, event.at.wall_ms)?;
+    }
     Ok(book)
 }
 
@@ -177,6 +180,9 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     }
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
+    if !findings.charges.is_empty() && book.pools.is_empty() {
+        shared::lay_pools(store, book, event.at.wall_ms)?;
+    }
     if let Some((_, Some(trouble))) = loaded.get() {
         say_once(&mut book.session, "pricing", &trouble.to_string());
     }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use crate::engine::book::Book;
+use crate::engine::event::{Intent, Kind};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::rules::Rules;
@@ -18,9 +19,35 @@ use crate::store::Store;
 ///
 /// A session that shares nothing pays nothing.
 pub fn lay(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
+    lay_outer(store, book)?;
+    lay_pools(store, book, now_ms)
+}
+
+/// Lays into a book the session whose agent started its client.
+pub fn lay_outer(store: &Store, book: &mut Book) -> Result<()> {
     if let Some(outer) = &book.session.outer {
         book.outer = store.session(outer)?;
     }
+    Ok(())
+}
+
+/// Whether an event is decided by what sessions share, before anything is charged. A plain call is not: each request was.
+pub fn matters(session: &Session, kind: &Kind) -> bool {
+    let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
+    let call = match kind {
+        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,
+        Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => return false,
+        _ => return true,
+    };
+    let asks = session.asks.iter().any(|ask| shared(ask.finding.scope));
+    let wants = session.wants.iter().any(|want| shared(want.scope));
+    let mut rates = session.user_rules.rates.iter().chain(&session.project_rules.rates);
+    let talks = matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
+    talks || asks || wants || !session.sees_batches || rates.any(|rate| rate.counts_tool(&call.tool))
+}
+
+/// Lays into a book the budgets and rates that its session shares, as of a wall time in milliseconds.
+pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
     let session = &book.session;
     let zone = LazyCell::new(|| {
         let policy = pin::stored(store, &session.policy).unwrap_or_default();
@@ -33,6 +60,8 @@ pub fn lay(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
             count(store, &mut pool, (session, rules), (&zone, now_ms))?;
         }
         pool.take_rules(rules);
+        // What sessions share says nothing of reports: each session does.
+        pool.rules.grace_turns = session.rules.grace_turns;
         pools.push(pool);
     }
     for pool in &mut pools {

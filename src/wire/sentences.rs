@@ -7,7 +7,7 @@ use crate::engine::event::{Event, Kind};
 use crate::engine::handed_down::Cut;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::rules::Rules;
-use crate::engine::session::{MAIN, Run, Session};
+use crate::engine::session::{MAIN, Order, Run, Session};
 use crate::engine::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
 use crate::limits::{self, Form, Limit, Unit};
 
@@ -89,6 +89,11 @@ fn orders(finding: &Finding) -> String {
 /// Gives the reason in the words of whoever ordered it.
 fn because(reason: Option<&String>) -> String {
     reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default()
+}
+
+/// Says why an order ended work, with the reason that was given for it.
+pub fn order(order: &Order) -> String {
+    reading(&order.finding) + &because(order.reason.as_ref())
 }
 
 /// Gives the reason of a run's order.

@@ -1,10 +1,11 @@
 //! A Messages API on loopback that answers from scripts, as slowly as they say, and keeps every request.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -21,6 +22,12 @@ struct State {
     id: String,
     scripts: Vec<Playing>,
     requests: Vec<Value>,
+    /// Requests that are no agent's: they offer no tools.
+    asides: Vec<Value>,
+    /// What is answered to who asks for a judgement.
+    judgement: &'static str,
+    /// How each of the requests begins, when it arrived and when its answer had been sent.
+    times: Vec<(String, Instant, Option<Instant>)>,
     asked: usize,
 }
 
@@ -34,6 +41,8 @@ struct Answer {
     kind: &'static str,
     parts: Vec<String>,
     rest: Duration,
+    /// Which of the kept requests it answers.
+    of: Option<usize>,
 }
 
 impl Api {
@@ -42,7 +51,15 @@ impl Api {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let scripts = scripts.into_iter().map(|script| Playing { script, at: 0 }).collect();
-        let state = Arc::new(Mutex::new(State { id: id.into(), scripts, requests: Vec::new(), asked: 0 }));
+        let state = Arc::new(Mutex::new(State {
+            id: id.into(),
+            scripts,
+            requests: Vec::new(),
+            asides: Vec::new(),
+            judgement: r#"{"ok": true}"#,
+            times: Vec::new(),
+            asked: 0,
+        }));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -62,6 +79,37 @@ impl Api {
     /// Returns the requests of the conversations whose first message holds `mark`.
     pub fn requests_of(&self, mark: &str) -> Vec<Value> {
         self.requests().into_iter().filter(|request| first_message(request).contains(mark)).collect()
+    }
+
+    /// Returns the bodies of the requests that are no agent's.
+    pub fn asides(&self) -> Vec<Value> {
+        self.state.lock().unwrap().asides.clone()
+    }
+
+    /// Answers to the next who asks for a judgement with this, and is content after that.
+    pub fn judge_with(&self, judgement: &'static str) {
+        self.state.lock().unwrap().judgement = judgement;
+    }
+
+    /// Returns what stands in the last request of a conversation after its first message: all that its agent was told.
+    pub fn told(&self, mark: &str) -> String {
+        let last = self.requests_of(mark).pop().unwrap();
+        last["messages"].as_array().unwrap().iter().skip(1).map(Value::to_string).collect()
+    }
+
+    /// Returns how many conversations whose first message holds `mark` were at work at the same time, at the most.
+    ///
+    /// Each is at work from its first request to the end of its last answer.
+    pub fn most_at_once(&self, mark: &str) -> usize {
+        let times = self.state.lock().unwrap().times.clone();
+        let mut lives: HashMap<&str, (Instant, Instant)> = HashMap::new();
+        for (first, from, to) in times.iter().filter(|(first, ..)| first.contains(mark)) {
+            let to = to.unwrap_or_else(Instant::now);
+            let life = lives.entry(first).or_insert((*from, to));
+            life.1 = life.1.max(to);
+        }
+        let at_work = |at: &Instant| lives.values().filter(|(from, to)| from <= at && at <= to).count();
+        lives.values().map(|(from, _)| at_work(from)).max().unwrap_or(0)
     }
 }
 
@@ -91,7 +139,11 @@ fn serve(state: &Mutex<State>, stream: TcpStream) -> std::io::Result<()> {
     } else {
         document(&json!({}))
     };
-    send(stream, &answer)
+    let sent = send(stream, &answer);
+    if let Some(request) = answer.of {
+        state.lock().unwrap().times[request].2 = Some(Instant::now());
+    }
+    sent
 }
 
 fn send(mut stream: TcpStream, answer: &Answer) -> std::io::Result<()> {
@@ -109,10 +161,11 @@ impl State {
     fn answer(&mut self, body: Value) -> Answer {
         self.asked += 1;
         let step = match body["tools"].as_array().is_none_or(Vec::is_empty) {
-            true => Step { text: Some("an aside".into()), ..Step::default() },
+            true => self.aside(&body),
             false => {
                 let step = self.next_step(&body);
                 self.requests.push(body.clone());
+                self.times.push((first_message(&body), Instant::now(), None));
                 step
             }
         };
@@ -120,7 +173,15 @@ impl State {
         if body["stream"] != json!(true) {
             return document(&message);
         }
-        Answer { kind: "text/event-stream", parts: events(&message), rest: step.rest }
+        let of = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()).then(|| self.requests.len() - 1);
+        Answer { kind: "text/event-stream", parts: events(&message), rest: step.rest, of }
+    }
+
+    fn aside(&mut self, body: &Value) -> Step {
+        let judges = body.to_string().contains("judge whether");
+        let text = if judges { std::mem::replace(&mut self.judgement, r#"{"ok": true}"#) } else { "an aside" };
+        self.asides.push(body.clone());
+        Step { text: Some(text.into()), ..Step::default() }
     }
 
     fn next_step(&mut self, body: &Value) -> Step {
@@ -133,7 +194,8 @@ impl State {
         };
         let steps = &playing.script.steps;
         let last = if playing.script.repeat { steps.last() } else { None };
-        let step = steps.get(playing.at).or(last).cloned();
+        let at = if playing.script.each { answers(body) } else { playing.at };
+        let step = steps.get(at).or(last).cloned();
         playing.at += 1;
         let mut step = step.unwrap_or(Step { text: Some("all said".into()), ..Step::default() });
         for (place, tool) in step.tools.iter_mut().enumerate() {
@@ -155,8 +217,9 @@ impl State {
             "id": format!("msg_{}_{:04}", self.id, self.asked), "type": "message", "role": "assistant", "model": model,
             "content": content, "stop_reason": if step.tools.is_empty() { "end_turn" } else { "tool_use" },
             "stop_sequence": null,
-            "usage": {"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
-                      "cache_read_input_tokens": 2000, "service_tier": "standard",
+            "usage": {"input_tokens": 10, "output_tokens": step.output.unwrap_or(20),
+                      "cache_creation_input_tokens": 1000,
+                      "cache_read_input_tokens": step.cached.unwrap_or(2000), "service_tier": "standard",
                       "cache_creation": {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 0}},
         })
     }
@@ -166,6 +229,11 @@ fn first_message(body: &Value) -> String {
     body["messages"][0].to_string()
 }
 
+/// Counts the model's own messages in a conversation.
+fn answers(body: &Value) -> usize {
+    body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant").count()
+}
+
 fn last_agent(body: &Value) -> String {
     let text = body["messages"].to_string();
     let id = text.rsplit("agentId: ").next().unwrap_or_default();
@@ -173,7 +241,7 @@ fn last_agent(body: &Value) -> String {
 }
 
 fn document(value: &Value) -> Answer {
-    Answer { kind: "application/json", parts: vec![value.to_string()], rest: Duration::ZERO }
+    Answer { kind: "application/json", parts: vec![value.to_string()], rest: Duration::ZERO, of: None }
 }
 
 fn events(message: &Value) -> Vec<String> {

@@ -88,10 +88,12 @@ impl Lab {
         let dir = TempDir::with_prefix("fusebox-").unwrap();
         let id: String = dir.path().to_string_lossy().chars().filter(char::is_ascii_alphanumeric).collect();
         let lab = Lab { api: Api::start(&id, scripts), dir };
-        for folder in ["home/.claude", "project/.claude", "state", "hooks"] {
+        for folder in ["home/.claude", "project/.claude", "other/.claude", "state", "hooks"] {
             fs::create_dir_all(lab.dir.path().join(folder)).unwrap();
         }
-        assert!(Command::new("git").args(["init", "-q"]).arg(lab.project()).status().unwrap().success());
+        for folder in [lab.project(), lab.other_project()] {
+            assert!(Command::new("git").args(["init", "-q"]).arg(folder).status().unwrap().success());
+        }
         let hook = json!([{"hooks": [{"type": "command", "command": WITNESS}]}]);
         let hooks: serde_json::Map<_, _> = WITNESSED.iter().map(|event| (event.to_string(), hook.clone())).collect();
         lab.write_home(".claude/settings.json", &json!({"hooks": hooks}).to_string());
@@ -99,7 +101,8 @@ impl Lab {
         let known = json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
         let seen = json!({"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
             "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
-            "projects": {lab.project().to_string_lossy().as_ref(): known}});
+            "projects": {lab.project().to_string_lossy().as_ref(): known,
+                lab.other_project().to_string_lossy().as_ref(): known}});
         lab.write_home(".claude.json", &seen.to_string());
         lab
     }
@@ -107,6 +110,11 @@ impl Lab {
     /// Returns the folder of the project.
     pub fn project(&self) -> PathBuf {
         self.dir.path().join("project")
+    }
+
+    /// Returns the folder of another repository, in which Fusebox is not registered.
+    pub fn other_project(&self) -> PathBuf {
+        self.dir.path().join("other")
     }
 
     /// Writes a file of the project.
@@ -148,6 +156,13 @@ impl Lab {
         self.command(&fusebox()).args(args).output().unwrap()
     }
 
+    /// Returns the log's records of one event of Fusebox: `AGENT_FAILED`, `AGENT_WARNING`, ...
+    pub fn logged(&self, event: &str) -> Vec<Value> {
+        let lines = self.must(&["log", "--json"]);
+        let records = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        records.filter(|record| record["event"] == event).collect()
+    }
+
     /// Runs `fusebox` and returns its output; the test fails if the command does.
     pub fn must(&self, args: &[&str]) -> String {
         let output = self.fusebox(args);
@@ -182,18 +197,28 @@ impl Lab {
         self.headless(&claude(), &[], prompt, args)
     }
 
+    /// Runs the same in the other repository.
+    pub fn claude_in_the_other(&self, prompt: &str) -> Run {
+        let mut command = self.command(&claude());
+        command.current_dir(self.other_project());
+        self.finish(command, prompt)
+    }
+
     /// Runs the same below `fusebox run`.
     pub fn fusebox_run(&self, prompt: &str, args: &[&str]) -> Run {
         self.headless(&fusebox(), &["run", "--", &claude().to_string_lossy()], prompt, args)
     }
 
     fn headless(&self, program: &Path, before: &[&str], prompt: &str, args: &[&str]) -> Run {
-        let began = Instant::now();
         let mut command = self.command(program);
-        command
-            .args(before)
-            .args(["-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"])
-            .args(args);
+        command.args(before).args(args);
+        self.finish(command, prompt)
+    }
+
+    /// Runs a headless client that may do anything, however it is started.
+    pub fn finish(&self, mut command: Command, prompt: &str) -> Run {
+        let began = Instant::now();
+        command.args(["-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"]);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = read(child.stdout.take().unwrap());
         let err = read(child.stderr.take().unwrap());
@@ -203,7 +228,8 @@ impl Lab {
         Run { code, result: serde_json::from_str(&out).unwrap_or_default(), out, err, took: began.elapsed() }
     }
 
-    fn command(&self, program: &Path) -> Command {
+    /// Starts a program in the project.
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear().envs(self.environment());
         command

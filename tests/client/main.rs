@@ -12,10 +12,19 @@ mod transcript;
 
 mod ask;
 mod cost;
+mod delegation;
 mod duration;
+mod endings;
 mod harness;
 mod identity;
+mod loops;
+#[cfg(target_os = "linux")]
+mod managed;
+mod money;
+mod nested;
+mod observing;
 mod pause;
+mod rates;
 mod session;
 mod settings;
 mod turns;

@@ -14,6 +14,10 @@ pub struct Step {
     pub tools: Vec<Tool>,
     /// How long it rests between two streamed events.
     pub rest: Duration,
+    /// Its output tokens, where not 20.
+    pub output: Option<u64>,
+    /// The tokens that its request reads from the cache, where not 2000.
+    pub cached: Option<u64>,
 }
 
 /// One tool call in a response. `$AGENT` in its input becomes the id of the agent that the conversation named last.
@@ -29,11 +33,13 @@ pub struct Script {
     pub steps: Vec<Step>,
     /// After the last step: the last step again, for ever, with `$N` in its inputs counted up.
     pub repeat: bool,
+    /// Whether each conversation that it is for plays it from the beginning; else they share one.
+    pub each: bool,
 }
 
 /// The main agent's script.
 pub fn main(steps: impl IntoIterator<Item = Step>) -> Script {
-    Script { when: None, steps: steps.into_iter().collect(), repeat: false }
+    Script { when: None, steps: steps.into_iter().collect(), repeat: false, each: false }
 }
 
 /// The script of the subagents whose prompt holds `when`.
@@ -45,6 +51,11 @@ impl Script {
     /// Never stops: the last step comes again and again.
     pub fn forever(self) -> Script {
         Script { repeat: true, ..self }
+    }
+
+    /// Is played from the beginning by each of the conversations that it is for.
+    pub fn each(self) -> Script {
+        Script { each: true, ..self }
     }
 }
 
@@ -62,6 +73,16 @@ impl Step {
     /// Streams with a rest after every event, so that tools start before the response has ended.
     pub fn slowly(self, rest: Duration) -> Step {
         Step { rest, ..self }
+    }
+
+    /// Has so many output tokens.
+    pub fn output(self, tokens: u64) -> Step {
+        Step { output: Some(tokens), ..self }
+    }
+
+    /// Reads so many tokens from the cache.
+    pub fn cached(self, tokens: u64) -> Step {
+        Step { cached: Some(tokens), ..self }
     }
 }
 
@@ -104,6 +125,18 @@ pub fn in_background(mut agent: Tool) -> Tool {
     agent
 }
 
+/// The same by another model.
+pub fn by_model(model: &str, mut agent: Tool) -> Tool {
+    agent.input["model"] = json!(model);
+    agent
+}
+
+/// The same under a name, to which messages can be sent.
+pub fn named(name: &str, mut agent: Tool) -> Tool {
+    agent.input["name"] = json!(name);
+    agent
+}
+
 /// Loads the schema of SendMessage, which the client defers.
 pub fn load_send_message() -> Tool {
     tool("ToolSearch", json!({"query": "select:SendMessage", "max_results": 5}))
@@ -111,5 +144,10 @@ pub fn load_send_message() -> Tool {
 
 /// Sends a message to the agent that was named last.
 pub fn send_message() -> Tool {
-    tool("SendMessage", json!({"to": "$AGENT", "summary": "go on with the work", "message": "go on"}))
+    send_message_to("$AGENT")
+}
+
+/// Sends a message to an agent by its name or id.
+pub fn send_message_to(agent: &str) -> Tool {
+    tool("SendMessage", json!({"to": agent, "summary": "go on with the work", "message": "go on"}))
 }

@@ -16,7 +16,7 @@ use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
 use fusebox::config::shape;
-use fusebox::engine::rules::{Models, Rate, Rule, Rules};
+use fusebox::engine::rules::{Models, PLANNING, Rate, Rule, Rules};
 use fusebox::limits::{self, Role};
 
 const USER: &str = "~/fusebox.json";
@@ -82,7 +82,10 @@ fn all(rules: &Rules) -> String {
 /// Writes which models a rule counts by their role; the others count the rest of the same.
 fn roles(rule: &Rule) -> Option<String> {
     match rule.of.as_ref()? {
-        Models::Role(Role::Planning, models) => Some(format!("Planning {models:?}")),
+        Models::Role(Role::Planning, models) => {
+            let usual = || PLANNING.map(str::to_owned).to_vec();
+            Some(format!("Planning {:?}", models.clone().unwrap_or_else(usual)))
+        }
         Models::Role(Role::Execution, _) => Some("Execution [...]".to_owned()),
         Models::Like(_) => None,
     }

@@ -142,7 +142,7 @@ fn add(rules: &mut Rules, limit: &'static Limit, cap: u64, action: Action) {
     match limit.form {
         Form::Cap => {
             let of = match limit.counts {
-                Counts::Role(role) => Some(Models::Role(role, vec!["*opus*".to_owned()])),
+                Counts::Role(role) => Some(Models::Role(role, Some(vec!["*opus*".to_owned()]))),
                 Counts::All => None,
             };
             rules.rules.push(Rule { limit, cap, action, layer, increase: 1, of, locked: false });

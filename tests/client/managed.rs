@@ -1,0 +1,72 @@
+//! The managed file, in a file system of the client's own, so that nothing of this machine's is touched.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::lab::{Lab, Run, claude, fusebox};
+use crate::script::{call, main, work};
+
+/// Lays a copy of the machine's settings over them, for this process and those that it starts.
+const APART: [&str; 5] = ["-Umr", "--", "sh", "-c", r#"mount --bind "$0" /etc && exec "$@""#];
+
+/// A lab with a managed file, whose `/etc` is a copy of the machine's.
+struct Managed {
+    lab: Lab,
+}
+
+impl Managed {
+    fn new(managed: &Value, project: Value) -> Managed {
+        let lab = Lab::new(project, vec![main([call([work()])]).forever()]);
+        let etc = lab.other_project().join("etc");
+        let copied = Command::new("cp").args(["-a", "/etc"]).arg(&etc).status().unwrap();
+        assert!(copied.success());
+        lab.write("../other/etc/claude-code/fusebox.json", &managed.to_string());
+        Managed { lab }
+    }
+
+    fn before(&self) -> Vec<String> {
+        let etc = self.lab.other_project().join("etc").to_string_lossy().into_owned();
+        APART.iter().map(|word| (*word).to_owned()).chain([etc]).collect()
+    }
+
+    fn claude(&self, prompt: &str) -> Run {
+        let mut command = self.lab.command("unshare".as_ref());
+        command.args(self.before()).arg(claude());
+        self.lab.finish(command, prompt)
+    }
+
+    /// Runs `fusebox` beside the managed file; returns all that it says.
+    fn fusebox(&self, args: &[&str]) -> String {
+        let mut command = self.lab.command("unshare".as_ref());
+        let output = command.args(self.before()).arg(fusebox()).args(args).output().unwrap();
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
+    }
+}
+
+#[test]
+fn what_is_locked_nobody_else_changes() {
+    let managed = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}, "locked": ["main.max_turns"]});
+    let world = Managed::new(&managed, json!({"main": {"max_turns": 50, "max_requests": 40}}));
+    world.lab.write_home(".claude/fusebox.json", r#"{"main": {"max_turns": null}}"#);
+    let check = world.fusebox(&["config", "check"]);
+    assert_eq!(check.matches("has locked it").count(), 2, "{check}");
+    assert_eq!(world.claude("MAIN start").code, Some(0));
+    assert_eq!(world.lab.ran().len(), 2);
+    let run = world.lab.run_of("main");
+    assert_eq!((&run["trips"][0]["limit"], &run["trips"][0]["layer"]), (&json!("max_turns"), &json!("managed")));
+    let granted = world.fusebox(&["grant", run["run_id"].as_str().unwrap(), "max_turns=+5"]);
+    assert!(granted.contains("locked"), "{granted}");
+    assert!(world.lab.logged("LIMIT_GRANTED").is_empty());
+}
+
+#[test]
+fn without_a_lock_the_managed_file_still_has_the_last_word() {
+    let managed = json!({"main": {"max_turns": 3, "grace_turns": 0, "timeout_action": "terminate"}});
+    let world = Managed::new(&managed, json!({"main": {"max_turns": 1}}));
+    world.claude("MAIN start");
+    assert_eq!(world.lab.ran().len(), 3);
+    let run = world.lab.run_of("main");
+    let granted = world.fusebox(&["grant", run["run_id"].as_str().unwrap(), "max_turns=+5"]);
+    assert!(world.lab.logged("LIMIT_GRANTED").len() == 1, "{granted}");
+}
