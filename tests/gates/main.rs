@@ -16,7 +16,7 @@ const TYPICAL: (u64, u64) = (400_000, 140);
 /// At a batch's end responses are parsed, priced and charged.
 const CHARGING: (u64, u64) = (540_000, 140);
 /// With every limit switched on the rules of five scopes are read and written, and the budgets that sessions share.
-const EVERYTHING: (u64, u64) = (150_000, 20);
+const EVERYTHING: (u64, u64) = (190_000, 20);
 /// In a hundred calls.
 const MOST_SYNCS: u64 = 20;
 /// A configuration that switches every limit on.
