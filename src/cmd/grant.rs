@@ -150,6 +150,10 @@ fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
     let name = grip.name(target);
     let missing = || Error::failed(format!("{name} has no {}", more.limit));
     let finding = lift::look(grip.book, target, more.limit, grip.now).ok_or_else(missing)?;
+    let limit = more.limit;
+    if lift::rules(grip.book, target).and_then(|rules| rules.get(limit)).is_some_and(|rule| rule.locked) {
+        return Err(Error::failed(format!("{limit} of {name} is locked by the managed file: nobody may raise it")));
+    }
     let cap = match more.to {
         To::Added(added) => finding.cap.saturating_add(added),
         To::Cap(cap) => cap,

@@ -181,12 +181,18 @@ fn ends_call(finding: &Finding, stage: Stage) -> bool {
     stage != Stage::Arrival && finding.facts().is_some_and(|limit| limit.ends == Ends::Call)
 }
 
-/// What a finding's limit does here: nobody can be asked where nobody is there, or has said No.
+/// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it.
 fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
+    let raises = || event.attended && !usage.declined.contains(&finding.limit) && !is_locked(usage, finding);
     match finding.action {
-        Action::RequestIncrease if !event.attended || usage.declined.contains(&finding.limit) => Action::Terminate,
+        Action::RequestIncrease if !raises() => Action::Terminate,
         action => action,
     }
+}
+
+fn is_locked(usage: &Usage, finding: &Finding) -> bool {
+    let mut rules = usage.scopes.iter().filter(|used| used.scope == finding.scope).flat_map(|used| &used.rules.rules);
+    rules.any(|rule| rule.locked && rule.name() == finding.limit)
 }
 
 /// How strict a finding is: what ends a session is stricter than what ends a run, and that than what ends the call alone.

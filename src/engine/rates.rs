@@ -8,7 +8,8 @@ use crate::engine::event::Moment;
 use crate::engine::pattern;
 use crate::engine::rules::Rate;
 
-/// What happened in one window: the boot, and the milliseconds since then. A boot empties it.
+/// What happened in one window: the boot, and the milliseconds since then. A boot empties it. It is kept as the first moment
+/// and the time from each to the next, which are short numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "(u64, Vec<u64>)", from = "(u64, Vec<u64>)")]
 pub struct Window {
@@ -18,13 +19,18 @@ pub struct Window {
 
 impl From<Window> for (u64, Vec<u64>) {
     fn from(window: Window) -> Self {
-        (window.boot, window.at)
+        let before = std::iter::once(0).chain(window.at.iter().copied());
+        (window.boot, window.at.iter().zip(before).map(|(at, before)| at.saturating_sub(before)).collect())
     }
 }
 
 impl From<(u64, Vec<u64>)> for Window {
-    fn from((boot, at): (u64, Vec<u64>)) -> Self {
-        Window { boot, at }
+    fn from((boot, gaps): (u64, Vec<u64>)) -> Self {
+        let sum = |at: &mut u64, gap: u64| {
+            *at = at.saturating_add(gap);
+            Some(*at)
+        };
+        Window { boot, at: gaps.into_iter().scan(0, sum).collect() }
     }
 }
 
@@ -146,6 +152,9 @@ mod tests {
         assert_eq!(read(&windows, 1099), (2, 1));
         assert_eq!(read(&windows, 1100), (1, 0));
         assert_eq!(read(&windows, 1300), (0, 0));
+        let kept = serde_json::to_string(&windows).unwrap();
+        assert_eq!(kept, r#"{"Web*/1000":[1,[100,200]]}"#);
+        assert_eq!(serde_json::from_str::<Windows>(&kept).unwrap(), windows);
         let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2 };
         assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
     }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run, claude, fusebox};
 use crate::script::{call, main, work};
+use crate::terminal::Terminal;
 
 /// Lays a copy of the machine's settings over them, for this process and those that it starts.
 const APART: [&str; 5] = ["-Umr", "--", "sh", "-c", r#"mount --bind "$0" /etc && exec "$@""#];
@@ -27,19 +28,25 @@ impl Managed {
 
     fn before(&self) -> Vec<String> {
         let etc = self.lab.other_project().join("etc").to_string_lossy().into_owned();
-        APART.iter().map(|word| (*word).to_owned()).chain([etc]).collect()
+        ["unshare"].into_iter().chain(APART).map(str::to_owned).chain([etc]).collect()
+    }
+
+    fn command(&self) -> Command {
+        let before = self.before();
+        let mut command = self.lab.command(before[0].as_ref());
+        command.args(&before[1..]);
+        command
     }
 
     fn claude(&self, prompt: &str) -> Run {
-        let mut command = self.lab.command("unshare".as_ref());
-        command.args(self.before()).arg(claude());
+        let mut command = self.command();
+        command.arg(claude());
         self.lab.finish(command, prompt)
     }
 
     /// Runs `fusebox` beside the managed file; returns all that it says.
     fn fusebox(&self, args: &[&str]) -> String {
-        let mut command = self.lab.command("unshare".as_ref());
-        let output = command.args(self.before()).arg(fusebox()).args(args).output().unwrap();
+        let output = self.command().arg(fusebox()).args(args).output().unwrap();
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
     }
 }
@@ -58,6 +65,17 @@ fn what_is_locked_nobody_else_changes() {
     let granted = world.fusebox(&["grant", run["run_id"].as_str().unwrap(), "max_turns=+5"]);
     assert!(granted.contains("locked"), "{granted}");
     assert!(world.lab.logged("LIMIT_GRANTED").is_empty());
+}
+
+#[test]
+fn nobody_is_asked_to_raise_what_is_locked() {
+    let managed = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "request_increase"}, "locked": ["main.max_turns"]});
+    let world = Managed::new(&managed, json!({}));
+    let terminal = Terminal::open_below(&world.lab, &world.before(), &[]);
+    terminal.types("MAIN start");
+    terminal.sees("tool calls 2/2 (max_turns");
+    world.lab.until("the end of the run", || world.lab.run_of("main")["status"] == "failed");
+    assert_eq!((world.lab.ran().len(), world.lab.events("PermissionRequest").len()), (2, 0));
 }
 
 #[test]

@@ -110,10 +110,10 @@ fn a_completion_and_a_prompt_just_inside_pass() {
     assert_eq!(lab.run_of("main")["status"], "completed");
 }
 
-/// A lab with two repositories and a budget of the day, for ten requests.
-fn with_budget_of_the_day(scope: &str, steps: impl IntoIterator<Item = Step>) -> Lab {
+/// A lab with two repositories and a budget for ten requests.
+fn with_budget(scope: &str, limit: &str, steps: impl IntoIterator<Item = Step>) -> Lab {
     let lab = Lab::without_fusebox(vec![main(steps).forever()]);
-    let budget = json!({"max_cost_usd_per_day": 10.0 * REQUEST_USD + 0.001, "timeout_action": "terminate"});
+    let budget = json!({limit: 10.0 * REQUEST_USD + 0.001, "timeout_action": "terminate"});
     let policy = json!({scope: budget, "session": {"grace_turns": 0}});
     lab.write_home(".claude/fusebox.json", &policy.to_string());
     lab.must(&["init", "--scope", "user"]);
@@ -128,7 +128,7 @@ fn spent(lab: &Lab) -> f64 {
 
 #[test]
 fn a_users_day_is_shared_by_three_sessions_in_two_repositories() {
-    let lab = with_budget_of_the_day("user", [call([work()])]);
+    let lab = with_budget("user", "max_cost_usd_per_day", [call([work()])]);
     let runs: Vec<Run> = thread::scope(|scope| {
         let here = [(); 2].map(|()| scope.spawn(|| lab.claude("MAIN start", &[])));
         let there = scope.spawn(|| lab.claude_in_the_other("MAIN start"));
@@ -153,19 +153,20 @@ fn a_users_day_is_shared_by_three_sessions_in_two_repositories() {
 }
 
 #[test]
-fn a_repositorys_day_is_its_own() {
-    let lab = with_budget_of_the_day("project", [call([work()])]);
+fn a_repositorys_week_is_its_own() {
+    let lab = with_budget("project", "max_cost_usd_per_week", [call([work()])]);
     lab.claude("MAIN start", &[]);
     assert_eq!(lab.api.requests().len(), 10);
     let second = lab.claude("MAIN start", &[]);
     assert!(second.text().contains("the budget of this repository is used up"), "{}", second.text());
+    assert!(second.text().contains("cost of the week of all sessions of this repository"), "{}", second.text());
     lab.claude_in_the_other("MAIN start");
     assert_eq!(lab.api.requests().len(), 20);
 }
 
 #[test]
 fn a_person_grants_a_day_more() {
-    let lab = with_budget_of_the_day("user", [call([work()])]);
+    let lab = with_budget("user", "max_cost_usd_per_day", [call([work()])]);
     let first = lab.claude("MAIN start", &[]);
     let again = lab.claude("go on", &["--resume", first.session()]);
     assert!(again.text().contains("fusebox grant user max_cost_usd_per_day=+"), "{}", again.text());
@@ -178,7 +179,7 @@ fn a_person_grants_a_day_more() {
 #[test]
 fn a_forks_history_is_charged_once() {
     let four = (0..3).map(|_| call([work()])).chain([say("first done")]);
-    let lab = with_budget_of_the_day("user", four.chain([say("forked once"), say("forked twice")]));
+    let lab = with_budget("user", "max_cost_usd_per_day", four.chain([say("forked once"), say("forked twice")]));
     let first = lab.claude("MAIN start", &[]);
     assert_eq!(first.text(), "first done");
     let fork = lab.claude("go another way", &["--resume", first.session(), "--fork-session"]);

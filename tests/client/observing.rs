@@ -6,9 +6,9 @@ use crate::lab::Lab;
 use crate::script::{agent, bash, call, child, main, say, work};
 use crate::terminal::Terminal;
 
-#[test]
-fn observing_blocks_nothing_and_writes_everything_down() {
-    let everything = json!({
+/// A policy under which everything trips, but for what is only watched.
+fn everything() -> Value {
+    json!({
         "mode": "observe",
         "session": {"max_delegation_depth": 0, "max_parallel_subagents": 0, "max_subagents": 0},
         "main": {"max_tokens_per_turn": 10, "max_context_tokens": 10, "max_planning_cost_usd": 0.000_001,
@@ -19,23 +19,23 @@ fn observing_blocks_nothing_and_writes_everything_down() {
         "project": {"max_cost_usd_per_month": 0.000_001},
         "rate_limits": [{"tool": "Agent", "max": 1, "per_ms": 600_000}],
         "adapter_rate_limit": {"max_requests": 1, "per_ms": 600_000},
-    });
+    })
+}
+
+/// What trips under it.
+const ALL: &str = "max_delegation_depth max_parallel_subagents max_subagents max_tokens_per_turn max_context_tokens \
+                   max_planning_cost_usd models.*opus*.max_tokens max_requests completion max_turns checkpoints \
+                   explicit_stop max_cost_usd_per_day max_cost_usd_per_month rate_limits adapter_rate_limit \
+                   loop_detection";
+
+#[test]
+fn observing_blocks_nothing_and_writes_everything_down() {
     let child = child("CHILD-A", [call([work(), work()]), say("child done"), call([work()]), say("child done")]);
-    let same = || call([bash("echo same")]);
-    let steps = [
-        call([agent("CHILD-A one")]),
-        call([agent("CHILD-A two")]),
-        same(),
-        same(),
-        same(),
-        same(),
-        same(),
-        same(),
-        same(),
-        say("main finished"),
-    ];
+    let agents = ["CHILD-A one", "CHILD-A two"].map(|prompt| call([agent(prompt)]));
+    let same = std::iter::repeat_n(call([bash("echo same")]), 7);
+    let steps = agents.into_iter().chain(same).chain([say("main finished")]);
     let lab = Lab::new(json!({}), vec![child, main(steps)]);
-    lab.write_home(".claude/fusebox.json", &everything.to_string());
+    lab.write_home(".claude/fusebox.json", &everything().to_string());
     let run = lab.claude("MAIN start", &[]);
     assert_eq!(run.text(), "main finished");
     assert_eq!((lab.events("SubagentStart").len(), lab.ran().len()), (2, 10));
@@ -44,25 +44,7 @@ fn observing_blocks_nothing_and_writes_everything_down() {
     assert!(runs.iter().all(|run| run["status"] == "completed"), "{runs:#?}");
     let logged: Vec<Value> = lab.logged("AGENT_WARNING");
     assert!(logged.iter().all(|record| record["mode"] == "observe"), "{logged:#?}");
-    for limit in [
-        "max_delegation_depth",
-        "max_parallel_subagents",
-        "max_subagents",
-        "max_tokens_per_turn",
-        "max_context_tokens",
-        "max_planning_cost_usd",
-        "models.*opus*.max_tokens",
-        "max_requests",
-        "completion",
-        "max_turns",
-        "checkpoints",
-        "explicit_stop",
-        "max_cost_usd_per_day",
-        "max_cost_usd_per_month",
-        "rate_limits",
-        "adapter_rate_limit",
-        "loop_detection",
-    ] {
+    for limit in ALL.split_whitespace() {
         assert!(logged.iter().any(|record| record["limit"] == limit), "{limit} is not in {logged:#?}");
     }
     let told = lab.api.told("MAIN");

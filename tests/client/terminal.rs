@@ -17,11 +17,17 @@ pub struct Terminal<'lab> {
 impl<'lab> Terminal<'lab> {
     /// Starts a client that may do anything and waits for its prompt.
     pub fn open(lab: &'lab Lab, args: &[&str]) -> Terminal<'lab> {
+        Terminal::open_below(lab, &[], args)
+    }
+
+    /// Does the same below another command.
+    pub fn open_below(lab: &'lab Lab, before: &[String], args: &[&str]) -> Terminal<'lab> {
         let server = format!("fusebox{}", lab.api.port);
         let terminal = Terminal { lab, server };
         let project = lab.project();
         let mut words = vec!["env".to_string(), "-i".to_string()];
         words.extend(lab.environment().iter().map(|(name, value)| format!("{name}={value}")));
+        words.extend_from_slice(before);
         words.extend([claude().to_string_lossy().into_owned(), "--dangerously-skip-permissions".into()]);
         words.extend(args.iter().map(|arg| arg.to_string()));
         let mut tmux = terminal.tmux();
