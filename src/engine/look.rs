@@ -39,7 +39,7 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
         action: if percent < 100 { Action::Warn } else { rule.action },
         layer: rule.layer,
         percent,
-        increase: rule.increase,
+        increase: if rule.locked { 0 } else { rule.increase },
         subject: String::new(),
         frees: frees(rule, scope),
     };

@@ -22,7 +22,7 @@ pub struct Finding {
     pub layer: Layer,
     /// The per cent of an early warning; 100 for a trip.
     pub percent: u8,
-    /// What one increase adds.
+    /// What one increase adds; 0 where the managed file has locked the cap.
     #[serde(default)]
     pub increase: u64,
     /// What it is about where the limit does not say: the tools of a rate, what repeats.

@@ -254,12 +254,16 @@ pub fn stop(run: &Run, finding: &Finding) -> String {
     format!("Fusebox {what} {}{with}: {why}. `fusebox explain {}` tells more.", who(run), short(&run.id))
 }
 
+/// What is said instead of a command that would not work.
+const LOCKED: &str = "The managed fusebox.json has locked it: an administrator can change it there.";
+
 /// Tells the person why a prompt is not sent, and what lifts it.
 pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String {
     let id = holder(session, run, finding);
     let paused = finding.action == Action::Pause;
     let lifts = match (finding.facts(), paused) {
         (Some(limit), false) if is_window(limit) => return format!("{}.", kept_back(finding)),
+        (Some(_), false) if finding.increase == 0 => LOCKED.to_owned(),
         (Some(limit), false) => {
             let more = limit.configured(finding.increase);
             format!("`fusebox grant {id} {}=+{more}` in another terminal gives more.", finding.limit)
@@ -327,6 +331,7 @@ pub fn addressee(run: &str, finding: &Finding) -> String {
         _ if finding.facts().is_none() => {
             ("was stopped", format!("After a person's `fusebox resume {run}` a message lets it go on."))
         }
+        _ if finding.facts().is_some() && finding.increase == 0 => ("was stopped", LOCKED.to_owned()),
         _ => {
             ("was stopped", format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit))
         }

@@ -82,8 +82,10 @@ fn an_agent_sees_its_own_run() {
 
 #[test]
 fn a_session_whose_client_was_killed_is_orphaned() {
-    let lab =
-        Lab::new(json!({}), vec![main([call([bash("echo $PPID >client; until [ -e go ]; do sleep 0.1; done")])])]);
+    let lab = Lab::new(
+        json!({}),
+        vec![main([call([bash("echo $$ >shell; echo $PPID >client; until [ -e go ]; do sleep 0.1; done")])])],
+    );
     let terminal = Terminal::open(&lab, &[]);
     terminal.types("MAIN start");
     let pid = || std::fs::read_to_string(lab.project().join("client")).unwrap_or_default();
@@ -95,10 +97,12 @@ fn a_session_whose_client_was_killed_is_orphaned() {
     let run = lab.run_of("main");
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("orphaned"), &json!("orphaned")));
     assert_eq!(lab.logged("AGENT_ORPHANED").len(), 1);
-    // What it ran lives on, and ends here.
-    lab.write("go", "");
     let text = lab.must(&["status", "--all"]);
     assert!(text.contains("orphaned"), "{text}");
+    // What the client ran lives on, and ends here.
+    let shell = std::fs::read_to_string(lab.project().join("shell")).unwrap();
+    lab.write("go", "");
+    lab.until("the end of the command", || !std::path::Path::new("/proc").join(shell.trim()).exists());
 }
 
 #[test]
