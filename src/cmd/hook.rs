@@ -81,9 +81,14 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
     let mut findings = load::gather(world, store, book, event)?;
+    let was_judged = judged.is_some();
     findings.missing = ending::missing(book, event, judged);
     let rulebook = Pin::of(store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
+    if let Some(run) = book.run_mut(&run).filter(|_| was_judged) {
+        // What the command took is no work of the agent.
+        run.last = world.now();
+    }
     load::follow(store, book)?;
     load::learn_first_requests(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };

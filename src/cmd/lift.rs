@@ -110,8 +110,9 @@ pub struct UsedUp {
 
 /// Returns the limits of a session or run that would stop it again at its next step.
 pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
-    let Some((scope, rules, meters)) = meters(book, target, now) else { return Vec::new() };
+    let rules = rules(book, target).cloned().unwrap_or_default();
     let found = rules.rules.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
+        let (scope, rules, meters) = meters(book, target, (now, rule))?;
         let finding = finding(rule, scope, &meters);
         let lacks = finding.used.saturating_add(ahead(rule.limit, rules, &meters)).saturating_sub(rule.cap);
         let increase = rule.increase.max(1);
@@ -122,8 +123,9 @@ pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
 
 /// Returns what a limit has to say of a session or run now; nothing where no rule holds it.
 pub fn look(book: &Book, target: &Target, limit: &Limit, now: Moment) -> Option<Finding> {
-    let (scope, rules, meters) = meters(book, target, now)?;
-    Some(finding(rules.get(limit)?, scope, &meters))
+    let rule = rules(book, target)?.get(limit)?;
+    let (scope, _, meters) = meters(book, target, (now, rule))?;
+    Some(finding(rule, scope, &meters))
 }
 
 /// Returns the rules of a session or run.
@@ -158,7 +160,7 @@ pub fn run_of(book: &Book, target: &Target) -> String {
 
 fn finding(rule: &Rule, scope: Scope, meters: &Meters) -> Finding {
     Finding {
-        limit: rule.limit.key.to_owned(),
+        limit: rule.name().into_owned(),
         scope,
         used: rule.limit.used(meters),
         cap: rule.cap,
@@ -171,7 +173,8 @@ fn finding(rule: &Rule, scope: Scope, meters: &Meters) -> Finding {
     }
 }
 
-fn meters<'a>(book: &'a Book, target: &Target, now: Moment) -> Option<(Scope, &'a Rules, Meters)> {
+fn meters<'a>(book: &'a Book, target: &Target, at: (Moment, &Rule)) -> Option<(Scope, &'a Rules, Meters)> {
+    let (now, rule) = at;
     let named = run_of(book, target);
     let id = book.run(&named).or_else(|| book.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
     let event = Event {
@@ -182,7 +185,7 @@ fn meters<'a>(book: &'a Book, target: &Target, now: Moment) -> Option<(Scope, &'
         attended: true,
         kind: Kind::BatchEnded(Vec::new()),
     };
-    let (of_run, of_session) = measure::meters(book, &id, &event);
+    let (of_run, of_session) = measure::meters_of(book, &id, &event, rule.of.as_ref());
     match target {
         Target::Session(_) => Some((Scope::Session, &book.session.rules, of_session)),
         Target::Run { run, .. } => Some((Scope::Run, &book.run(run)?.rules, of_run)),

@@ -59,11 +59,13 @@ fn charge_others(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
         outer.reserves.retain(|reserve| reserve.holder != id);
     }
     for pool in &mut book.pools {
-        pool.charge(model, new.charge.at_ms, adds);
+        if !pool.counted {
+            pool.charge(model, new.charge.at_ms, adds);
+        }
         pool.release(id);
     }
     if adds.requests > 0 {
-        book.note_request(model, now);
+        book.note_request(model, (new.charge.at_ms, now));
     }
 }
 
@@ -187,7 +189,7 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
 }
 
 /// Lets go of what a spawn had taken: its agent has ended, or never came.
-fn release_spawn(book: &mut Book, call: &str) {
+pub fn release_spawn(book: &mut Book, call: &str) {
     book.session.spawns.retain(|spawn| spawn.call != call);
     book.release(call);
 }
@@ -253,6 +255,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     if let Some(run) = book.run_mut(run) {
         run.unpaid = (run.unpaid + 1).max(0);
     }
+    let mut errors = Vec::new();
     for call in calls {
         if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id) {
             // The dialog ended without the call running: that was a No.
@@ -272,7 +275,9 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
             let error = (ended != Ended::Well).then_some(call.prints.error);
-            see(book, run, Seen { call: call.prints.all, error });
+            let again = error.is_some() && errors.contains(&error);
+            errors.push(error);
+            see(book, run, Seen { call: call.prints.all, error }, again);
         }
     }
     if let Some(run) = book.run_mut(run) {
@@ -283,9 +288,9 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
 }
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
-fn see(book: &mut Book, run: &str, seen: Seen) {
+fn see(book: &mut Book, run: &str, seen: Seen, again: bool) {
     let Some(run) = book.run_mut(run) else { return };
-    run.loops.push(seen);
+    run.loops.push(seen, again);
     if run.loops.level() == 0 {
         run.warned.retain(|(name, _)| name != LOOPS);
     }

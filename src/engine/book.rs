@@ -275,14 +275,16 @@ impl Book {
     }
 
     /// Takes note of a model request in the windows of the rates that count it.
-    pub fn note_request(&mut self, model: &str, now: Moment) {
+    pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
+        // A response may be read long after it came.
+        let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
         for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
-            for rate in session.rules.rates.iter().filter(|rate| rate.counts_requests()) {
+            for rate in session.rules.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
                 session.windows.note(rate, model, now);
             }
         }
         for pool in &mut self.pools {
-            for rate in pool.rules.rates.iter().filter(|rate| rate.counts_requests()) {
+            for rate in pool.rules.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
                 pool.windows.note(rate, model, now);
                 pool.changed = true;
             }

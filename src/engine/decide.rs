@@ -161,8 +161,9 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
 
 fn stage_of(kind: &Kind, usage: &Usage) -> Option<Stage> {
     match kind {
-        Kind::ToolRequested(_) if usage.arrives => Some(Stage::Arrival),
+        // What lets a spawn through lets its agent through too.
         Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }) => Some(Stage::Spawn),
+        Kind::ToolRequested(_) if usage.arrives => Some(Stage::Arrival),
         Kind::ToolRequested(Call { intent: Intent::Message { .. }, .. }) if usage.wakes => Some(Stage::Wake),
         Kind::ToolRequested(_) => Some(Stage::Call),
         Kind::ToolEnded(..) => Some(Stage::Result),

@@ -5,7 +5,7 @@ use crate::engine::event::{Agent, Event, Kind, Moment};
 use crate::engine::measure;
 use crate::engine::meters::Meters;
 use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::rules::Rules;
+use crate::engine::rules::{Models, Rules};
 use crate::limits::{Limit, Meter};
 
 /// The limits that add up over an agent's work; the others say nothing of what is left.
@@ -50,12 +50,17 @@ pub fn hand_down(book: &mut Book, id: &str, at: Moment) {
         attended: true,
         kind: Kind::SubagentStarted,
     };
-    let (_, of_session) = measure::meters(book, id, &event);
     let parent = book.run(id).and_then(|run| book.run(run.parent.as_deref()?));
-    let of_parent = parent.map(|parent| (Scope::Run, &parent.rules, measure::meters(book, &parent.id, &event).0));
-    let of_session = (Scope::Session, &book.session.rules, of_session);
-    let above: Vec<Above> = of_parent.into_iter().chain([of_session]).collect();
-    let cuts = cut(&mut rules, &above);
+    let mut counted: Vec<Option<Models>> = rules.rules.iter().map(|rule| rule.of.clone()).collect();
+    counted.dedup();
+    let mut cuts = Vec::new();
+    for of in counted {
+        let meters = |id: &str| measure::meters_of(book, id, &event, of.as_ref());
+        let of_parent = parent.map(|parent| (Scope::Run, &parent.rules, meters(&parent.id).0));
+        let of_session = (Scope::Session, &book.session.rules, meters(id).1);
+        let above: Vec<Above> = of_parent.into_iter().chain([of_session]).collect();
+        cuts.extend(cut(&mut rules, of.as_ref(), &above));
+    }
     book.cuts.extend(cuts.into_iter().map(|cut| Cut { run: id.to_owned(), ..cut }));
     if let Some(run) = book.run_mut(id) {
         run.rules = rules;
@@ -65,9 +70,10 @@ pub fn hand_down(book: &mut Book, id: &str, at: Moment) {
 /// Cuts every cap that a spawn sets to the least that is left above it, but never to nothing; returns what was cut.
 ///
 /// A limit that only warns leaves as much as is asked for: it ends nothing.
-pub fn cut(rules: &mut Rules, above: &[Above]) -> Vec<Cut> {
+pub fn cut(rules: &mut Rules, of: Option<&Models>, above: &[Above]) -> Vec<Cut> {
     let mut cuts = Vec::new();
     let asked = rules.rules.iter_mut().filter(|rule| rule.layer == Layer::Spawn && ADDS_UP.contains(&rule.limit.key));
+    let asked = asked.filter(|rule| rule.of.as_ref() == of);
     for rule in asked {
         let rests = above.iter().filter_map(|(scope, rules, meters)| {
             let theirs = rules.rules.iter().find(|theirs| theirs.limit == rule.limit && theirs.of == rule.of)?;
@@ -131,7 +137,7 @@ mod tests {
         let parent = rules(&[("max_turns", 30)], Layer::User, Action::Terminate);
         let session = rules(&[("max_turns", 100), ("max_cost_usd", PICO)], Layer::User, Action::RequestIncrease);
         let above = [(Scope::Run, &parent, used(10, 500, 0)), (Scope::Session, &session, used(70, 500, 100))];
-        let cuts = cut(&mut asked, &above);
+        let cuts = cut(&mut asked, None, &above);
         assert_eq!(caps(&asked), [20, 400 * PICO / 1000]);
         let told: Vec<_> = cuts.iter().map(|cut| (cut.limit.as_str(), cut.asked, cut.got, cut.of)).collect();
         let cost = ("max_cost_usd", 2 * PICO, 400 * PICO / 1000, Scope::Session);
@@ -149,7 +155,7 @@ mod tests {
             (Layer::Frontmatter, &session, 9, 9),
         ] {
             let mut asked = rules(&[("max_turns", cap)], layer, Action::Terminate);
-            cut(&mut asked, &[(Scope::Session, above, used(6, 0, 0))]);
+            cut(&mut asked, None, &[(Scope::Session, above, used(6, 0, 0))]);
             assert_eq!(caps(&asked), [expected]);
         }
     }
@@ -158,7 +164,7 @@ mod tests {
     fn nothing_left_leaves_the_smallest_cap() {
         let session = rules(&[("max_turns", 10)], Layer::User, Action::Terminate);
         let mut asked = rules(&[("max_turns", 5)], Layer::Spawn, Action::Terminate);
-        let cuts = cut(&mut asked, &[(Scope::Session, &session, used(12, 0, 0))]);
+        let cuts = cut(&mut asked, None, &[(Scope::Session, &session, used(12, 0, 0))]);
         assert_eq!((caps(&asked), cuts.len()), (vec![1], 1));
     }
 

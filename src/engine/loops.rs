@@ -61,9 +61,10 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// Takes a call in.
-    pub fn push(&mut self, seen: Seen) {
+    /// Takes a call in; `again` says that its batch has this error already: the agent could not know yet.
+    pub fn push(&mut self, seen: Seen, again: bool) {
         match seen.error {
+            Some(_) if again => {}
             Some(error) if error == self.errors.0 => self.errors.1 += 1,
             Some(error) => self.errors = (error, 1),
             None if self.calls.contains(&seen.call) => {}
@@ -131,7 +132,7 @@ mod tests {
                 continue;
             }
             let call = u32::from(letter);
-            loops.push(Seen { call, error: letter.is_uppercase().then_some(call) });
+            loops.push(Seen { call, error: letter.is_uppercase().then_some(call) }, false);
         }
         (loops.level(), loops.repeats(0))
     }

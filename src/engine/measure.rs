@@ -31,9 +31,14 @@ struct Actor<'a> {
 
 /// Returns the meters of a run and of its session.
 pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
+    meters_of(book, id, event, None)
+}
+
+/// Returns the meters of a run and of its session over some models.
+pub fn meters_of(book: &Book, id: &str, event: &Event, of: Option<&Models>) -> (Meters, Meters) {
     let Some(run) = book.run(id) else { return (Meters::default(), Meters::default()) };
     let actor = Actor::new(book, run, event);
-    (actor.of_run(None), actor.of_session(&book.session, None))
+    (actor.of_run(of), actor.of_session(&book.session, of))
 }
 
 /// Returns what every scope with rules has used.
@@ -186,7 +191,7 @@ impl<'a> Actor<'a> {
     /// Sums what other requests in flight are expected to spend.
     fn held(self, reserves: &[Reserve], of: Option<&Models>) -> Spend {
         let others = reserves.iter().filter(|held| held.holder != self.run.id);
-        let live = others.filter(|held| self.event.at.since(held.at) < RESERVE_LIVES_MS);
+        let live = others.filter(|held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
         let counted = live.filter(|held| of.is_none_or(|of| of.include(&held.model)));
         counted.map(|held| held.spend).fold(Spend::default(), std::ops::Add::add)
     }

@@ -77,6 +77,9 @@ pub struct Pool {
     /// Whether it has to be saved.
     #[serde(skip)]
     pub changed: bool,
+    /// Whether what this event has found is counted already.
+    #[serde(skip)]
+    pub counted: bool,
 }
 
 impl Period {
@@ -100,6 +103,7 @@ impl Pool {
             wants: Vec::new(),
             windows: Windows::default(),
             changed: false,
+            counted: false,
         }
     }
 
@@ -176,7 +180,7 @@ impl Pool {
         if held.spend.cost == Amount::ZERO {
             held.spend = self.mean(None);
         }
-        self.reserves.retain(|other| other.holder != held.holder && now.since(other.at) < lives_ms);
+        self.reserves.retain(|other| other.holder != held.holder && now.wall_since(other.at) < lives_ms);
         self.reserves.push(held);
         self.changed = true;
     }

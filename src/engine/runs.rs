@@ -1,11 +1,12 @@
 //! Which run an event belongs to, and the opening, linking and ending of runs.
 
-use crate::engine::book::{Book, Link, News, Rulebook};
+use crate::engine::account;
+use crate::engine::book::{Book, Ended, Link, News, Rulebook};
 use crate::engine::ending;
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
 use crate::engine::policy::Action;
-use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Session, Status};
+use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Session, Spawn, Status};
 use crate::engine::step::Unannounced;
 use crate::engine::verdict::EXPLICIT_STOP;
 
@@ -52,7 +53,11 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
 
 /// Opens the run of a subagent that no hook has announced.
 pub fn announce(book: &mut Book, agent: &Unannounced, at: Moment, rulebook: &dyn Rulebook) {
-    subagent(book, (&agent.id, &agent.agent_type), at, Some(&agent.link), rulebook);
+    let id = subagent(book, (&agent.id, &agent.agent_type), at, Some(&agent.link), rulebook);
+    if let Some(run) = book.run_mut(&id) {
+        // Nothing shows it at work: its next event does, if there is one.
+        end(run, Status::Completed);
+    }
 }
 
 /// Ties a subagent's run to the call and the run that spawned it.
@@ -195,6 +200,13 @@ fn decline_open_dialogs(book: &mut Book) {
     let (over, open): (Vec<Ask>, Vec<Ask>) =
         asks.into_iter().partition(|ask| book.run(&ask.run).is_none_or(Run::is_main));
     book.session.asks = open;
+    // Nor do its spawns come whose end was not seen.
+    let of_main = |spawn: &&Spawn| book.run(&spawn.run).is_some_and(Run::is_main);
+    let never = |spawn: &&Spawn| book.call(&spawn.call).is_some_and(|call| call.ended == Ended::No);
+    let lost = book.session.spawns.iter().filter(of_main).filter(never).map(|spawn| spawn.call.clone());
+    for call in lost.collect::<Vec<_>>() {
+        account::release_spawn(book, &call);
+    }
     for ask in over {
         if let Some(run) = book.run_mut(&ask.run) {
             run.declined.push(ask.finding.limit);

@@ -180,7 +180,9 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     }
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
-    if !findings.charges.is_empty() && book.pools.is_empty() {
+    book.pools.iter_mut().for_each(|pool| pool.counted = false);
+    if (!findings.charges.is_empty() || findings.link.is_some()) && book.pools.is_empty() {
+        // What was found is in the state already: a pool that is counted anew here has it.
         shared::lay_pools(store, book, event.at.wall_ms)?;
     }
     if let Some((_, Some(trouble))) = loaded.get() {

@@ -20,7 +20,9 @@ use crate::store::Store;
 /// A session that shares nothing pays nothing.
 pub fn lay(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
     lay_outer(store, book)?;
-    lay_pools(store, book, now_ms)
+    lay_pools(store, book, now_ms)?;
+    book.pools.iter_mut().for_each(|pool| pool.counted = false);
+    Ok(())
 }
 
 /// Lays into a book the session whose agent started its client.
@@ -58,6 +60,7 @@ pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
         let mut pool = store.pool(scope, id)?.unwrap_or_else(|| Pool::new(scope, id));
         if pool.is_due(rules, now_ms) {
             count(store, &mut pool, (session, rules), (&zone, now_ms))?;
+            pool.counted = true;
         }
         pool.take_rules(rules);
         // What sessions share says nothing of reports: each session does.
@@ -67,6 +70,8 @@ pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
     for pool in &mut pools {
         take_wants(pool, &mut book.session);
     }
+    // What no rule stands for any more asks for nothing.
+    book.session.wants.retain(|want| !matches!(want.scope, Scope::User | Scope::Project));
     book.pools = pools;
     Ok(())
 }
