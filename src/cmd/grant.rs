@@ -40,10 +40,12 @@ pub struct Args {
 }
 
 /// More of one limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct More {
     /// The limit.
     pub limit: &'static Limit,
+    /// The name of the rule that is raised: the limit's key, or that of some models.
+    pub rule: String,
     /// How much.
     pub to: To,
 }
@@ -82,7 +84,9 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 pub fn parse(text: &str) -> std::result::Result<More, String> {
     let (name, value) =
         text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`: it reads like max_turns=+10"))?;
-    let named = named(name).ok_or_else(|| match nearest(name, names().map(|named| named.name)) {
+    let models = name.strip_prefix("models.").and_then(|rest| rest.rsplit_once('.'));
+    let key = models.map_or(name, |(_, key)| key);
+    let named = named(key).ok_or_else(|| match nearest(key, names().map(|named| named.name)) {
         Some(nearest) => format!("no limit is called `{name}`; the nearest is `{nearest}`"),
         None => format!("no limit is called `{name}`"),
     })?;
@@ -92,7 +96,11 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
     };
     let base = base(&named, number).filter(|base| *base > 0);
     let base = base.ok_or_else(|| format!("`{value}` is no amount of {}: it reads like +10", named.unit()))?;
-    Ok(More { limit: named.limit, to: if added { To::Added(base) } else { To::Cap(base) } })
+    let rule = match models {
+        Some((like, _)) => format!("models.{like}.{}", named.limit),
+        None => named.limit.key.to_owned(),
+    };
+    Ok(More { limit: named.limit, rule, to: if added { To::Added(base) } else { To::Cap(base) } })
 }
 
 /// Suffixes of times with their milliseconds.
@@ -120,7 +128,7 @@ fn held_by(grip: &Grip) -> String {
         [] => format!("{} has no limits", grip.name(&grip.target)),
         rules => {
             let held: Vec<String> =
-                rules.iter().map(|rule| format!("{} (now {})", rule.limit, rule.limit.show(rule.cap))).collect();
+                rules.iter().map(|rule| format!("{} (now {})", rule.name(), rule.limit.show(rule.cap))).collect();
             format!("{} has {}", grip.name(&grip.target), held.join(", "))
         }
     }
@@ -128,17 +136,17 @@ fn held_by(grip: &Grip) -> String {
 
 /// Raises caps, and lifts what they had ordered; says what was done.
 pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
-    let targets: Vec<Target> = more.iter().map(|more| holder(grip, more.limit)).collect::<Result<_>>()?;
+    let targets: Vec<Target> = more.iter().map(|more| holder(grip, &more.rule)).collect::<Result<_>>()?;
     let mut said = Vec::new();
     for (more, target) in more.iter().zip(targets) {
         said.push(raise(grip, &target, more)?);
-        let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.limit.key);
+        let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.rule);
         if ordered {
             lift::lift(grip.book, &target);
             said.push(grip.goes_on(&target));
         }
         let still = lift::used_up(grip.book, &target, grip.now);
-        if let Some(still) = still.iter().find(|it| it.finding.limit == more.limit.key) {
+        if let Some(still) = still.iter().find(|it| it.finding.limit == more.rule) {
             let used = more.limit.show(still.finding.used);
             said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
         }
@@ -148,10 +156,10 @@ pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
 
 fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
     let name = grip.name(target);
-    let missing = || Error::failed(format!("{name} has no {}", more.limit));
-    let finding = lift::look(grip.book, target, more.limit, grip.now).ok_or_else(missing)?;
-    let limit = more.limit;
-    if lift::rules(grip.book, target).and_then(|rules| rules.get(limit)).is_some_and(|rule| rule.locked) {
+    let limit = more.rule.as_str();
+    let missing = || Error::failed(format!("{name} has no {limit}"));
+    let finding = lift::look(grip.book, target, limit, grip.now).ok_or_else(missing)?;
+    if lift::rules(grip.book, target).and_then(|rules| rules.named(limit)).is_some_and(|rule| rule.locked) {
         return Err(Error::failed(format!("{limit} of {name} is locked by the managed file: nobody may raise it")));
     }
     let cap = match more.to {
@@ -160,29 +168,28 @@ fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
     };
     if cap <= finding.cap {
         let now = more.limit.show(finding.cap);
-        return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", more.limit))
-            .hint(format!("`{}=+N` adds N; configuration files set lower limits", more.limit)));
+        return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", limit))
+            .hint(format!("`{limit}=+N` adds N; configuration files set lower limits")));
     }
     lift::raise(grip.book, target, &finding, cap - finding.cap);
     let show = |value| more.limit.show(value);
-    let done =
-        format!("{} of {name}: {} -> {} ({} used)", more.limit, show(finding.cap), show(cap), show(finding.used));
-    grip.notice(format!("a person raised {} of {name} from {} to {}.", more.limit, show(finding.cap), show(cap)));
+    let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
+    grip.notice(format!("a person raised {} of {name} from {} to {}.", limit, show(finding.cap), show(cap)));
     Ok(done)
 }
 
 /// Finds whose rule is meant: the target's own, or its session's where that one stopped it.
-fn holder(grip: &Grip, limit: &'static Limit) -> Result<Target> {
-    let stopped = lift::order(grip.book, &grip.target).filter(|order| order.finding.limit == limit.key);
+fn holder(grip: &Grip, limit: &str) -> Result<Target> {
+    let stopped = lift::order(grip.book, &grip.target).filter(|order| order.finding.limit == limit);
     if stopped.is_some_and(|order| order.finding.scope == Scope::Session) {
         return Ok(Target::Session(grip.book.session.id.clone()));
     }
-    if lift::rules(grip.book, &grip.target).is_some_and(|rules| rules.get(limit).is_some()) {
+    if lift::rules(grip.book, &grip.target).is_some_and(|rules| rules.named(limit).is_some()) {
         return Ok(grip.target.clone());
     }
     let error = Error::failed(format!("{} has no {limit}: there is nothing to raise", grip.name(&grip.target)));
     let session = Target::Session(grip.book.session.id.clone());
-    Err(match grip.book.session.rules.get(limit) {
+    Err(match grip.book.session.rules.named(limit) {
         Some(_) if grip.target != session => {
             error.hint(format!("its session has one: `fusebox grant {} {limit}=+N`", session.id()))
         }
@@ -206,9 +213,10 @@ mod tests {
             ("max_wall_ms=1.5h", "max_wall_ms", To::Cap(90 * minute)),
             ("timeout=+90", "max_wall_ms", To::Added(90_000)),
             ("timeout=+90ms", "max_wall_ms", To::Added(90)),
+            ("models.*opus-5.5*.max_turns=+1", "models.*opus-5.5*.max_turns", To::Added(1)),
         ] {
             let more = parse(text).unwrap();
-            assert_eq!((more.limit.key, more.to), (key, to), "{text}");
+            assert_eq!((more.rule.as_str(), more.to), (key, to), "{text}");
         }
     }
 

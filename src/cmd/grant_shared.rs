@@ -86,8 +86,8 @@ fn laid(store: &Store, known: &[Rules], whose: (Scope, &str), when: (Option<&str
 /// Raises one cap; returns what was done.
 fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<String> {
     let limit = more.limit;
-    let rule = known.iter().find_map(|rules| rules.get(limit));
-    let missing = || Error::failed(format!("no {limit} is set for the {}", scope.as_str()));
+    let rule = known.iter().find_map(|rules| rules.named(&more.rule));
+    let missing = || Error::failed(format!("no {} is set for the {}", more.rule, scope.as_str()));
     let rule: &Rule = rule.ok_or_else(missing)?;
     if rule.locked {
         return Err(Error::failed(format!(
@@ -96,7 +96,7 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
         )));
     }
     let pool: &Pool = book.pools.first().ok_or_else(missing)?;
-    let granted: u64 = pool.granted.iter().filter(|(name, _)| name == limit.key).map(|(_, more)| more).sum();
+    let granted: u64 = pool.granted.iter().filter(|(name, _)| *name == more.rule).map(|(_, more)| more).sum();
     let cap = rule.cap.saturating_add(granted);
     let added = match more.to {
         To::Added(added) => added,
@@ -110,7 +110,8 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
             scope.as_str()
         )));
     }
-    let used = limit.used(&crate::engine::meters::Meters { periods: pool.spent(None), ..Default::default() });
+    let used =
+        limit.used(&crate::engine::meters::Meters { periods: pool.spent(rule.of.as_ref()), ..Default::default() });
     let until = pool.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { used, cap, ..finding(rule, scope) };
     enforce::raise(book, "", &finding, added);
@@ -124,7 +125,7 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
 
 fn finding(rule: &Rule, scope: Scope) -> Finding {
     Finding {
-        limit: rule.limit.key.to_owned(),
+        limit: rule.name().into_owned(),
         scope,
         used: 0,
         cap: rule.cap,

@@ -92,6 +92,7 @@ fn go_on(book: &mut Book, id: &str) {
     run.loops.forget();
     run.warned.retain(|(name, _)| name != LOOPS);
     run.denials = 0;
+    run.refusing = false;
     run.stop_reason = None;
     run.error = None;
     run.told = false;
@@ -122,8 +123,8 @@ pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
 }
 
 /// Returns what a limit has to say of a session or run now; nothing where no rule holds it.
-pub fn look(book: &Book, target: &Target, limit: &Limit, now: Moment) -> Option<Finding> {
-    let rule = rules(book, target)?.get(limit)?;
+pub fn look(book: &Book, target: &Target, name: &str, now: Moment) -> Option<Finding> {
+    let rule = rules(book, target)?.named(name)?;
     let (scope, _, meters) = meters(book, target, (now, rule))?;
     Some(finding(rule, scope, &meters))
 }

@@ -3,7 +3,7 @@
 use crate::engine::amount::Amount;
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::ending;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome};
+use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
@@ -272,7 +272,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         if ended == Ended::No {
             release_spawn(book, &call.id);
         }
-        if state == CallState::Counted {
+        if state == CallState::Counted && call.prints != Prints::default() {
             // The client's own rejections show only here, and are errors.
             let error = (ended != Ended::Well).then_some(call.prints.error);
             let again = error.is_some() && errors.contains(&error);

@@ -245,7 +245,8 @@ impl Book {
     /// Holds an estimate of a request in flight, in every scope that it is charged to.
     pub fn reserve(&mut self, held: &Reserve) {
         for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
-            session.reserves.retain(|other| other.holder != held.holder);
+            let live = |other: &Reserve| held.at.wall_since(other.at) < RESERVE_LIVES_MS;
+            session.reserves.retain(|other| other.holder != held.holder && live(other));
             session.reserves.push(held.clone());
         }
         for pool in &mut self.pools {

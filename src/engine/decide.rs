@@ -134,10 +134,11 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
     let mut findings = Vec::new();
     let wants_now = is_call(stage);
+    let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
     for used in usage.scopes.iter().filter(|used| stage != Stage::Prompt || used.scope != Scope::Run) {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
         let stage = if wants_now && used.scope == Scope::Run { Stage::Call } else { stage };
-        let around = Look { used, stage, event, model: usage.model };
+        let around = Look { used, stage, event, told, model: usage.model };
         findings.extend(used.wants.iter().filter(|_| wants_now).cloned());
         findings.extend(used.rules.rules.iter().filter_map(|rule| look(rule, around)));
         findings.extend(used.rules.rates.iter().filter_map(|rate| look_rate(rate, around)));

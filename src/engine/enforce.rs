@@ -18,7 +18,8 @@ use crate::limits::{Meter, Unit};
 /// Only a main run gets grace to report, and only where its report still fits inside the cap.
 pub fn adopt(book: &mut Book, id: &str, event: &Event) {
     let Some(order) = book.order_above() else { return };
-    let (of_run, of_session) = measure::meters(book, id, event);
+    let of = book.session.rules.named(&order.finding.limit).and_then(|rule| rule.of.clone());
+    let (of_run, of_session) = measure::meters_of(book, id, event, of.as_ref());
     let grace = book.session.rules.grace_turns;
     let Some(run) = book.run_mut(id) else { return };
     if run.order.is_some() || matches!(event.kind, Kind::Prompt { .. } | Kind::SessionStart { .. }) {
@@ -78,6 +79,9 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     close(book, id);
 }
 
+/// How long the prompt of an agent that never came is kept.
+const SPAWN_KEPT_MS: u64 = 86_400_000;
+
 /// Counts an admitted call; marks one that is asked about or refused.
 fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let Kind::ToolRequested(call) = &event.kind else { return };
@@ -89,6 +93,9 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let sees_batches = book.session.sees_batches;
     let Some(run) = book.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
+    if verdict.refusal == Some(Refusal::Asking) {
+        return;
+    }
     if verdict.step >= Step::Deny {
         run.refusing = true;
         run.refused += 1;
@@ -113,11 +120,13 @@ fn admit(book: &mut Book, id: &str, call: &Call, at: Moment) {
         }
         Intent::Message { to } => {
             let asleep = book.addressee(to).filter(|run| run.status != Status::Running).map(|run| run.id.clone());
-            let Some(wakes) = asleep else { return };
+            let is_new = |wakes: &String| book.session.spawns.iter().all(|other| other.wakes.as_ref() != Some(wakes));
+            let Some(wakes) = asleep.filter(is_new) else { return };
             Spawn { wakes: Some(wakes), ..Spawn::default() }
         }
         _ => return,
     };
+    book.session.spawns.retain(|other| at.wall_since(other.at) < SPAWN_KEPT_MS);
     book.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), at, ..spawn });
 }
 
@@ -137,8 +146,9 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     if is_order || !(warns || refuses) {
         return;
     }
-    let key = (finding.limit.clone(), finding.percent);
-    let scope = if refuses { Scope::Run } else { finding.scope };
+    // What passes by itself comes again: each run is told of it.
+    let scope = if refuses || finding.is_window() { Scope::Run } else { finding.scope };
+    let key = (finding.told_as(), finding.percent);
     let warned = book.side(scope, id).map(|side| side.warned);
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);

@@ -20,6 +20,8 @@ pub struct Look<'a> {
     pub stage: Stage,
     /// The event.
     pub event: &'a Event,
+    /// What the run was warned of.
+    pub told: &'a [(String, u8)],
     /// The model of the next request.
     pub model: &'a str,
 }
@@ -81,11 +83,13 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         (_, Stage::Request | Stage::Prompt) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };
+    if !happens {
+        return None;
+    }
     // A response that is over and not on disk yet was a request all the same.
     let more = if rate.counts_requests() { at.used.meters.late } else { 0 };
     let reading = at.used.windows.read_ahead(rate, model, at.event.at, more);
-    let given = at.used.warned.iter().any(|(limit, at)| limit == rate.limit.key && *at >= 100);
-    if !happens || reading.frees_in_ms == 0 || (rate.action == Action::Warn && given) {
+    if reading.frees_in_ms == 0 {
         return None;
     }
     let what = match (model, rate.tool.as_str()) {
@@ -93,7 +97,7 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         ("", tool) => tool,
         (model, _) => model,
     };
-    Some(Finding {
+    let finding = Finding {
         limit: rate.limit.key.to_owned(),
         scope: at.used.scope,
         used: reading.used,
@@ -104,7 +108,9 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         increase: 0,
         subject: format!("{what} in {}", span(rate.per_ms)),
         frees: format!("in {}", span(reading.frees_in_ms)),
-    })
+    };
+    let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
+    (rate.action != Action::Warn || !told(&finding)).then_some(finding)
 }
 
 /// Writes a stretch of time as people say it.

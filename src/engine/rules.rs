@@ -138,8 +138,8 @@ impl Rule {
 }
 
 /// So many of something in so much time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "KeptRate", from = "KeptRate")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "KeptRate")]
 pub struct Rate {
     /// `rate_limits` or `adapter_rate_limit`.
     pub limit: &'static Limit,
@@ -156,18 +156,21 @@ pub struct Rate {
 }
 
 /// What a rate is kept as: limit, tools, how many, window, layer, action.
-type KeptRate = (&'static Limit, String, u64, u64, Layer, Action);
+type KeptRate = (String, String, u64, u64, Layer, Action);
 
 impl From<Rate> for KeptRate {
     fn from(rate: Rate) -> Self {
-        (rate.limit, rate.tool, rate.max, rate.per_ms, rate.layer, rate.action)
+        (rate.limit.key.to_owned(), rate.tool, rate.max, rate.per_ms, rate.layer, rate.action)
     }
 }
 
-impl From<KeptRate> for Rate {
-    fn from((limit, tool, max, per_ms, layer, action): KeptRate) -> Self {
-        Rate { limit, tool, max, per_ms, layer, action }
-    }
+/// Reads rates, but for those of a limit that a newer version knows.
+fn known_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
+    let kept = Vec::<KeptRate>::deserialize(deserializer)?;
+    let rates = kept.into_iter().filter_map(|(key, tool, max, per_ms, layer, action)| {
+        Some(Rate { limit: limits::find(&key)?, tool, max, per_ms, layer, action })
+    });
+    Ok(rates.collect())
 }
 
 /// What has to be in an agent's file of checkpoints when it ends.
@@ -219,7 +222,7 @@ pub struct Rules {
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known")]
     pub rules: Vec<Rule>,
     /// Rates; all of them hold.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_rates")]
     pub rates: Vec<Rate>,
     /// What has to be in the agent's file of checkpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -282,6 +285,11 @@ impl Rules {
     /// Finds the rule for a limit over all models.
     pub fn get(&self, limit: &Limit) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.of, Some(Models::Like(_))))
+    }
+
+    /// Finds the rule with this name.
+    pub fn named(&self, name: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.name() == name)
     }
 
     /// Whether nothing is ruled.

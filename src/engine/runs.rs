@@ -188,8 +188,9 @@ fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), ru
     book.session.main = Some(id.clone());
     book.session.prompt_id.clone_from(&event.prompt_id);
     if let Some(run) = book.run_mut(&id) {
-        // Its loop had ended, with or without an event: what passed since was no work.
+        // Its loop had ended, with or without an event: what passed since was no work, and what comes now is something new.
         run.working = false;
+        run.loops.forget();
     }
     id
 }

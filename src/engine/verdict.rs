@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::policy::{Action, Layer, Scope};
-use crate::limits::{self, Ends, Limit};
+use crate::limits::{self, Ends, Form, Limit};
 
 /// One limit's opinion of one event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,16 @@ impl Finding {
     pub fn ends_session(&self) -> bool {
         let wide = matches!(self.scope, Scope::Session | Scope::Outer) && !self.passes();
         wide && self.facts().is_none_or(|limit| limit.ends == Ends::Run)
+    }
+
+    /// Whether it is about a window of time.
+    pub fn is_window(&self) -> bool {
+        self.facts().is_some_and(|limit| limit.form == Form::Windows)
+    }
+
+    /// Returns the name under which it is remembered that it was told: of windows each has its own.
+    pub fn told_as(&self) -> String {
+        if self.is_window() { format!("{}: {}", self.limit, self.subject) } else { self.limit.clone() }
     }
 
     /// Whether model requests alone use it up.

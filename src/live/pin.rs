@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::engine::event::{Event, Kind};
-use crate::engine::policy::Layer;
+use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session};
 use crate::error::{Error, Result};
@@ -109,6 +109,8 @@ fn watch(world: &World, session: &mut Session, policy: &Pinned) {
 fn apply(session: &mut Session, policy: &Pinned, name: &str) {
     let old = std::mem::replace(&mut session.rules, policy.session());
     keep_grants(&mut session.rules, &old);
+    let rules = &session.rules;
+    session.wants.retain(|want| want.scope != Scope::Session || rules.named(&want.limit).is_some());
     session.user_rules = policy.user();
     session.project_rules = policy.project();
     session.mode = policy.mode();

@@ -211,7 +211,11 @@ fn call(input: &Input, guard: &Guard) -> Call {
 
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
-    let prints = prints::of(&call.tool_name, call.tool_input, call.tool_response);
+    // To wait for something again and again, and see nothing new, is no repetition.
+    let prints = match tools::waits(&call.tool_name) {
+        true => Prints::default(),
+        false => prints::of(&call.tool_name, call.tool_input, call.tool_response),
+    };
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
 

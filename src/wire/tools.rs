@@ -112,6 +112,11 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
     timeout.filter(|given| *given >= 1.0).map_or(default, |given| given as u64)
 }
 
+/// Whether a tool only waits for a background task.
+pub fn waits(tool: &str) -> bool {
+    TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::Waits(_)))
+}
+
 /// Returns a shell call's command.
 pub fn command(input: Option<&RawValue>) -> Option<String> {
     let fields: Fields = serde_json::from_str(input?.get()).ok()?;

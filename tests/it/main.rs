@@ -5,6 +5,7 @@
 mod bad_input;
 mod budgets;
 mod config;
+mod corners;
 mod cost;
 mod doctor;
 mod endings;
