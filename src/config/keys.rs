@@ -247,9 +247,11 @@ pub const KEYS: &[Key] = &[
         setter: Setter::Anyone,
         takes: Takes::One(duties::CHECKPOINTS, duties::checkpoints),
         default: || Value::Null,
-        doc: "What has to be in the JSON file that the agent keeps (`execution_checkpoints`, from the folder where the client was \
-              started) when it ends: the `required` checkpoints in this order, and at most `max_gap_ms` between two of \
-              them. The agent is sent back `retries` times (1 unless said), then it is let go and the run is marked.",
+        doc: "What has to be in the JSON file that the agent keeps when it ends: `{\"execution_checkpoints\": [{\"checkpoint\": \
+              \"START\", \"timestamp\": \"2026-11-20T10:00:00Z\"}]}` with the `required` checkpoints in this order, and at \
+              most `max_gap_ms` between two of them. `file` is its path from the folder where the client was started; \
+              `{agent_type}` and `{task}` in it are filled in. The agent is sent back `retries` times (1 unless said), \
+              then it is let go and the run is marked.",
         example: r#"{ "file": "steps.json", "required": ["START", "RED_COMPLETE"], "max_gap_ms": 1800000, "retries": 1 }"#,
     },
     Key {

@@ -230,12 +230,8 @@ impl Reading {
         let at = format!("{}{}", here.path, named.name);
         let Some(scope) = here.block().map(Block::scope) else { return };
         if !named.limit.scopes.contains(&scope) {
-            let problem = Problem::of_key(&self.doc, &at, value);
-            self.problems.push(problem.says(format!(
-                "is ignored: {} has no limit per {}",
-                named.limit,
-                scope.as_str()
-            )));
+            let problem = Problem::of_key(&self.doc, &at, value).hint(belongs(&blocks_of(named.limit)));
+            self.problems.push(problem.says(format!("is ignored: there is no {} per {}", named.limit, scope.as_str())));
             return;
         }
         match named.cap(value) {
@@ -283,13 +279,14 @@ impl Reading {
         let home = home.or_else(|| Some(blocks_of(limits::find(name).or(shape::named(name).map(|it| it.limit))?)));
         let hint = match home.as_deref() {
             Some([]) => "it belongs at the top of the file".to_owned(),
-            Some(blocks) => format!("it belongs in {}", listed(blocks)),
+            Some(blocks) => belongs(blocks),
             None => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
                 Some(nearest) => format!("the nearest is `{nearest}`"),
                 None => "`fusebox config schema` has all keys".to_owned(),
             },
         };
-        self.problems.push(problem.says("is ignored: no such key").hint(hint));
+        let here = if home.is_some() { " here" } else { "" };
+        self.problems.push(problem.says(format!("is ignored: no such key{here}")).hint(hint));
     }
 }
 
@@ -299,6 +296,11 @@ fn blocks_of(limit: &Limit) -> Vec<Block> {
         Form::Windows => Vec::new(),
         Form::Cap => BLOCKS.into_iter().filter(|block| limit.scopes.contains(&block.scope())).collect(),
     }
+}
+
+/// Says where a key belongs.
+fn belongs(blocks: &[Block]) -> String {
+    format!("it belongs in {}", listed(blocks))
 }
 
 /// Returns blocks as a sentence lists them.

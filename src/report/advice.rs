@@ -1,26 +1,42 @@
 //! What to do next where something is held or was stopped.
 
 use crate::engine::policy::{Action, Scope};
-use crate::engine::session::Order;
+use crate::engine::session::{MAIN, Order};
+use crate::engine::verdict::Finding;
 use crate::limits::{Limit, Unit};
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::page::{Ink, Page, plain};
-use crate::wire::sentences::{reading, short};
+use crate::wire::sentences::{LOCKED, reading, short};
 
-/// Returns the command that lifts an order: a pause is resumed, a used-up limit is raised.
-pub fn lifts(order: &Order, id: &str) -> String {
+/// Returns the command that lifts the order of a run or session: a pause is resumed, a used-up limit is raised.
+pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> String {
     let finding = &order.finding;
     match (finding.facts(), finding.action) {
-        (Some(_), _) if finding.passes() => format!("nothing to lift: it passes by itself {}", finding.frees),
+        // The next prompt is a main run of its own; a pause, and a subagent's stop, stand until a person lifts them.
+        (Some(_), Action::Terminate | Action::RequestIncrease)
+            if finding.passes() && run.is_some_and(|run| run.agent_type == MAIN) =>
+        {
+            when(finding)
+        }
+        (Some(_), _) if finding.passes() => format!("fusebox resume {}", short(id)),
         (Some(limit), _) if limit.unit == Unit::Switch => format!("fusebox resume {}", short(id)),
+        (Some(_), action) if finding.increase == 0 && action != Action::Pause => LOCKED.to_owned(),
         (Some(limit), Action::Terminate | Action::RequestIncrease | Action::Warn) => {
-            let more = typed(limit, finding.increase.max(1));
+            let more = typed(limit, finding.increase);
             let name = plain(&finding.limit);
             // A shell takes the pattern of models for one of files.
             let quote = if name.contains('*') { "'" } else { "" };
             format!("fusebox grant {} {quote}{name}=+{more}{quote}", short(id))
         }
         _ => format!("fusebox resume {}", short(id)),
+    }
+}
+
+/// Says when a limit passes by itself: `in 12 s` was said when it tripped.
+fn when(finding: &Finding) -> String {
+    match finding.frees.strip_prefix("in ") {
+        Some(span) => format!("nothing to lift: it passes by itself {span} after it tripped"),
+        None => format!("nothing to lift: it passes by itself {}", finding.frees),
     }
 }
 
@@ -46,14 +62,15 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     let id = &session.session_id;
     let of_session = session.order.as_ref().map(|order| {
         let who = format!("session {}, {}", short(id), session.status.as_str());
-        held(&who, order, (id, indent), page)
+        held(&who, order, &lifts(order, None, id), (indent, page))
     });
     let own = |run: &&RunReport| run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
         let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
         let order = run.order.as_ref()?;
         let outer = session.outer_session_id.as_deref().filter(|_| order.finding.scope == Scope::Outer);
-        Some(held(&who, order, (outer.unwrap_or(&run.run_id), indent), page))
+        let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
+        Some(held(&who, order, &lifts, (indent, page)))
     });
     of_session.into_iter().chain(of_runs).collect()
 }
@@ -65,8 +82,7 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
-fn held(who: &str, order: &Order, at: (&str, &str), page: &Page) -> String {
-    let (id, indent) = at;
+fn held(who: &str, order: &Order, lifts: &str, (indent, page): (&str, &Page)) -> String {
     let why = page.wrap(indent, &format!("{who}: {}", reading(&order.finding)));
-    format!("{why}{indent}  {}\n", page.paint(Ink::Bold, &lifts(order, id)))
+    format!("{why}{indent}  {}\n", page.paint(Ink::Bold, lifts))
 }

@@ -33,7 +33,7 @@ pub fn why(run: &RunReport, trip: &Trip, page: &Page) -> String {
     let what = match (limit.unit, limit.form) {
         (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
         (_, Form::Windows) => {
-            let frees = trip.frees.as_deref().map(|frees| format!(", and the next slot opened {}", plain(frees)));
+            let frees = trip.frees.as_deref().map(|frees| format!(", the next slot to open {}", plain(frees)));
             let frees = frees.unwrap_or_default();
             format!("{who} was at {used} of {cap} {label}{over} ({subject}){frees}; the cap was set by {owner}")
         }
@@ -54,7 +54,12 @@ pub fn why(run: &RunReport, trip: &Trip, page: &Page) -> String {
             format!("{who} {stands}{anew}; the cap of {cap} was set by {owner}")
         }
     };
-    page.wrap("  ", &format!("{what}. Its action is {}: {}.", trip.action, did(trip)))
+    // What refuses single calls does so where it would end a run otherwise.
+    let did = match trip.of_call && !trip.observed {
+        true => "The call was refused, and the run went on".to_owned(),
+        false => format!("Its action is {}: {}", trip.action, did(trip)),
+    };
+    page.wrap("  ", &format!("{what}. {did}."))
 }
 
 /// Returns the pattern of models that a limit counts, where those are not all.
@@ -67,7 +72,6 @@ fn did(trip: &Trip) -> &'static str {
         _ if trip.observed => "nothing was blocked, since the mode is observe",
         "warn" => "the limit only warns, and work went on",
         "pause" => "the run was paused and its work kept",
-        _ if trip.of_call => "the call was refused, and the run went on",
         _ => "the run was stopped and its work is partial",
     }
 }
@@ -87,7 +91,7 @@ pub fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
                 .to_owned()
         }
         (Form::Windows, _) => format!(
-            "Spread over time nothing would have been refused; more in the same time takes a larger `{}` in `{block}`.",
+            "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
             limit.key
         ),
         _ if limit.ends == Ends::Call => {
@@ -96,16 +100,20 @@ pub fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
         }
         (_, "session") => {
             let session = &source.rows.session;
-            let need = session.rules.get(limit).map_or(cap.value, |rule| rule.cap).max(cap.value);
+            let rule = session.rules.rules.iter().find(|rule| rule.name() == trip.limit);
+            let need = rule.map_or(cap.value, |rule| rule.cap).max(cap.value);
             format!(
                 "The cap is the whole session's; `fusebox grant {} {}` gives more.",
                 short(&session.id),
-                more(limit, need)
+                more(trip, limit, need)
             )
         }
         (_, "outer session") => {
             let outer = source.rows.session.outer.as_deref().map_or("ID", short);
-            format!("The cap is that other session's; `fusebox grant {outer} {}` gives more.", more(limit, cap.value))
+            format!(
+                "The cap is that other session's; `fusebox grant {outer} {}` gives more.",
+                more(trip, limit, cap.value)
+            )
         }
         (_, "project" | "user") => format!(
             "The budget is shared: what other sessions spend counts too. A larger `{}` in `{block}` gives more each time.",
@@ -136,8 +144,8 @@ fn from_peers(source: &Source, run: &Run, trip: &Trip, cap: Quantity) -> String 
     }
 }
 
-fn more(limit: &Limit, cap: u64) -> String {
-    advice::more(limit, (cap / 2).max(1))
+fn more(trip: &Trip, limit: &Limit, cap: u64) -> String {
+    format!("{}=+{}", plain(&trip.limit), advice::typed(limit, (cap / 2).max(1)))
 }
 
 /// Returns a cap as it is configured.

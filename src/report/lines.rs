@@ -6,8 +6,8 @@ use crate::engine::record::{Record, RecordKind};
 use crate::limits::{self, Ends, Unit};
 use crate::report::page::{Ink, Page, plain};
 use crate::report::rows::Logged;
-use crate::report::value::{Quantity, Stamp};
-use crate::wire::sentences::short;
+use crate::report::value::Stamp;
+use crate::wire::sentences::{pair, short};
 
 /// Every kind of record with its name and its ink.
 const KINDS: [(RecordKind, &str, Ink); 8] = [
@@ -40,14 +40,23 @@ pub fn line(logged: &Logged, page: &Page) -> String {
 }
 
 fn tail(record: &Record) -> String {
-    let who = format!("{} {}", record.agent_type, short(&record.run));
+    let who = match record.run.as_str() {
+        "" => record.scope.clone(),
+        run => format!("{} {}", record.agent_type, short(run)),
+    };
     let what = match figures(record) {
         Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
         Some(figures) => format!("{figures} {} {}", did(record), record.layer),
-        None => record.reason.clone().unwrap_or_else(|| record.error.clone()),
+        None => told(record),
     };
     let parts = [who.trim().to_owned(), what.trim().to_owned()];
     parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" {}", plain(part))).collect()
+}
+
+/// Returns what a record says that is about no limit, with the reason that was given.
+pub fn told(record: &Record) -> String {
+    let reason = record.reason.as_ref().map(|reason| format!(": \"{reason}\"")).unwrap_or_default();
+    format!("{}{reason}", record.error)
 }
 
 /// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
@@ -73,10 +82,9 @@ pub fn figures(record: &Record) -> Option<String> {
     if limit.unit == Unit::Switch {
         return Some(format!("{}{subject}", record.limit));
     }
-    let show = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? }.show());
-    let (used, cap) = (show(record.used)?, show(record.cap)?);
+    let figures = pair(limit, limit.base(record.used?)?, limit.base(record.cap?)?);
     let percent = record.percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
-    Some(format!("{} {used}/{cap}{subject}{percent}", record.limit))
+    Some(format!("{} {figures}{subject}{percent}", record.limit))
 }
 
 /// A record as one line of JSON, with its number and its moment.

@@ -39,7 +39,5 @@ fn line(reading: &Reading) -> String {
     let frees = reading.frees_in_ms.filter(|ms| *ms > 0);
     let frees = frees.map(|ms| format!("; the next slot opens in {}", seconds(ms))).unwrap_or_default();
     let (label, left) = (reading.cap.limit.label, reading.left().show());
-    let window = reading.per_ms.map(|ms| format!(" in {}", seconds(ms))).unwrap_or_default();
-    let figures = sentences::pair(reading.cap.limit, reading.used.value, reading.cap.value);
-    format!("  {label} {figures}{window}, {left} left ({}){frees}\n", plain(&reading.limit))
+    format!("  {label} {}, {left} left ({}){frees}\n", reading.figures(), plain(&reading.limit))
 }

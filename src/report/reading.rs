@@ -53,11 +53,7 @@ impl Reading {
     /// Returns `17/25`, for a rate with its window.
     pub fn figures(&self) -> String {
         let window = self.per_ms.map(|ms| format!(" in {}", seconds(ms))).unwrap_or_default();
-        let limit = self.cap.limit;
-        match limit.unit {
-            Unit::Tokens => format!("{}{window}", pair(limit, self.used.value, self.cap.value)),
-            _ => format!("{}/{}{window}", self.used.show(), self.cap.show()),
-        }
+        format!("{}{window}", pair(self.cap.limit, self.used.value, self.cap.value))
     }
 }
 

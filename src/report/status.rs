@@ -21,10 +21,14 @@ pub enum Show {
     All,
 }
 
-/// Writes every session of the report.
+/// Writes every session of the report, and what they share.
 pub fn text(report: &Report, show: Show, page: &Page) -> String {
-    let sessions: Vec<String> = report.sessions.iter().map(|it| session(it, show, page)).collect();
-    sessions.join("\n") + &shared(&report.budgets, page)
+    sessions(report, show, page) + &shared(&report.budgets, page)
+}
+
+/// Writes every session of the report without what they share.
+pub fn sessions(report: &Report, show: Show, page: &Page) -> String {
+    report.sessions.iter().map(|it| session(it, show, page)).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes what sessions share: the budgets of the user and of each project.
@@ -111,7 +115,8 @@ fn title(run: &RunReport, indent: &str, page: &Page) -> String {
     let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
-    let after = format!("{partial}  {} tool calls, {}{depth}{task}{refused}{reason}", run.turns, run.cost_usd.0);
+    let calls = if run.turns == 1 { "tool call" } else { "tool calls" };
+    let after = format!("{partial}  {} {calls}, {}{depth}{task}{refused}{reason}", run.turns, run.cost_usd.0);
     let room = page.width.saturating_sub(length(&head) + length(run.status.as_str()));
     format!("{head}{}{}\n", standing(run.status, page), cut(&after, room))
 }

@@ -28,7 +28,7 @@ pub struct Source<'a> {
 /// Tells of a session: its runs, and everything that its log says.
 pub fn session(source: &Source, page: &Page) -> String {
     let report = Report::of(std::slice::from_ref(source.rows), &[], source.now);
-    let mut text = status::text(&report, Show::All, page);
+    let mut text = status::sessions(&report, Show::All, page);
     text.push_str(&heading("Timeline", page));
     let began = source.rows.session.started.wall_ms;
     text.push_str(&timeline(began, (&source.rows.records, &source.rows.charges), page));
@@ -73,7 +73,7 @@ pub fn run(source: &Source, id: &str, trip: Option<i64>, page: &Page) -> String 
             _ => &told.run_id,
         };
         text.push_str(&heading("Next", page));
-        text.push_str(&page.wrap("  ", &advice::lifts(order, id)));
+        text.push_str(&page.wrap("  ", &advice::lifts(order, Some(told), id)));
     }
     text
 }
@@ -130,11 +130,10 @@ fn line(at_ms: i64, ink: Ink, words: &str, page: &Page) -> String {
 
 fn entry(logged: &Logged) -> String {
     let record = &logged.record;
-    let about = match (lines::figures(record), &record.reason) {
-        (Some(figures), _) if record.event == Some(RecordKind::LimitGranted) => figures,
-        (Some(figures), _) => format!("{figures}, {}, {}", lines::did(record), record.layer),
-        (None, Some(reason)) => plain(reason),
-        (None, None) => plain(&record.error),
+    let about = match lines::figures(record) {
+        Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
+        Some(figures) => format!("{figures}, {}, {}", lines::did(record), record.layer),
+        None => plain(&lines::told(record)),
     };
     format!("#{} {}: {about}", logged.number, lines::name(record))
 }

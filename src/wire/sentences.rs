@@ -63,14 +63,19 @@ fn models(finding: &Finding) -> Option<&str> {
     Some(finding.limit.strip_prefix("models.")?.rsplit_once('.')?.0)
 }
 
-/// Returns `23/25`, with the unit once: `0.80/1.00 USD`.
+/// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
 pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
     let (used, cap) = (limit.show(used), limit.show(cap));
     match (used.rsplit_once(' '), cap.rsplit_once(' ')) {
-        (Some((used, unit)), Some((cap, same))) if unit == same && unit == limit.label => format!("{used}/{cap}"),
+        (Some((used, unit)), Some((cap, same))) if unit == same && names(limit, unit) => format!("{used}/{cap}"),
         (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
         _ => format!("{used}/{cap}"),
     }
+}
+
+/// Whether a limit's label says the unit already: `tokens`, `prompt tokens of one request`.
+fn names(limit: &Limit, unit: &str) -> bool {
+    limit.label.split(' ').any(|word| word == unit)
 }
 
 /// Says what a person or a tool ordered, or what was missing at an agent's end.
@@ -255,12 +260,14 @@ pub fn stop(run: &Run, finding: &Finding) -> String {
 }
 
 /// What is said instead of a command that would not work.
-const LOCKED: &str = "The managed fusebox.json has locked it: an administrator can change it there.";
+pub const LOCKED: &str = "The managed fusebox.json has locked it: an administrator can change it there.";
 
 /// Tells the person why a prompt is not sent, and what lifts it.
 pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String {
     let id = holder(session, run, finding);
-    let paused = finding.action == Action::Pause;
+    // Where no order stands it is the budget itself that holds the prompt back.
+    let is_budget = run.order.is_none() && matches!(finding.scope, Scope::Project | Scope::User);
+    let paused = finding.action == Action::Pause && !is_budget;
     let lifts = match (finding.facts(), paused) {
         (Some(limit), false) if is_window(limit) => return format!("{}.", kept_back(finding)),
         (Some(_), false) if finding.increase == 0 => LOCKED.to_owned(),
@@ -288,7 +295,7 @@ fn holder<'a>(session: &'a Session, run: &'a Run, finding: &Finding) -> &'a str 
         Scope::Session => short(&session.id),
         Scope::Outer => short(session.outer.as_deref().unwrap_or(&session.id)),
         // What a pause of theirs holds is the run.
-        Scope::Project | Scope::User if finding.action == Action::Pause => &run.id,
+        Scope::Project | Scope::User if finding.action == Action::Pause && run.order.is_some() => &run.id,
         shared => shared.as_str(),
     }
 }
@@ -328,15 +335,20 @@ pub fn cut(cut: &Cut) -> String {
 pub fn addressee(run: &str, finding: &Finding) -> String {
     let (what, then) = match finding.action {
         Action::Pause => ("is paused", format!("After a person's `fusebox resume {run}` a message lets it go on.")),
-        _ if finding.facts().is_none() => {
+        _ if !is_granted(finding) => {
             ("was stopped", format!("After a person's `fusebox resume {run}` a message lets it go on."))
         }
-        _ if finding.facts().is_some() && finding.increase == 0 => ("was stopped", LOCKED.to_owned()),
+        _ if finding.increase == 0 => ("was stopped", LOCKED.to_owned()),
         _ => {
             ("was stopped", format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit))
         }
     };
     format!("Fusebox: the agent addressed (run {run}) {what}: {}. The message was not sent. {then}", reading(finding))
+}
+
+/// Whether more of it is what a run lacks: no order, nothing that is on or off, nothing that all sessions share.
+fn is_granted(finding: &Finding) -> bool {
+    finding.facts().is_some_and(|limit| limit.unit != Unit::Switch) && !finding.passes()
 }
 
 /// Tells an agent that it may not touch this.
@@ -370,8 +382,8 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
     let rates = scope.rules.rates.iter().filter_map(|rate| {
         let requests = rate.counts_requests();
         let used = scope.windows.read(rate, if requests { model } else { "" }, event.at).used;
-        let what = if requests { rate.limit.key } else { &rate.tool };
-        (used > 0).then(|| format!("{} {used}/{} ({what})", rate.limit.label, rate.max))
+        let of = if requests { String::new() } else { format!(".{}", rate.tool) };
+        (used > 0).then(|| format!("{} {used}/{} ({}{of})", rate.limit.label, rate.max, rate.limit))
     });
     rules.chain(rates).collect()
 }

@@ -178,8 +178,8 @@ fn a_repetition_that_goes_on_is_never_answered_more_mildly() {
 
 #[test]
 fn one_more_limit_never_loosens() {
-    // One limit at most asks: a dialog is about one of them, and its answer too. Of the two actions that end a run one at a time: a pause also holds what comes after the run, which a termination,
-    // the stricter of the two until then, does not.
+    // One limit at most asks: a dialog is about one of them, and its answer too. And all that end a run do it alike: a pause
+    // also holds what comes after the run, which a termination, the stricter of the two until then, does not.
     let ending = select(&[Action::Pause, Action::Terminate][..]);
     try_all("one more", 400, &(many_rules(), ending), |(case, ending)| {
         let case = case.ending_by(ending).asking_once();

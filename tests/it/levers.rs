@@ -92,7 +92,7 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     assert_snapshot!(world.run(&["status"]), @r"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  paused  0 tool calls, 0.50 USD
         developer a1b2c3d4  paused  17 tool calls, 0.42 USD  depth 1  task 7
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
@@ -123,12 +123,12 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
     Fusebox: a person resumed main b7d1aaaa.
     ");
-    assert_snapshot!(log(&world), @r"
+    assert_snapshot!(log(&world), @r#"
     AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %) warn project
     AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
-    AGENT_PAUSED main b7d1aaaa lunch
+    AGENT_PAUSED main b7d1aaaa Agent was paused by `fusebox pause`: "lunch"
     AGENT_RESUMED main b7d1aaaa A person resumed the agent
-    ");
+    "#);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_paused_session_goes_on_with_its_limit_raised() {
     assert_snapshot!(world.run(&["status"]), @r"
     session 5e55  paused  0.00 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [#########-] 24.00 USD/25.00 USD max_cost_usd  built-in
+      cost  [#########-] 24.00/25.00 USD max_cost_usd  built-in
       main p1  paused  0 tool calls, 0.00 USD
         developer d1  paused  17 tool calls, 0.00 USD  depth 1
       session 5e55, paused: cost of the whole session 24.00/25.00 USD (max_cost_usd,
@@ -316,10 +316,10 @@ fn resuming_a_failed_run_raises_the_limit_that_stopped_it() {
     assert_snapshot!(world.run(&["status", "a3fa"]), @r"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       developer a3fa11ed  completed  25 tool calls, 0.64 USD  depth 1
         tool calls  [######----] 25/37 max_turns  grant
-        cost        [###-------] 0.64 USD/2.00 USD max_cost_usd  grant
+        cost        [###-------] 0.64/2.00 USD max_cost_usd  grant
     [exit 0]
     ");
 }

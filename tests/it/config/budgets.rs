@@ -40,9 +40,13 @@ fn users_and_projects_have_budgets() {
     // wrong place, type, range
     check_problem(
         r#"{"session": {"max_cost_usd_per_day": 5}}"#,
-        "`session.max_cost_usd_per_day: 5` @ is ignored: max_cost_usd_per_day has no limit per session",
+        "`session.max_cost_usd_per_day: 5` @ is ignored: there is no max_cost_usd_per_day per session; it belongs in `user` or \
+         `project`",
     );
-    check_problem(r#"{"user": {"max_turns": 5}}"#, "`user.max_turns: 5` @ is ignored: max_turns has no limit per user");
+    check_problem(
+        r#"{"user": {"max_turns": 5}}"#,
+        "`user.max_turns: 5` @ is ignored: there is no max_turns per user; it belongs in `session`, `main` or one of `agents`",
+    );
     let dollars = "is ignored: it must be a number from 0.000001 to 1000000 (US dollars) or `null`";
     for value in ["0", "true", "\"5\"", "2000000"] {
         check_problem(
@@ -100,7 +104,7 @@ fn models_have_caps_of_their_own() {
 
 #[test]
 fn wrong_caps_on_models_are_dropped_alone() {
-    let no_such = "is ignored: no such key; it belongs in";
+    let no_such = "is ignored: no such key here; it belongs in";
     check_problem(
         r#"{"main": {"models": {"*opus*": {"max_turns": 5}}}}"#,
         &format!("`main.models.*opus*.max_turns: 5` @ {no_such} `session`, `main` or one of `agents`"),

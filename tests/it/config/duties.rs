@@ -39,11 +39,11 @@ fn repetition_and_refusals_have_an_action_of_their_own() {
     }
     check_problem(
         r#"{"session": {"loop_detection": true}}"#,
-        "`session.loop_detection: true` @ is ignored: loop_detection has no limit per session",
+        "`session.loop_detection: true` @ is ignored: there is no loop_detection per session; it belongs in `main` or one of `agents`",
     );
     check_problem(
         r#"{"main": {"increase": {"loop_detection": 1}}}"#,
-        "`main.increase.loop_detection: 1` @ is ignored: no such key; it belongs in `main` or one of `agents`",
+        "`main.increase.loop_detection: 1` @ is ignored: no such key here; it belongs in `main` or one of `agents`",
     );
 }
 

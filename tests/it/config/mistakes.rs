@@ -67,7 +67,7 @@ fn unknown_keys_have_a_nearest() {
         &format!(r#"`main.actions.max_wall: "warn"` @ {nearest} `max_wall_ms`"#),
     );
     // in the wrong place, or nothing like it
-    let elsewhere = "is ignored: no such key; it belongs";
+    let elsewhere = "is ignored: no such key here; it belongs";
     check_problem(
         r#"{"max_turns": 5}"#,
         &format!("`max_turns: 5` @ {elsewhere} in `session`, `main` or one of `agents`"),

@@ -42,7 +42,7 @@ fn a_line_of_a_result_ends_the_run_with_its_reason() {
     assert_snapshot!(ends(&world, "Bash", &said), @r#"{"continue":false,"stopReason":"Fusebox stopped agent developer (run d1): a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\". `fusebox explain d1` tells more."}"#);
     assert_eq!(run(&world).error.as_deref(), Some("all \"12\" files processed"));
     assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: agent developer (run d1) was ended: a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\".","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was ended: a result of the tool Bash asked for its end (explicit_stop, set by the project's .claude/fusebox.json): \"all \"12\" files processed\"."}}"#);
-    assert_snapshot!(log(&world), @r#"AGENT_STOPPED developer d1 all "12" files processed"#);
+    assert_snapshot!(log(&world), @r#"AGENT_STOPPED developer d1 Agent was stopped: a result of the tool Bash asked for its end: "all "12" files processed""#);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn explain_tells_what_happened_and_what_would_have_helped() {
 
     Limits
       tool calls  [##########] 25/25 max_turns  project
-      cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
+      cost        [######----] 0.64/1.00 USD max_cost_usd  project
 
     Timeline
       2026-11-20 10:01:00 began
@@ -51,7 +51,7 @@ fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
 
     Limits
       tool calls  [######----] 17/25 max_turns  project
-      cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+      cost        [####------] 0.42/1.00 USD max_cost_usd  project
 
     Timeline
       2026-11-20 10:01:00 began
@@ -62,17 +62,17 @@ fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
     assert_snapshot!(world.run(&["explain", "5f0c"]), @r"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  running  0 tool calls, 0.50 USD
         developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
           tool calls  [######----] 17/25 max_turns  project
-          cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+          cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
           tool calls  [##########] 37/25 max_turns  project
-          cost        [########--] 0.80 USD/1.00 USD max_cost_usd  project
+          cost        [########--] 0.80/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
           tool calls  [##########] 25/25 max_turns  project
-          cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
+          cost        [######----] 0.64/1.00 USD max_cost_usd  project
       developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
         .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
@@ -153,8 +153,8 @@ fn a_followed_log_shows_what_is_added_and_ends_with_its_reader() {
         read -r first; read -r second; "$FUSEBOX" pause a1 --reason 'while followed' >/dev/null; read -r third
         echo "${third#* * * }"
     }"#;
-    assert_snapshot!(world.program("/bin/sh", &["-c", script]).run(), @r"
-    AGENT_PAUSED developer a1b2c3d4 while followed
+    assert_snapshot!(world.program("/bin/sh", &["-c", script]).run(), @r#"
+    AGENT_PAUSED developer a1b2c3d4 Agent was paused by `fusebox pause`: "while followed"
     [exit 0]
-    ");
+    "#);
 }

@@ -16,7 +16,7 @@ use fusebox::limits;
 use fusebox::wire::sentences;
 use insta::assert_snapshot;
 
-use crate::state::{at, developer, ended, record, rules, save, session, trip, used};
+use crate::state::{at, developer, ended, main_run, record, rules, save, session, trip, used};
 use crate::world::TestWorld;
 
 fn rate(limit: &str, tool: &str, max: u64) -> Rate {
@@ -83,18 +83,18 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       subagents at once   [----------] 0/8 max_parallel_subagents  user
       depth of subagents  [#####-----] 1/2 max_delegation_depth  user
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
-        tool calls         [######----] 17/25 max_turns  project
-        prompt tokens of…  [##--------] 50000/200000 tokens max_context_tokens
-        completion token…  [#---------] 900/8000 tokens max_tokens_per_turn  project
-        cost               [##--------] 0.25 USD/1.00 USD models.*opus*.max_cost_usd
-        calls in the win…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user
+        tool calls             [######----] 17/25 max_turns  project
+        prompt tokens of one…  [##--------] 50000/200000 max_context_tokens  project
+        completion tokens of…  [#---------] 900/8000 max_tokens_per_turn  project
+        cost                   [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd
+        calls in the window    [###-------] 3/10 in 60 min rate_limits.WebSearch
 
     all sessions of this user
-      cost of the day  [###-------] 3.00 USD/10.00 USD max_cost_usd_per_day  user
+      cost of the day  [###-------] 3.00/10.00 USD max_cost_usd_per_day  user
       max_cost_usd_per_day begins anew 2126-12-02 16:00
 
     all sessions of /srv/shop
-      cost of the day  [----------] 0.00 USD/5.00 USD max_cost_usd_per_day  project
+      cost of the day  [----------] 0.00/5.00 USD max_cost_usd_per_day  project
       max_cost_usd_per_day begins anew 2126-12-02 16:00
     [exit 0]
     ");
@@ -106,8 +106,8 @@ fn an_agent_is_told_what_it_has_left() {
     assert_snapshot!(world.run(&["status", "--me=s1/a1"]), @r"
     developer (run a1): running
       tool calls 17/25, 8 left (max_turns)
-      prompt tokens of one request 50000/200000 tokens, 150000 tokens left (max_context_tokens)
-      completion tokens of one request 900/8000 tokens, 7100 tokens left (max_tokens_per_turn)
+      prompt tokens of one request 50000/200000, 150000 tokens left (max_context_tokens)
+      completion tokens of one request 900/8000, 7100 tokens left (max_tokens_per_turn)
       cost 0.25/1.00 USD, 0.75 USD left (models.*opus*.max_cost_usd)
       calls in the window 3/10 in 60 min, 7 left (rate_limits.WebSearch)
     the whole session:
@@ -172,7 +172,7 @@ fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
     let run = book.run("a1").unwrap();
     let words = sentences::remaining(&measure::usage(&book, run, &event), "", &event);
     assert_snapshot!(words.replace("; ", ";\n"), @r"
-    tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 tokens (max_context_tokens), completion tokens of one request 900/8000 tokens (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (WebSearch);
+    tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 (max_context_tokens), completion tokens of one request 900/8000 (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (rate_limits.WebSearch);
     of the whole session: cost 9.00/25.00 USD (max_cost_usd);
     of the session that started this one: cost 20.00/25.00 USD (max_cost_usd);
     of all sessions of this user: cost of the day 3.00/10.00 USD (max_cost_usd_per_day)
@@ -243,17 +243,16 @@ fn a_refused_call_is_explained() {
     let finding = trip("max_parallel_subagents", (8, 8), Action::Terminate, Scope::Session);
     assert_snapshot!(explained(&finding, |_, _| {}), @r"
     #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 max_parallel_subagents 8/8 call refused built-in
-      developer (a1) asked for one more when subagents at once of the whole session stood at 8; the cap of 8 was set by Fusebox's built-in defaults. Its action is terminate: the call was refused, and the
-        run went on.
+      developer (a1) asked for one more when subagents at once of the whole session stood at 8; the cap of 8 was set by Fusebox's built-in defaults. The call was refused, and the run went on.
       A cap of 9 (`max_parallel_subagents: 9` in `session`) would have let this call through.
     ");
     let rate = trip("rate_limits", (10, 10), Action::Terminate, Scope::User);
     let rate = Finding { subject: "WebSearch in 60 s".to_owned(), frees: "in 12 s".to_owned(), ..rate };
     assert_snapshot!(explained(&rate, |_, _| {}), @r"
     #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 rate_limits 10/10 (WebSearch in 60 s) call refused built-in
-      developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), and the next slot opened in 12 s; the cap was set by Fusebox's built-in defaults. Its action is
-        terminate: the call was refused, and the run went on.
-      Spread over time nothing would have been refused; more in the same time takes a larger `rate_limits` in `user`.
+      developer (a1) was at 10 of 10 calls in the window of all sessions of this user (WebSearch in 60 s), the next slot to open in 12 s; the cap was set by Fusebox's built-in defaults. The call was
+        refused, and the run went on.
+      Spread over time nothing would have been refused; more in the same time takes a larger number in `rate_limits`.
     ");
 }
 
@@ -286,17 +285,17 @@ fn what_sessions_share_is_explained() {
     let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), Action::Terminate, Scope::User);
     let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
     assert_snapshot!(explained(&budget, |_, _| {}), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd_per_day 25.00 USD/25.00 USD terminate built-in
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd_per_day 25.00/25.00 USD terminate built-in
       developer (a1) was at 25.00 USD cost of the day of all sessions of this user, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
         terminate: the run was stopped and its work is partial.
       The budget is shared: what other sessions spend counts too. A larger `max_cost_usd_per_day` in `user` gives more each time.
 
     Next
-      nothing to lift: it passes by itself at 2026-11-21 00:00 +01:00
+      fusebox resume a1
     ");
     let outer = trip("max_cost_usd", (10 * PICO, 10 * PICO), Action::Terminate, Scope::Outer);
     assert_snapshot!(explained(&outer, |_, of| of.outer = Some("0ther0ne-1234".to_owned())), @r"
-    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd 10.00 USD/10.00 USD terminate built-in
+    #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd 10.00/10.00 USD terminate built-in
       developer (a1) was at 10.00 USD cost of the session that started this one; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
         partial.
       The cap is that other session's; `fusebox grant 0ther0ne max_cost_usd=+5.00` gives more.
@@ -304,6 +303,59 @@ fn what_sessions_share_is_explained() {
     Next
       fusebox grant 0ther0ne max_cost_usd=+5.00
     ");
+}
+
+#[test]
+fn a_session_is_explained_without_what_it_shares() {
+    let story = with_many_limits().run(&["explain", "s1"]).ok();
+    let shared: Vec<&str> = story.lines().filter(|line| line.contains("max_cost_usd_per_day")).collect();
+    assert_eq!(shared, Vec::<&str>::new());
+}
+
+#[test]
+fn only_the_next_prompt_waits_for_nobody_where_a_budget_begins_anew() {
+    let passes = "    nothing to lift: it passes by itself at 2026-11-21 00:00 +01:00";
+    let (terminate, pause) = (Action::Terminate, Action::Pause);
+    for (run, action, next) in [
+        (main_run("s1", "p1"), terminate, passes),
+        (main_run("s1", "p1"), pause, "    fusebox resume p1"),
+        (developer("s1", "a1", "p1"), terminate, "    fusebox resume a1"),
+        (developer("s1", "a1", "p1"), pause, "    fusebox resume a1"),
+    ] {
+        let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
+        let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
+        let status = if action == pause { Status::Paused } else { Status::Failed };
+        let world = TestWorld::new();
+        save(&world, |store| {
+            store.add_session(&session("s1")).unwrap();
+            store.add_run(&ended(run, &budget, status)).unwrap();
+        });
+        assert_eq!(world.run(&["status"]).ok().lines().last(), Some(next));
+    }
+}
+
+#[test]
+fn a_person_is_named_the_command_that_does_it() {
+    let budget = |action| trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
+    let budget = |action| Finding { frees: "at midnight".to_owned(), increase: PICO, ..budget(action) };
+    let (prompt, free) = (sentences::blocked_prompt, main_run("s1", "p1"));
+    let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
+    for (words, command) in [
+        (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1`"),
+        (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1`"),
+        (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox resume p1`"),
+        (sentences::addressee("a1", &budget(Action::Terminate)), "`fusebox resume a1`"),
+        (
+            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run)),
+            "`fusebox resume a1`",
+        ),
+        (
+            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run)),
+            "`fusebox grant a1 max_turns=+N`",
+        ),
+    ] {
+        assert!(words.contains(command), "{words}");
+    }
 }
 
 #[test]
@@ -315,7 +367,7 @@ fn what_was_only_observed_is_explained_as_that() {
         of.mode = Mode::Observe;
     };
     assert_snapshot!(explained(&finding, observed), @r"
-    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00 USD/1.00 USD terminate (observed) project
+    #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00/1.00 USD terminate (observed) project
       developer (a1) used 1.00 USD cost on models like `*opus*`; the cap of 1.00 USD was set by the project's .claude/fusebox.json. Its action is terminate: nothing was blocked, since the mode is observe.
       No developer run has come to its end yet, so how much one needs is not known.
     ");
@@ -334,10 +386,10 @@ fn partial_work_is_shown_with_what_is_missing() {
     assert_snapshot!(world.run(&["status", "--all"]), @r"
     session s1  running  0.00 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 0.00 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 0.00/25.00 USD max_cost_usd  built-in
       developer a1  completed, partial  17 tool calls, 0.00 USD  depth 1
         tool calls  [######----] 17/25 max_turns  project
-        cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+        cost        [####------] 0.42/1.00 USD max_cost_usd  project
       developer a2  completed, partial  17 tool calls, 0.00 USD  depth 1
         missing: checkpoint `tests` is not in the file
     [exit 0]

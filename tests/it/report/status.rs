@@ -11,11 +11,11 @@ fn status_draws_what_is_at_work_and_says_what_is_stopped() {
     assert_snapshot!(with_shop().run(&["status"]), @r"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  running  0 tool calls, 0.50 USD
         developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
           tool calls  [######----] 17/25 max_turns  project
-          cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+          cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
       developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
@@ -30,17 +30,17 @@ fn status_unfolds_finished_runs() {
     assert_snapshot!(with_shop().run(&["status", "5f0c", "--all"]), @r"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  running  0 tool calls, 0.50 USD
         developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
           tool calls  [######----] 17/25 max_turns  project
-          cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+          cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a2d0de00  completed  37 tool calls, 0.80 USD  depth 1
           tool calls  [##########] 37/25 max_turns  project
-          cost        [########--] 0.80 USD/1.00 USD max_cost_usd  project
+          cost        [########--] 0.80/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
           tool calls  [##########] 25/25 max_turns  project
-          cost        [######----] 0.64 USD/1.00 USD max_cost_usd  project
+          cost        [######----] 0.64/1.00 USD max_cost_usd  project
       developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
         .claude/fusebox.json)
         fusebox grant a3fa11ed max_turns=+12
@@ -55,10 +55,10 @@ fn status_of_one_run_by_the_beginning_of_its_id_or_its_own() {
     assert_snapshot!(by_id, @r"
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       developer a1b2c3d4  running  17 tool calls, 0.42 USD  depth 1  task 7
         tool calls  [######----] 17/25 max_turns  project
-        cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+        cost        [####------] 0.42/1.00 USD max_cost_usd  project
     ");
     let me = world.run(&["status", "--me=5f0c1d2e-0000/a1b2c3d4e5"]).ok();
     assert_snapshot!(me, @r"
@@ -76,11 +76,11 @@ fn a_narrow_terminal_shows_what_matters_most() {
     assert_snapshot!(world.command(&["status"]).env("COLUMNS", "40").run(), @r"
     session 5f0c1d2e  running  2.36 USD  si…
       /srv/shop
-      cost  [----------] 2.36 USD/25.00 USD…
+      cost  [----------] 2.36/25.00 USD max…
       main b7d1aaaa  running  0 tool calls,…
         developer a1b2c3d4  running  17 too…
           tool calls  [######----] 17/25 ma…
-          cost        [####------] 0.42 USD…
+          cost        [####------] 0.42/1.0…
         developer a3fa11ed  failed  25 tool…
       + 1 finished; --all shows it
       developer a3fa11ed, failed: tool calls
@@ -117,10 +117,10 @@ fn names_from_agents_send_no_escapes_to_the_terminal() {
     assert_snapshot!(world.run(&["status"]), @r"
     session s1  running  0.00 USD  since 2026-11-20 10:00
       /srv/shop
-      cost  [----------] 0.00 USD/25.00 USD max_cost_usd  built-in
+      cost  [----------] 0.00/25.00 USD max_cost_usd  built-in
       ?[2Jdev? a1  running  17 tool calls, 0.00 USD  depth 1
         tool calls  [######----] 17/25 max_turns  project
-        cost        [####------] 0.42 USD/1.00 USD max_cost_usd  project
+        cost        [####------] 0.42/1.00 USD max_cost_usd  project
     [exit 0]
     ");
 }
