@@ -85,6 +85,7 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     findings.missing = ending::missing(book, event, judged);
     let rulebook = Pin::of(store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
+    book.session.notices.extend(rulebook.problems());
     if let Some(run) = book.run_mut(&run).filter(|_| was_judged) {
         // What the command took is no work of the agent.
         run.last = world.now();

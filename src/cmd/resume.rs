@@ -7,6 +7,7 @@ use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift::{self, UsedUp};
 use crate::cmd::target::Target;
 use crate::cmd::{person, target};
+use crate::engine::policy::Scope;
 use crate::engine::record::RecordKind;
 use crate::engine::session::Status;
 use crate::engine::verdict::Finding;
@@ -58,6 +59,12 @@ fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
         said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });
     }
     said.push(grip.goes_on(&grip.target));
+    if matches!(finding.scope, Scope::User | Scope::Project) {
+        let (scope, limit) = (finding.scope.as_str(), &finding.limit);
+        said.push(format!(
+            "what all sessions of the {scope} share may hold it again: `fusebox grant {scope} {limit}=+N` gives more"
+        ));
+    }
     Ok(said)
 }
 
@@ -88,6 +95,11 @@ fn raised(grip: &mut Grip, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
     let target = grip.target.clone();
+    let rule = lift::rules(grip.book, &target).and_then(|rules| rules.named(&finding.limit));
+    if rule.is_some_and(|rule| rule.locked) {
+        let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+        return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");
+    }
     lift::raise(grip.book, &target, finding, used_up.more);
     let cap = limit.show(finding.cap.saturating_add(used_up.more));
     let (used, before) = (limit.show(finding.used), limit.show(finding.cap));

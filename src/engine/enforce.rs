@@ -72,6 +72,13 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         Step::Allow | Step::Warn => reserve(book, id, event),
         Step::Deny | Step::Stop => {}
     }
+    if let (Kind::Prompt { .. }, Step::Deny | Step::Stop) = (&event.kind, verdict.step)
+        && book.was_opened(id)
+        && let Some(run) = book.run_mut(id)
+    {
+        // The prompt is not sent: nothing will come of the run that it would have begun.
+        runs::end(run, Status::Completed);
+    }
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
     if tripped && !verdict.observed && !matches!(event.kind, Kind::Prompt { .. }) {
         trip(book, id, event, verdict);

@@ -1,6 +1,6 @@
 //! A live event's side of the book: what is loaded for it, read for it, and saved after it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
 use crate::config::policy::Pinned;
@@ -25,12 +25,18 @@ pub struct Pin<'a> {
     store: &'a Store,
     name: String,
     policy: OnceCell<Pinned>,
+    problems: RefCell<Vec<String>>,
 }
 
 impl<'a> Pin<'a> {
     /// Names the policy of a session.
     pub fn of(store: &'a Store, session: &Session) -> Pin<'a> {
-        Pin { store, name: session.policy.clone(), policy: OnceCell::new() }
+        Pin { store, name: session.policy.clone(), policy: OnceCell::new(), problems: RefCell::default() }
+    }
+
+    /// Returns what was wrong with the limits that spawns have asked for.
+    pub fn problems(self) -> Vec<String> {
+        self.problems.into_inner()
     }
 
     fn policy(&self) -> &Pinned {
@@ -43,7 +49,9 @@ impl Rulebook for Pin<'_> {
         self.policy().main()
     }
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
-        self.policy().agent(agent_type, spawn).0
+        let (rules, problems) = self.policy().agent(agent_type, spawn);
+        self.problems.borrow_mut().extend(problems.iter().map(|problem| format!("Fusebox: {problem}")));
+        rules
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         self.policy().discipline(agent_type)
