@@ -35,7 +35,12 @@ pub fn reading(finding: &Finding) -> String {
     let by = format!("({}, set by {})", finding.limit, finding.layer.owner());
     let what = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
-        (_, "") => format!("{}{models}{over} {} {by}", limit.label, pair(limit, finding.used, finding.cap)),
+        (_, "") => {
+            // Decided before it is spent: what is left would not have been enough.
+            let ahead = finding.is_trip() && limit.spent_by_requests() && finding.used < finding.cap;
+            let ahead = if ahead { ", too little left for the next request" } else { "" };
+            format!("{}{models}{over} {}{ahead} {by}", limit.label, pair(limit, finding.used, finding.cap))
+        }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", limit.label, pair(limit, finding.used, finding.cap))
         }

@@ -191,8 +191,8 @@ fn a_paused_session_goes_on_with_its_limit_raised() {
       cost  [#########-] 24.00/25.00 USD max_cost_usd  built-in
       main p1  paused  0 tool calls, 0.00 USD
         developer d1  paused  17 tool calls, 0.00 USD  depth 1
-      session 5e55, paused: cost of the whole session 24.00/25.00 USD (max_cost_usd,
-        set by Fusebox's built-in defaults)
+      session 5e55, paused: cost of the whole session 24.00/25.00 USD, too little
+        left for the next request (max_cost_usd, set by Fusebox's built-in defaults)
         fusebox resume 5e55
     [exit 0]
     ");
