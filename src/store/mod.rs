@@ -22,9 +22,9 @@ use crate::world::World;
 
 /// How long SQLite itself waits where a lock file was not to be had.
 const BUSY: Duration = Duration::from_secs(3);
-/// Size of the write-ahead log from which it is folded back: 32 frames of a page and its header. Each frame is read again by
+/// Size of the write-ahead log from which it is folded back: 30 frames of a page and its header. Each frame is read again by
 /// every call, each folding back costs three syncs.
-const WAL_LIMIT: u64 = 32 * (4096 + 24);
+const WAL_LIMIT: u64 = 30 * (4096 + 24);
 
 /// The open database, with the locks that are held while it is.
 #[derive(Debug)]

@@ -17,8 +17,8 @@ const TYPICAL: (u64, u64) = (400_000, 140);
 const CHARGING: (u64, u64) = (540_000, 140);
 /// With every limit switched on the rules of five scopes are read and written, and the budgets that sessions share.
 const EVERYTHING: (u64, u64) = (190_000, 20);
-/// In a hundred calls.
-const MOST_SYNCS: u64 = 20;
+/// In a hundred calls: about 20 where a session and its run share a page of the database, 28 where they do not.
+const MOST_SYNCS: u64 = 30;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -79,9 +79,12 @@ fn stays_within(config: &str, more: (u64, u64)) {
 fn calls_seldom_sync() {
     let scene = Scene::new(&static_binary());
     let mut syncs = 0;
-    for (before, event, ..) in CALLS.iter().cycle().take(100) {
-        before(&scene);
-        syncs += traced(&scene, *event, "fsync,fdatasync,msync,sync_file_range");
+    // What a session does most: a call, its end, and the end of its batch with a new response.
+    for event in [Event::PreToolUse, Event::PostToolUse, Event::PostToolBatch].into_iter().cycle().take(100) {
+        if event == Event::PostToolBatch {
+            scene.write_transcript(8 << 10);
+        }
+        syncs += traced(&scene, event, "fsync,fdatasync,msync,sync_file_range");
     }
     println!("| syncs in a hundred calls | {syncs} | {MOST_SYNCS} |");
     assert!(syncs <= MOST_SYNCS, "{syncs} syncs in a hundred calls, at most {MOST_SYNCS}");
@@ -122,9 +125,10 @@ fn traced(scene: &Scene, event: Event, which: &str) -> u64 {
     lines.lines().filter(|line| line.contains('(') && !line.contains(" resumed>")).count() as u64
 }
 
-/// Measures five times, since every some calls one folds the write-ahead log back, which is not typical.
+/// Measures so often that the write-ahead log is short and long in turn: each of its frames costs a call some thousand
+/// instructions, and every some calls one folds it back, which is not typical.
 fn median(mut measure: impl FnMut() -> u64) -> u64 {
-    let mut figures: Vec<u64> = (0..5).map(|_| measure()).collect();
+    let mut figures: Vec<u64> = (0..13).map(|_| measure()).collect();
     figures.sort_unstable();
-    figures[2]
+    figures[figures.len() / 2]
 }
