@@ -18,11 +18,14 @@ struct Checkpoint {
     timestamp: String,
 }
 
+/// What an agent has to keep.
+const FORM: &str = r#"[{"checkpoint": "NAME", "timestamp": "2026-01-22T10:00:00Z"}]"#;
+
 /// Says everything that is wrong with the text of the file, or why there is none.
 pub fn problems(rule: &Checkpoints, text: Result<&str, &str>) -> Vec<String> {
     let file = text.map_err(str::to_owned).and_then(|text| {
         serde_json::from_str::<File>(text).map_err(|cause| match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-            Ok(_) => format!("it holds no `execution_checkpoints` as they must be: {cause}"),
+            Ok(_) => format!("it holds no `execution_checkpoints` of the form {FORM} ({cause})"),
             Err(_) => format!("it is no JSON: {cause}"),
         })
     });
@@ -122,7 +125,8 @@ mod tests {
     fn a_file_that_says_nothing_is_named() {
         check_text(Err("`step.json` does not exist"), &["`step.json` does not exist"]);
         check_text(Ok("{"), &["it is no JSON: EOF while parsing an object at line 1 column 1"]);
-        let lacks = "it holds no `execution_checkpoints` as they must be: missing field `execution_checkpoints` at line 1 column 2";
+        let lacks = "it holds no `execution_checkpoints` of the form [{\"checkpoint\": \"NAME\", \"timestamp\": \
+                     \"2026-01-22T10:00:00Z\"}] (missing field `execution_checkpoints` at line 1 column 2)";
         check_text(Ok("{}"), &[lacks]);
         let no_time = "the timestamp of checkpoint START is no RFC 3339 time: ``";
         let rest = ["checkpoint RED is missing", "checkpoint GREEN is missing", no_time];

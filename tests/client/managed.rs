@@ -9,7 +9,7 @@ use crate::script::{call, main, work};
 use crate::terminal::Terminal;
 
 /// Lays a copy of the machine's settings over them, for this process and those that it starts.
-const APART: [&str; 5] = ["-Umr", "--", "sh", "-c", r#"mount --bind "$0" /etc && exec "$@""#];
+const APART: [&str; 4] = ["--", "sh", "-c", r#"mount --bind "$0" /etc && exec "$@""#];
 
 /// A lab with a managed file, whose `/etc` is a copy of the machine's.
 struct Managed {
@@ -28,7 +28,10 @@ impl Managed {
 
     fn before(&self) -> Vec<String> {
         let etc = self.lab.other_project().join("etc").to_string_lossy().into_owned();
-        ["unshare"].into_iter().chain(APART).map(str::to_owned).chain([etc]).collect()
+        // A user that may mount needs no user namespace, which some machines forbid.
+        let mounts = Command::new("unshare").args(["-m", "--", "true"]).output().unwrap().status.success();
+        let own = if mounts { "-m" } else { "-Umr" };
+        ["unshare", own].into_iter().chain(APART).map(str::to_owned).chain([etc]).collect()
     }
 
     fn command(&self) -> Command {
