@@ -113,7 +113,7 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
     let used =
         limit.used(&crate::engine::meters::Meters { periods: pool.spent(rule.of.as_ref()), ..Default::default() });
     let until = pool.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
-    let finding = Finding { used, cap, ..finding(rule, scope) };
+    let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     enforce::raise(book, "", &finding, added);
     let raised = cap.saturating_add(added);
     if let Some(record) = book.records.last_mut() {
@@ -121,19 +121,4 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
     }
     let name = scope.as_str();
     Ok(format!("{limit} of the {name}: {} -> {}{until} ({} used)", show(cap), show(raised), show(used)))
-}
-
-fn finding(rule: &Rule, scope: Scope) -> Finding {
-    Finding {
-        limit: rule.name().into_owned(),
-        scope,
-        used: 0,
-        cap: rule.cap,
-        action: rule.action,
-        layer: Layer::Grant,
-        percent: 100,
-        increase: rule.increase,
-        subject: String::new(),
-        frees: String::new(),
-    }
 }

@@ -114,7 +114,7 @@ pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
     let rules = rules(book, target).cloned().unwrap_or_default();
     let found = rules.rules.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
         let (scope, rules, meters) = meters(book, target, (now, rule))?;
-        let finding = finding(rule, scope, &meters);
+        let finding = Finding::of(rule, scope, rule.limit.used(&meters));
         let lacks = finding.used.saturating_add(ahead(rule.limit, rules, &meters)).saturating_sub(rule.cap);
         let increase = rule.increase.max(1);
         (lacks > 0).then(|| UsedUp { finding, more: lacks.div_ceil(increase).saturating_mul(increase) })
@@ -126,7 +126,7 @@ pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
 pub fn look(book: &Book, target: &Target, name: &str, now: Moment) -> Option<Finding> {
     let rule = rules(book, target)?.named(name)?;
     let (scope, _, meters) = meters(book, target, (now, rule))?;
-    Some(finding(rule, scope, &meters))
+    Some(Finding::of(rule, scope, rule.limit.used(&meters)))
 }
 
 /// Returns the rules of a session or run.
@@ -156,21 +156,6 @@ pub fn run_of(book: &Book, target: &Target) -> String {
     match target {
         Target::Session(_) => book.session.main.clone().unwrap_or_default(),
         Target::Run { run, .. } => run.clone(),
-    }
-}
-
-fn finding(rule: &Rule, scope: Scope, meters: &Meters) -> Finding {
-    Finding {
-        limit: rule.name().into_owned(),
-        scope,
-        used: rule.limit.used(meters),
-        cap: rule.cap,
-        action: rule.action,
-        layer: rule.layer,
-        percent: 100,
-        increase: rule.increase,
-        subject: String::new(),
-        frees: String::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift;
 use crate::cmd::target::{self, Target};
-use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::policy::{Action, Scope};
 use crate::engine::record::RecordKind;
 use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Run, Status};
@@ -70,7 +70,7 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
             .hint(format!("`fusebox explain {}` tells why", short(grip.target.id()))));
     }
     let scope = if matches!(grip.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
-    let finding = finding(kind, scope);
+    let finding = Finding::ordered(kind.key, scope, kind.action);
     let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
     let followers = match grip.target.clone() {
         Target::Session(_) => {
@@ -99,21 +99,6 @@ fn halt(grip: &mut Grip, id: &str, order: &Order) -> usize {
         }
     }
     below.len()
-}
-
-fn finding(kind: &Kind, scope: Scope) -> Finding {
-    Finding {
-        limit: kind.key.to_owned(),
-        scope,
-        used: 0,
-        cap: 0,
-        action: kind.action,
-        layer: Layer::Grant,
-        percent: 100,
-        increase: 0,
-        subject: String::new(),
-        frees: String::new(),
-    }
 }
 
 fn verb(kind: &Kind) -> &'static str {

@@ -7,7 +7,7 @@ use crate::cmd::lift;
 use crate::cmd::target::Target;
 use crate::cmd::{person, target};
 use crate::engine::meters::Spend;
-use crate::engine::policy::Scope;
+use crate::engine::policy::{Action, Scope};
 use crate::engine::record::RecordKind;
 use crate::engine::session::Tally;
 use crate::engine::verdict::Finding;
@@ -88,16 +88,5 @@ fn zero(grip: &mut Grip) -> Tally {
 /// Stands for no limit in the record.
 fn none(target: &Target) -> Finding {
     let scope = if matches!(target, Target::Session(_)) { Scope::Session } else { Scope::Run };
-    Finding {
-        limit: "reset".to_owned(),
-        scope,
-        used: 0,
-        cap: 0,
-        action: crate::engine::policy::Action::Warn,
-        layer: crate::engine::policy::Layer::Grant,
-        percent: 100,
-        increase: 0,
-        subject: String::new(),
-        frees: String::new(),
-    }
+    Finding::ordered("reset", scope, Action::Warn)
 }

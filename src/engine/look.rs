@@ -34,16 +34,10 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
     let finding = |percent, used| Finding {
-        limit: name.clone().into_owned(),
-        scope: scope.scope,
-        used,
-        cap: rule.cap,
         action: if percent < 100 { Action::Warn } else { rule.action },
-        layer: rule.layer,
         percent,
-        increase: if rule.locked { 0 } else { rule.increase },
-        subject: String::new(),
         frees: frees(rule, scope),
+        ..Finding::of(rule, scope.scope, used)
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),

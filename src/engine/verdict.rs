@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::policy::{Action, Layer, Scope};
+use crate::engine::rules::Rule;
 use crate::limits::{self, Ends, Form, Limit};
 
 /// One limit's opinion of one event.
@@ -39,6 +40,38 @@ pub const EXPLICIT_STOP: &str = "explicit_stop";
 pub const EXPLICIT_PAUSE: &str = "explicit_pause";
 
 impl Finding {
+    /// Makes what a rule says where so much is used: that its cap is reached.
+    pub fn of(rule: &Rule, scope: Scope, used: u64) -> Finding {
+        Finding {
+            limit: rule.name().into_owned(),
+            scope,
+            used,
+            cap: rule.cap,
+            action: rule.action,
+            layer: rule.layer,
+            percent: 100,
+            increase: if rule.locked { 0 } else { rule.increase },
+            subject: String::new(),
+            frees: String::new(),
+        }
+    }
+
+    /// Makes what a person orders; `key` names the order.
+    pub fn ordered(key: &str, scope: Scope, action: Action) -> Finding {
+        Finding {
+            limit: key.to_owned(),
+            scope,
+            used: 0,
+            cap: 0,
+            action,
+            layer: Layer::Grant,
+            percent: 100,
+            increase: 0,
+            subject: String::new(),
+            frees: String::new(),
+        }
+    }
+
     /// Returns the limit's facts; nothing for a person's order.
     pub fn facts(&self) -> Option<&'static Limit> {
         limits::find(&self.limit)

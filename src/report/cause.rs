@@ -11,7 +11,7 @@ use crate::report::page::{Page, plain};
 use crate::report::reading::{self, Reading};
 use crate::report::story::Source;
 use crate::report::value::Quantity;
-use crate::wire::sentences::short;
+use crate::wire::sentences::{models, short};
 
 /// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
 const WIDE: [(&str, &str, &str); 4] = [
@@ -44,7 +44,8 @@ pub fn why(run: &RunReport, trip: &Trip, page: &Page) -> String {
             format!("{who} had calls refused in {used} batches in a row; the cap of {cap} was set by {owner}")
         }
         _ => {
-            let models = models(&trip.limit).map(|like| format!(" on models like `{like}`")).unwrap_or_default();
+            let models =
+                models(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
             let anew = trip.frees.as_deref().map(|frees| format!(", which begins anew {}", plain(frees)));
             let anew = anew.unwrap_or_default();
             let stands = match over {
@@ -60,11 +61,6 @@ pub fn why(run: &RunReport, trip: &Trip, page: &Page) -> String {
         false => format!("Its action is {}: {}", trip.action, did(trip)),
     };
     page.wrap("  ", &format!("{what}. {did}."))
-}
-
-/// Returns the pattern of models that a limit counts, where those are not all.
-fn models(name: &str) -> Option<String> {
-    Some(plain(name.strip_prefix("models.")?.rsplit_once('.')?.0))
 }
 
 fn did(trip: &Trip) -> &'static str {

@@ -31,7 +31,7 @@ pub fn who(run: &Run) -> String {
 pub fn reading(finding: &Finding) -> String {
     let Some(limit) = finding.facts() else { return orders(finding) };
     let over = over(finding.scope);
-    let models = models(finding).map(|like| format!(" on models like `{like}`")).unwrap_or_default();
+    let models = models(&finding.limit).map(|like| format!(" on models like `{like}`")).unwrap_or_default();
     let by = format!("({}, set by {})", finding.limit, finding.layer.owner());
     let what = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
@@ -63,9 +63,9 @@ fn over(scope: Scope) -> &'static str {
     }
 }
 
-/// Returns the pattern of models that a finding is about: `*opus*` of `models.*opus*.max_cost_usd`.
-fn models(finding: &Finding) -> Option<&str> {
-    Some(finding.limit.strip_prefix("models.")?.rsplit_once('.')?.0)
+/// Returns the pattern of models that a rule is about: `*opus*` of `models.*opus*.max_cost_usd`.
+pub fn models(rule: &str) -> Option<&str> {
+    Some(rule.strip_prefix("models.")?.rsplit_once('.')?.0)
 }
 
 /// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.

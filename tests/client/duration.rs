@@ -36,7 +36,11 @@ fn alive(mark: &str) -> Vec<String> {
 
 /// Runs a main agent that calls `tool` under a limit of two seconds, and looks for what is left.
 fn check(tool: Tool, mark: &str) -> Lab {
-    let lab = Lab::new(json!({"main": two_seconds()}), vec![main([call([tool]), say("never heard")])]);
+    check_under(&two_seconds(), tool, mark)
+}
+
+fn check_under(limits: &Value, tool: Tool, mark: &str) -> Lab {
+    let lab = Lab::new(json!({"main": limits}), vec![main([call([tool]), say("never heard")])]);
     let began = Instant::now();
     lab.claude("start", &[]);
     lab.until("the end of the command", || alive(mark).is_empty());
@@ -49,6 +53,15 @@ fn a_program_that_sleeps() {
     let mark = mark("program");
     let lab = check(bash(&sleeper(&mark)), &mark);
     assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}
+
+#[test]
+fn a_program_beyond_the_wall_time() {
+    let mark = mark("wall");
+    let limits = json!({"max_wall_ms": 2000, "grace_turns": 0, "timeout_action": "terminate"});
+    let lab = check_under(&limits, bash(&sleeper(&mark)), &mark);
+    let run = lab.run_of("main");
+    assert_eq!((&run["stop_reason"], &run["trips"][0]["limit"]), (&json!("timeout"), &json!("max_wall_ms")));
 }
 
 #[test]

@@ -46,6 +46,19 @@ fn a_subagent_is_sent_back_for_its_checkpoints_and_may_end_with_them() {
 }
 
 #[test]
+fn a_subagent_is_sent_back_where_its_checkpoints_are_too_far_apart() {
+    let mut policy = checkpoints();
+    policy["agents"]["*"]["checkpoints"]["max_gap_ms"] = json!(30_000);
+    let lab = check(&policy, [keep(&["START", "GREEN"]), say("done"), say("still done")]);
+    let told = lab.api.told("CHILD-A");
+    assert!(told.contains("checkpoint GREEN came 60 s after START, more than 30 s"), "{told}");
+    assert_eq!(
+        (lab.events("SubagentStop").len(), lab.run_of("general-purpose")["status"].clone()),
+        (2, json!("completed"))
+    );
+}
+
+#[test]
 fn a_subagent_that_adds_none_is_sent_back_once_and_then_let_go() {
     let lab = check(&checkpoints(), [say("done"), say("still done"), say("never said")]);
     let told = lab.api.told("CHILD-A");

@@ -165,6 +165,18 @@ fn a_repositorys_week_is_its_own() {
 }
 
 #[test]
+fn a_users_month_ends_a_session_and_keeps_the_next_prompt_back() {
+    let lab = with_budget("user", "max_cost_usd_per_month", [call([work()])]);
+    lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests().len(), 10);
+    assert_eq!(lab.run_of("main")["trips"][0]["limit"], "max_cost_usd_per_month");
+    let second = lab.claude_in_the_other("MAIN start");
+    assert!(second.text().contains("cost of the month of all sessions of this user"), "{}", second.text());
+    assert!(second.text().contains("-01 00:00"), "it says when: {}", second.text());
+    assert_eq!(lab.api.requests().len(), 10);
+}
+
+#[test]
 fn a_person_grants_a_day_more() {
     let lab = with_budget("user", "max_cost_usd_per_day", [call([work()])]);
     let first = lab.claude("MAIN start", &[]);
