@@ -226,7 +226,9 @@ fn reserve(book: &mut Book, id: &str, event: &Event) {
     };
     let holder = holder.to_owned();
     let model = book.run(id).map(|run| measure::model_of(book, run).to_owned()).unwrap_or_default();
-    book.reserve(&Reserve { holder, spend: meters.next, at: event.at, model });
+    // A response that is over and not on disk yet is in flight for the others, too.
+    let spend = meters.next * (1 + meters.late);
+    book.reserve(&Reserve { holder, spend, at: event.at, model });
 }
 
 /// Sets the order that a trip brings.
