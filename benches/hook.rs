@@ -1,113 +1,160 @@
-//! How long a hook call takes, in whole processes from start to end, against the least a process can cost and against the same job
-//! in other languages. Runs are paired: each round runs every contender once, so that a slow moment hits all of them.
+//! How long a hook call takes, in whole processes from start to end: against the least a process can cost, against the same job
+//! in other languages, with new lines in a long transcript, and many at once.
 //!
-//! `cargo bench` takes some minutes; `cargo bench -- 20` makes 20 rounds instead of 300.
+//! Every limit is switched on. `cargo bench --bench hook -- 20 --no-page` makes 20 rounds and leaves the page as it is.
 
-#![expect(clippy::unwrap_used, reason = "a benchmark stops at its first surprise")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at its first surprise")]
 #![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
 #![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
 
+#[expect(dead_code, reason = "there are no pictures here")]
+mod page;
+mod race;
 #[path = "../tests/gates/scene.rs"]
 mod scene;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use Bar::{AtLeast, AtMost};
-use scene::{Event, Scene, feed, static_binary};
+use race::Bound::{AtLeast, AtMost};
+use race::{Contender, Findings, Times, race, rounds, time};
+use scene::{Event, Scene, static_binary};
 
-/// What is timed: a name, and what runs once in each round.
-type Contender<'a> = (&'a str, Box<dyn Fn() -> Duration + 'a>);
+/// What a hook is told: a small call, and one with much in it.
+const SMALL: usize = 2 << 10;
+const LARGE: usize = 50 << 10;
 
 fn main() {
-    let rounds = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(300);
-    let scene = Scene::new(&static_binary());
-    println!("{rounds} rounds, milliseconds for a whole process\n");
-    calls(&scene, rounds);
-    // The peers read a transcript whole the first time: they race before it is stretched to 1 GiB.
-    peers(&scene, (rounds / 10).max(3));
-    transcripts(&scene, rounds);
-    for processes in [8, 32, 128] {
-        crowd(&scene, processes, (rounds / 15).max(3));
-    }
+    let binary = static_binary();
+    let plain = Scene::new(&binary);
+    let scene = Scene::under(&binary, &every_limit());
+    let mut findings = Findings::default();
+    calls(&plain, &scene, &mut findings);
+    // The other languages read a transcript whole the first time: they race before it is stretched to 1 GiB.
+    languages(&scene, &mut findings);
+    transcripts(&scene, &mut findings);
+    crowds(&scene, &mut findings);
+    findings.write();
+}
+
+/// Returns the configuration that the budgets of instructions are measured with; only its rates let a benchmark's calls pass.
+fn every_limit() -> String {
+    let config = include_str!("../tests/gates/everything.json");
+    config.replace(r#""max": 100, "per_ms": 60000"#, r#""max": 100000, "per_ms": 100"#).replace("60000", "100")
 }
 
 /// One call, small and large, against the least that a process costs.
-fn calls(scene: &Scene, rounds: usize) {
+fn calls(plain: &Scene, scene: &Scene, findings: &mut Findings) {
     let nothing = empty_binary(scene);
-    let times = race(
-        rounds,
-        &[
-            ("/bin/true", Box::new(|| time(&mut scene.command("/bin/true"), b""))),
-            ("an empty static binary", Box::new(|| time(&mut scene.command(&nothing), b""))),
-            ("a call with 2 KB", Box::new(|| call(scene, Event::PreToolUse, 2 << 10))),
-            ("a SubagentStop with 2 KB", Box::new(|| subagent_stop(scene))),
-            ("a call with 50 KB", Box::new(|| call(scene, Event::PreToolUse, 50 << 10))),
-        ],
-    );
-    let [truth, empty, small, stop, large] = [0, 1, 2, 3, 4].map(|at| &times[at]);
-    judge("2 KB against /bin/true", small.median / truth.median, AtMost(1.6));
-    judge("2 KB against an empty static binary", small.median / empty.median, AtMost(4.5));
-    judge("2 KB, p99, against /bin/true's median", small.p99 / truth.median, AtMost(3.5));
-    judge("SubagentStop against /bin/true", stop.median / truth.median, AtMost(1.6));
-    judge("50 KB against 2 KB", large.median / small.median, AtMost(1.15));
+    let contenders: [Contender; 7] = [
+        ("`/bin/true`", Box::new(|| time(&mut scene.command("/bin/true"), b""))),
+        ("an empty static binary", Box::new(|| time(&mut scene.command(&nothing), b""))),
+        ("PreToolUse, 2 KB, every limit on", Box::new(|| call(scene, Event::PreToolUse, SMALL))),
+        ("PostToolUse, 2 KB, every limit on", Box::new(|| call(scene, Event::PostToolUse, SMALL))),
+        ("SubagentStop, 2 KB, every limit on", Box::new(|| subagent_stop(scene))),
+        ("PreToolUse, 50 KB, every limit on", Box::new(|| call(scene, Event::PreToolUse, LARGE))),
+        ("PreToolUse, 2 KB, the default limits", Box::new(|| call(plain, Event::PreToolUse, SMALL))),
+    ];
+    let times = race("one call", rounds(300), &contenders);
+    let [truth, empty, small, stop, large] = [0, 1, 2, 4, 5].map(|at| times[at]);
+    let mut table = "| a process | median, ms | p99, ms | × `/bin/true` |\n|---|--:|--:|--:|\n".to_owned();
+    for ((name, _), times) in contenders.iter().zip(&times) {
+        table += &format!("| {name} | {:.2} | {:.2} | {:.2} |\n", times.median, times.p99, times.median / truth.median);
+    }
+    page::section("calls", &table);
+    findings.bar("a call of 2 KB, × `/bin/true`", small.median / truth.median, AtMost(1.6));
+    findings.bar("a call of 2 KB, × an empty static binary", small.median / empty.median, AtMost(4.5));
+    findings.bar("p99 of a call of 2 KB, × the median of `/bin/true`", small.p99 / truth.median, AtMost(3.5));
+    findings.bar("a SubagentStop of 2 KB, × `/bin/true`", stop.median / truth.median, AtMost(1.6));
+    findings.bar("a call of 50 KB, × one of 2 KB", large.median / small.median, AtMost(1.15));
+    let found = format!("{:.2} ms; `/bin/true` takes {:.2} ms", small.median, truth.median);
+    findings.sum_up("one hook call, every limit on, 10,000 sessions in the database", &found);
 }
 
 fn subagent_stop(scene: &Scene) -> Duration {
-    scene.hook(Event::SubagentStart, 2 << 10);
-    call(scene, Event::SubagentStop, 2 << 10)
+    scene.hook(Event::SubagentStart, SMALL);
+    call(scene, Event::SubagentStop, SMALL)
 }
 
-/// A call that finds new lines in a transcript of 1 GiB.
-fn transcripts(scene: &Scene, rounds: usize) {
-    scene.stretch_transcript();
-    scene.hook(Event::PostToolBatch, 2 << 10);
-    let batch = |grows: usize| {
-        scene.hook(Event::PreToolUse, 2 << 10);
-        scene.write_transcript(grows);
-        call(scene, Event::PostToolBatch, 2 << 10)
-    };
-    let times = race(
-        rounds,
-        &[
-            ("at 1 GiB, nothing new", Box::new(|| batch(0))),
-            ("at 1 GiB, 64 KB new", Box::new(|| batch(64 << 10))),
-            ("at 1 GiB, 1 MB new", Box::new(|| batch(1 << 20))),
-        ],
-    );
-    judge("64 KB new against nothing new", times[1].median / times[0].median, AtMost(1.25));
-    judge("1 MB new against nothing new", times[2].median / times[0].median, AtMost(1.6));
+/// The same job written in another language.
+struct Language {
+    name: &'static str,
+    program: &'static str,
+    script: &'static str,
+    /// What has to be installed.
+    needs: &'static str,
+    /// How many times faster the hook has to be.
+    bar: f64,
+    /// Returns the calls that the script has counted.
+    counted: fn(&Scene) -> u64,
 }
 
-/// The same job in other languages.
-fn peers(scene: &Scene, rounds: usize) {
+const LANGUAGES: [Language; 3] = [
+    Language {
+        name: "Python",
+        program: "python3",
+        script: "hook.py",
+        needs: "python3",
+        bar: 15.0,
+        counted: |scene| query(&scene.path("state/peer.db"), "SELECT turns FROM session"),
+    },
+    Language {
+        name: "bash with jq",
+        program: "bash",
+        script: "hook.sh",
+        needs: "jq",
+        bar: 20.0,
+        counted: |scene| peer_state(scene, "txt").split(' ').next().unwrap().parse().unwrap(),
+    },
+    Language {
+        name: "Node",
+        program: "node",
+        script: "hook.mjs",
+        needs: "node",
+        bar: 35.0,
+        counted: |scene| {
+            serde_json::from_str::<serde_json::Value>(&peer_state(scene, "json")).unwrap()["turns"].as_u64().unwrap()
+        },
+    },
+];
+
+fn peer_state(scene: &Scene, kind: &str) -> String {
+    std::fs::read_to_string(scene.path(&format!("state/peer-{}.{kind}", scene.session()))).unwrap()
+}
+
+/// The same job in other languages: count the call, charge what the transcript has new, refuse past a cap.
+fn languages(scene: &Scene, findings: &mut Findings) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
-    let peers = [
-        ("python3", "hook.py", "Python", 15.0),
-        ("bash", "hook.sh", "bash with jq", 20.0),
-        ("node", "hook.mjs", "Node", 35.0),
-    ];
-    let present = peers.iter().filter(|(program, _, name, _)| {
-        let needs = if *program == "bash" { "jq" } else { program };
-        let found = Command::new(needs).arg("--version").output().is_ok_and(|output| output.status.success());
-        if !found {
-            println!("{name}: skipped, `{needs}` is not installed");
+    let mut contenders: Vec<Contender> = vec![("Fusebox", Box::new(|| call(scene, Event::PreToolUse, SMALL)))];
+    let mut present = Vec::new();
+    for language in &LANGUAGES {
+        if Command::new(language.needs).arg("--version").output().is_err() {
+            eprintln!("SKIPPED, NOT MEASURED: {}: `{}` is not installed", language.name, language.needs);
+            continue;
         }
-        found
-    });
-    let present: Vec<_> = present.collect();
-    let mut contenders: Vec<Contender> = vec![("fusebox", Box::new(|| call(scene, Event::PreToolUse, 2 << 10)))];
-    for (program, script, name, _) in &present {
-        let (script, program) = (folder.join(script), interpreter(program));
-        let run = move || time(scene.command(&program).arg(&script), &scene.payload(Event::PreToolUse, 2 << 10));
+        let (script, program) = (folder.join(language.script), interpreter(language.program));
+        let run = move || time(scene.command(&program).arg(&script), &scene.payload(Event::PreToolUse, SMALL));
         run();
-        contenders.push((name, Box::new(run)));
+        contenders.push((language.name, Box::new(run)));
+        present.push(language);
     }
-    let times = race(rounds, &contenders);
-    for (at, (_, _, name, bar)) in present.iter().enumerate() {
-        judge(&format!("faster than {name}"), times[at + 1].median / times[0].median, AtLeast(*bar));
+    let rounds = rounds(50);
+    let times = race("the same job", rounds, &contenders);
+    let mut table = format!(
+        "| the same job in | median, ms | p99, ms | × Fusebox |\n|---|--:|--:|--:|\n| Fusebox | {:.2} | {:.2} | 1 |\n",
+        times[0].median, times[0].p99
+    );
+    let mut slowness = Vec::new();
+    for (language, theirs) in present.iter().zip(&times[1..]) {
+        assert_eq!((language.counted)(scene), rounds as u64 + 1, "{} does not count its calls", language.name);
+        let slower = theirs.median / times[0].median;
+        table += &format!("| {} | {:.2} | {:.2} | {slower:.1} |\n", language.name, theirs.median, theirs.p99);
+        findings.bar(&format!("the same job in {}, × a hook call", language.name), slower, AtLeast(language.bar));
+        slowness.push(format!("{} {slower:.0} ×", language.name));
     }
+    page::section("languages", &table);
+    findings.sum_up("the same job in another language takes longer", &slowness.join(", "));
 }
 
 /// Returns the real path of a program, so that no shim of a version manager is timed with it.
@@ -121,28 +168,61 @@ fn interpreter(program: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
+/// A call that finds new lines in a transcript of 1 GiB.
+fn transcripts(scene: &Scene, findings: &mut Findings) {
+    scene.stretch_transcript();
+    scene.hook(Event::PostToolBatch, SMALL);
+    let batch = |grows: usize| {
+        scene.hook(Event::PreToolUse, SMALL);
+        scene.write_transcript(grows);
+        call(scene, Event::PostToolBatch, SMALL)
+    };
+    let contenders: [Contender; 3] = [
+        ("nothing", Box::new(|| batch(0))),
+        ("64 KB", Box::new(|| batch(64 << 10))),
+        ("1 MB", Box::new(|| batch(1 << 20))),
+    ];
+    let times = race("new lines at 1 GiB", rounds(300), &contenders);
+    let mut table = "| new lines at 1 GiB | median, ms | p99, ms | × nothing new |\n|---|--:|--:|--:|\n".to_owned();
+    for ((name, _), it) in contenders.iter().zip(&times) {
+        table += &format!("| {name} | {:.2} | {:.2} | {:.2} |\n", it.median, it.p99, it.median / times[0].median);
+    }
+    page::section("transcripts", &table);
+    let [nothing, some, much] = [0, 1, 2].map(|at| times[at].median);
+    findings.bar("64 KB of new lines at 1 GiB, × nothing new", some / nothing, AtMost(1.25));
+    findings.bar("1 MB of new lines at 1 GiB, × nothing new", much / nothing, AtMost(1.6));
+}
+
 /// Many hooks at once on one session: each is answered, each counts once.
-fn crowd(scene: &Scene, processes: usize, rounds: usize) {
+fn crowds(scene: &Scene, findings: &mut Findings) {
+    let mut table = "| at once | median, ms | p99, ms | `/bin/true`: median | p99 | calls made, and counted |\n\
+                     |--:|--:|--:|--:|--:|--:|\n"
+        .to_owned();
+    for processes in [8, 32, 128] {
+        let (ours, truths, counted) = crowd(scene, processes, rounds(20));
+        let (Times { median, p99 }, truth) = (ours, truths.median);
+        table += &format!("| {processes} | {median:.2} | {p99:.2} | {truth:.2} | {:.2} | {counted} |\n", truths.p99);
+        if processes == 128 {
+            findings.bar("p99 of 128 hooks at once, × that of 128 `/bin/true`", p99 / truths.p99, AtMost(2.5));
+        }
+    }
+    page::section("crowd", &table);
+}
+
+/// Starts processes together, again and again, and stops where one was lost or counted twice.
+fn crowd(scene: &Scene, processes: usize, rounds: usize) -> (Times, Times, u64) {
     let before = turns(scene);
     let (mut ours, mut truths) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         truths.extend(together(processes, || (scene.command("/bin/true"), Vec::new())));
-        ours.extend(together(processes, || (scene.hook_command(), scene.payload(Event::PreToolUse, 2 << 10))));
+        ours.extend(together(processes, || (scene.hook_command(), scene.payload(Event::PreToolUse, SMALL))));
     }
     let counted = turns(scene) - before;
-    let expected = (processes * rounds) as u64;
-    let (ours, truths) = (Times::of(ours), Times::of(truths));
-    println!(
-        "{processes} at once: median {:.2}, p99 {:.2}; /bin/true {:.2}, {:.2}",
-        ours.median, ours.p99, truths.median, truths.p99
-    );
-    judge(&format!("{processes} at once: calls lost or counted twice"), expected.abs_diff(counted) as f64, AtMost(0.0));
-    if processes == 128 {
-        judge("128 at once, p99, against /bin/true's", ours.p99 / truths.p99, AtMost(2.5));
-    }
+    assert_eq!(counted, (processes * rounds) as u64, "{processes} at once, {rounds} times");
+    (Times::of(ours), Times::of(truths), counted)
 }
 
-/// Starts processes together and says how long each took, from the start of the first to its own end.
+/// Starts processes together and says how long each took, from its own start to its own end.
 fn together(processes: usize, next: impl Fn() -> (Command, Vec<u8>)) -> Vec<Duration> {
     let prepared: Vec<_> = (0..processes).map(|_| next()).collect();
     std::thread::scope(|scope| {
@@ -154,64 +234,17 @@ fn together(processes: usize, next: impl Fn() -> (Command, Vec<u8>)) -> Vec<Dura
 
 /// Returns the calls that the session has been charged for.
 fn turns(scene: &Scene) -> u64 {
-    let database = rusqlite::Connection::open(scene.path("state/state.db")).unwrap();
-    let counted = "SELECT json_extract(body, '$.tally.turns') FROM entry WHERE name = 's/' || ?1";
-    database.query_row(counted, [scene.session()], |row| row.get::<_, i64>(0)).unwrap() as u64
+    let counted = "SELECT json_extract(body, '$.tally.turns') FROM entry WHERE name = 's/";
+    query(&scene.path("state/state.db"), &format!("{counted}{}'", scene.session()))
+}
+
+fn query(database: &Path, number: &str) -> u64 {
+    let database = rusqlite::Connection::open(database).unwrap();
+    u64::try_from(database.query_row(number, [], |row| row.get::<_, i64>(0)).unwrap()).unwrap()
 }
 
 fn call(scene: &Scene, event: Event, bytes: usize) -> Duration {
     time(&mut scene.hook_command(), &scene.payload(event, bytes))
-}
-
-fn time(command: &mut Command, input: &[u8]) -> Duration {
-    let begin = Instant::now();
-    let output = feed(command, input);
-    let took = begin.elapsed();
-    assert!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
-    took
-}
-
-/// What the runs of one contender took, in milliseconds.
-struct Times {
-    median: f64,
-    p99: f64,
-}
-
-impl Times {
-    fn of(mut runs: Vec<Duration>) -> Times {
-        runs.sort_unstable();
-        let at = |part: usize| runs[(runs.len() - 1) * part / 100].as_secs_f64() * 1e3;
-        Times { median: at(50), p99: at(99) }
-    }
-}
-
-/// Runs every contender once a round, prints and returns what each took.
-fn race(rounds: usize, contenders: &[Contender]) -> Vec<Times> {
-    let mut runs = vec![Vec::with_capacity(rounds); contenders.len()];
-    for _ in 0..rounds {
-        for ((_, run), runs) in contenders.iter().zip(&mut runs) {
-            runs.push(run());
-        }
-    }
-    let times: Vec<Times> = runs.into_iter().map(Times::of).collect();
-    for ((name, _), times) in contenders.iter().zip(&times) {
-        println!("{name:32} median {:8.3}  p99 {:8.3}", times.median, times.p99);
-    }
-    times
-}
-
-/// A bar of the design.
-enum Bar {
-    AtMost(f64),
-    AtLeast(f64),
-}
-
-fn judge(what: &str, ratio: f64, bar: Bar) {
-    let (met, bar) = match bar {
-        AtMost(most) => (ratio <= most, format!("at most {most}")),
-        AtLeast(least) => (ratio >= least, format!("at least {least}")),
-    };
-    println!("  {:6} {what}: {ratio:.2} ({bar})", if met { "met" } else { "MISSED" });
 }
 
 /// Compiles `fn main() {}`, static: the least that a process of ours can cost.

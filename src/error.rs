@@ -3,22 +3,31 @@
 use std::fmt;
 use std::path::Path;
 
+use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHORT_READ as SHORT_READ;
+
 /// A failure, in words for the person at the terminal.
 #[derive(Debug)]
 pub struct Error {
-    /// Which exit code it ends with.
+    /// Which kind it is of.
     pub kind: ErrorKind,
     what: String,
     hint: Option<String>,
 }
 
-/// The kinds of failure, by exit code.
+/// The kinds of failure, as far as they are told apart. All but [`ErrorKind::Usage`] end with exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Something failed: exit code 1.
+    /// Something failed.
     Failed,
     /// The command line makes no sense: exit code 2.
     Usage,
+    /// Somebody else holds the state.
+    Busy,
+    /// The state is damaged.
+    Corrupt,
+    /// A later version has written the state, in a form that this one cannot read.
+    TooNew,
 }
 
 /// The result of everything that can fail.
@@ -38,6 +47,11 @@ impl Error {
     /// Makes the failure of a file operation: `cannot read`, `cannot write`, ...
     pub fn file(verb: &str, path: &Path, cause: impl fmt::Display) -> Error {
         Error::failed(format!("cannot {verb} `{}`: {cause}", path.display()))
+    }
+
+    /// Makes it one of a kind.
+    pub fn of_kind(self, kind: ErrorKind) -> Error {
+        Error { kind, ..self }
     }
 
     /// Adds what to do about it.
@@ -62,7 +76,19 @@ impl std::error::Error for Error {}
 
 impl From<rusqlite::Error> for Error {
     fn from(cause: rusqlite::Error) -> Error {
+        let code = cause.sqlite_error();
+        let kind = match code.map(|it| it.code) {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
+            // A page that is only half there, and a text that is none: SQLite itself does not call that corrupt.
+            Some(_) if code.is_some_and(|it| it.extended_code == SHORT_READ) => ErrorKind::Corrupt,
+            None if matches!(cause, rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::Utf8Error(..)) => {
+                ErrorKind::Corrupt
+            }
+            _ => ErrorKind::Failed,
+        };
         Error::failed(format!("the state database failed: {cause}"))
+            .of_kind(kind)
             .hint("`fusebox doctor` shows what is wrong with it")
     }
 }

@@ -4,6 +4,7 @@ pub mod cmd;
 pub mod config;
 pub mod engine;
 pub mod error;
+pub mod files;
 pub mod limits;
 pub mod live;
 pub mod pricing;

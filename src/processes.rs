@@ -2,18 +2,33 @@
 
 use std::fs;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, nice, setsid};
 
 /// Returns a process and those above it with their start times, the nearest first.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
     let mut above = Vec::new();
     let mut at = pid;
-    while at > 1 && above.len() < 64 {
+    // A client may be a container's first process.
+    while at > 0 && above.len() < 64 {
         let Some((parent, start)) = parent_and_start(at) else { break };
         above.push((at, start));
         at = parent;
     }
     above
+}
+
+/// Returns when a process was started that nobody watches: it has no terminal, and what started it, or those above it, has
+/// gone, so that init or a user's systemd has taken it in.
+pub fn left_alone(pid: u32) -> Option<u64> {
+    const TERMINAL: usize = 4;
+    let terminal = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    if terminal.rsplit_once(')')?.1.split_whitespace().nth(TERMINAL)? != "0" {
+        return None;
+    }
+    let taken_in =
+        |parent: u32| parent == 1 || fs::read(format!("/proc/{parent}/comm")).is_ok_and(|name| name == b"systemd\n");
+    let mut above = ancestors(pid).into_iter();
+    above.find(|(at, _)| parent_and_start(*at).is_some_and(|(parent, _)| taken_in(parent))).map(|(_, start)| start)
 }
 
 /// Reads a process's parent and its start time in clock ticks since boot.
@@ -22,6 +37,14 @@ pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
+}
+
+/// Returns a variable of the environment that a process was started with.
+pub fn variable(pid: u32, name: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut pairs =
+        environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
 }
 
 /// Returns the pid namespace that this process's ids are of, where the platform tells.
@@ -42,6 +65,17 @@ pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
     };
     let ended = stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']));
     ended || parent_and_start(pid).is_some_and(|(_, now)| now != start)
+}
+
+/// Whether a process is surely at work: the one that started then runs under its id, and ids mean the same here.
+pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
+    ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start)
+}
+
+/// Leaves the session of the terminal or client that started this process, and makes way for all others.
+pub fn retreat() {
+    let _leads_already = setsid();
+    let _as_before = nice(19);
 }
 
 /// Ends a shell command below a client, with everything it started; returns whether it was found.

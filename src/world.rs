@@ -6,20 +6,33 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, read};
 use rustix::termios::tcgetwinsize;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::engine::event::Moment;
+use crate::files;
 
 /// The narrowest and the widest line that reports are made for.
 const NARROWEST: usize = 40;
 const WIDEST: usize = 200;
+
+/// How long standard input may stay open without a word: with all else, less than the five seconds that the client gives the
+/// shortest hook.
+const IDLE_PATIENCE: Duration = Duration::from_secs(3);
+/// How long it may stay open at all: less than the ten seconds that the client gives most hooks.
+const INPUT_PATIENCE: Duration = Duration::from_secs(8);
+/// The most bytes of standard input that are read at a time.
+const LARGEST_PIECE: usize = 64 << 10;
+/// The longest file that only names a folder, in bytes.
+const LONGEST_LINK: u64 = 8 << 10;
 
 /// The process's surroundings.
 pub struct World {
@@ -40,6 +53,11 @@ impl World {
     /// Returns the first word after the program's name.
     pub fn word(&self) -> Option<OsString> {
         env::args_os().nth(1)
+    }
+
+    /// Returns the absolute path by which this program was started; nothing where it was looked up on the PATH.
+    pub fn called_as(&self) -> Option<String> {
+        env::args_os().next()?.into_string().ok().filter(|path| path.starts_with('/'))
     }
 
     /// Returns the command line.
@@ -118,17 +136,42 @@ impl World {
         hasher.finish() & 0xffff_ffff
     }
 
-    /// Reads all of standard input.
-    pub fn stdin(&self) -> io::Result<Vec<u8>> {
+    /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
+    /// so many bytes have come, `shorten` makes them fewer after each piece.
+    pub fn stdin(&self, most: usize, mut shorten: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
+        let (stdin, began) = (io::stdin(), Instant::now());
         let mut bytes = Vec::with_capacity(8 * 1024);
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        Ok(bytes)
+        loop {
+            if bytes.len() == bytes.capacity() {
+                bytes.reserve(bytes.len().min(LARGEST_PIECE));
+            }
+            let left = INPUT_PATIENCE.saturating_sub(began.elapsed()).min(IDLE_PATIENCE);
+            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
+                Err(Errno::INTR) => continue,
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return bytes,
+            }
+            match read(&stdin, spare_capacity(&mut bytes)) {
+                Err(Errno::INTR) => continue,
+                Ok(0) | Err(_) => return bytes,
+                Ok(_) => {}
+            }
+            if bytes.len() > most {
+                shorten(&mut bytes);
+            }
+        }
     }
 
     /// Writes to standard output; a closed pipe is no error.
     pub fn print(&self, text: &str) {
+        let _closed = self.answer(text);
+    }
+
+    /// Writes to standard output; returns whether all of it was taken.
+    pub fn answer(&self, text: &str) -> bool {
         let mut out = io::stdout().lock();
-        let _closed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 
     /// Writes a line to standard error.
@@ -187,8 +230,8 @@ impl World {
 
 /// Follows a worktree's `.git` file to the common directory.
 fn common_dir(dir: &Path, git: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(git).ok()?;
+    let text = files::text(git, LONGEST_LINK).ok()?;
     let own = dir.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(own.join("commondir")).ok()?;
+    let common = files::text(&own.join("commondir"), LONGEST_LINK).ok()?;
     own.join(common.trim()).canonicalize().ok()
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::setup::diagnosis::{Diagnosis, Health};
 use crate::setup::patient::{self, Patient};
 use crate::setup::wrap::wrap;
-use crate::setup::{soundness, trial};
+use crate::setup::{failing, soundness, trial};
 use crate::world::World;
 
 /// Arguments of `fusebox doctor`.
@@ -23,14 +23,16 @@ pub struct Args {
 type Check = (&'static str, fn(&Patient<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 13] = [
     ("settings", patient::settings),
     ("hooks", patient::registration),
     ("switches", patient::switches),
     ("binary", patient::binary),
     ("blocking", trial::blocking),
+    ("failing", failing::failing),
     ("config", soundness::configuration),
     ("state", soundness::state),
+    ("history", soundness::history),
     ("disk", soundness::file_system),
     ("prices", soundness::prices),
     ("client", patient::client),
@@ -65,7 +67,7 @@ fn json(lines: &[Line]) -> Result<String> {
 
 /// Renders a line: a word, the check, and what was found, wrapped to the terminal.
 fn text(world: &World, line: &Line) -> String {
-    let Line { check, diagnosis: Diagnosis { health, words, hint } } = line;
+    let Line { check, diagnosis: Diagnosis { health, words, hint, .. } } = line;
     let colour = match health {
         _ if !world.colours() => "",
         Health::Ok => "\u{1b}[32m",

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::engine::book::Book;
-use crate::engine::event::{Event, Kind};
+use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::record::{Record, RecordKind};
-use crate::engine::session::Session;
 use crate::engine::step::step;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{failing, settings};
+use crate::live::{failing, prune, settings, unseen};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -21,26 +20,63 @@ use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
+use crate::wire::shorten::{self, Shortener};
 use crate::world::World;
 
-/// Answers the hook call on standard input; never exits with 2.
+/// What the log says where a lock file did not come.
+const LOCKED: &str = "the lock of the state did not come in time: its holder keeps it, or the file system has no locks; SQLite's own \
+    kept others out";
+
+/// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
+/// half an answer, or two of them, for text that decides nothing.
 pub fn run(world: &World) -> ExitCode {
-    let bytes = input::mended(world.stdin().unwrap_or_default());
+    let mut shortener = Shortener::default();
+    let bytes = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes)));
     let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
-        Ok(input) => respond(world, &input, &bytes).unwrap_or_else(|error| failing::state(world, &input, &error)),
-        Err(unreadable) => failing::unreadable(world, &bytes, &unreadable),
+        Ok(input) => {
+            answer(world, &input, &bytes).unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
+        }
+        Err(unreadable) => Outcome::only(failing::unreadable(world, &bytes, &unreadable)),
     }));
-    if outcome.is_err() {
-        world.print(&failing::bug(world, &bytes));
+    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, &bytes)));
+    let printed = world.answer(&answer);
+    if let Some(rest) = rest {
+        // The answer is given: what fails from here on must not take it back.
+        let _ended = catch_unwind(AssertUnwindSafe(|| rest.finish(world)));
     }
-    ExitCode::SUCCESS
+    if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Takes the event into the state, prints the answer, and does what can wait.
-fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<()> {
+/// What a call comes to.
+pub struct Outcome {
+    /// The answer; empty where there is nothing to say.
+    pub answer: String,
+    /// What is still open once it is given.
+    rest: Option<Rest>,
+}
+
+impl Outcome {
+    fn only(answer: String) -> Outcome {
+        Outcome { answer, rest: None }
+    }
+}
+
+/// Answers an event; where the state turns out to be damaged, from a new one.
+fn answer(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
+    match respond(world, input, bytes) {
+        Err(cause) if cause.kind == ErrorKind::Corrupt => {
+            failing::begin_anew(world, input, &cause)?;
+            respond(world, input, bytes)
+        }
+        other => other,
+    }
+}
+
+/// Takes the event into the state, and words the answer.
+pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
     let folder = store::folder(world)?;
-    let attended = world.var("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0");
-    let guard = Guard { state_dir: folder.to_str().map(str::to_owned) };
+    let attended = is_attended(world);
+    let guard = Guard { state_dir: folder.to_str().map(str::to_owned), program: world.called_as() };
     let mut event = input::event(input, world.now(), attended, &guard);
     let (mut store, mut book) = open(world, &folder, (input, &event))?;
     let mut judged = None;
@@ -52,18 +88,24 @@ fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<()> {
     }
     mark(&mut event, input.tool_response, &book);
     if let Some(answer) = given(&book, &event, input) {
-        world.print(&Answer::decision_only(&answer));
-        store.leave();
-        return Ok(());
+        let rest = Some(Rest { store, taken: None });
+        return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
     let answer = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;
+    let prunes = prune::is_due(&store, &event)?;
     store.commit()?;
-    world.print(&answer);
-    store.leave();
-    finish(&book, &folder);
-    Ok(())
+    let taken = Taken { book, folder, prunes };
+    Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })
+}
+
+/// Whether somebody can answer a dialog: the client says it, an older one by how it was started.
+fn is_attended(world: &World) -> bool {
+    match world.var("CLAUDE_CODE_SESSION_ATTENDED") {
+        Some(said) => said != "0",
+        None => world.var("CLAUDE_CODE_ENTRYPOINT").as_deref() != Some("sdk-cli"),
+    }
 }
 
 /// Opens the state for an event, and loads what the event names.
@@ -83,9 +125,9 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     let mut findings = load::gather(world, store, book, event)?;
     let was_judged = judged.is_some();
     findings.missing = ending::missing(book, event, judged);
-    let rulebook = Pin::of(store, &book.session);
+    let rulebook = Pin::of(world, store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
-    book.session.notices.extend(rulebook.problems());
+    book.session.notices.extend(rulebook.problems()?);
     if let Some(run) = book.run_mut(&run).filter(|_| was_judged) {
         // What the command took is no work of the agent.
         run.last = world.now();
@@ -94,20 +136,34 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     load::learn_first_requests(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
-    settings::look(world, book, (input, event), &mut answer);
-    tell_notices(&mut book.session, event, &mut answer);
+    settings::look(world, book, event, &mut answer);
+    unseen::look(book, input, event);
+    tell_notices(book, event, &mut answer);
     let text = answer.text();
     remember(book, &run, (event, input), &text);
     Ok(text)
 }
 
-/// Shows the person what has gathered since the last event that could.
-fn tell_notices(session: &mut Session, event: &Event, answer: &mut Answer) {
-    if matches!(event.kind, Kind::SessionEnded | Kind::PermissionRequested) {
-        return;
+/// Writes down what the person is to be told, and shows it where the client would.
+fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
+    for new in &book.session.notices[book.session.known_notices..] {
+        let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
+        if book.records.iter().all(|record| record.error != what) {
+            let record = notice(book, what);
+            book.records.push(record);
+        }
     }
-    for notice in session.notices.drain(..) {
-        answer.tell_person(&notice);
+    // What is said at these, or at a subagent's calls, the client does not show; at a start it does so to a person alone.
+    let unheard = match event.kind {
+        Kind::ToolRequested(_) | Kind::ToolEnded(..) | Kind::BatchEnded(_) => event.agent != Agent::Main,
+        Kind::SessionEnded | Kind::PermissionRequested | Kind::ConfigChanged { .. } => true,
+        Kind::SessionStart { .. } => !event.attended,
+        _ => false,
+    };
+    if !unheard {
+        for told in std::mem::take(&mut book.session.notices) {
+            answer.tell_person(&told);
+        }
     }
 }
 
@@ -140,24 +196,49 @@ fn stamp(book: &mut Book) {
     }
 }
 
-/// Does what comes after the answer: the log, and the end of shell commands that outlive their run.
-fn finish(book: &Book, folder: &Path) {
-    let log: PathBuf = logbook::folder(&book.session.log, folder);
-    let mut records = book.records.clone();
-    for task in &book.kills {
-        let ended = book.session.client.is_some_and(|client| processes::end_command(client.pid, &task.command));
-        if !ended {
-            records.push(not_ended(book, &task.command));
+/// What is left to do once the answer is given.
+struct Rest {
+    store: Store,
+    /// None where another process took the event.
+    taken: Option<Taken>,
+}
+
+/// An event that was taken into the state.
+struct Taken {
+    book: Book,
+    folder: PathBuf,
+    /// Whether it is time to prune the state.
+    prunes: bool,
+}
+
+impl Rest {
+    /// Lets the state go; then writes the log, ends shell commands that outlive their run, and has the state pruned.
+    fn finish(self, world: &World) {
+        let is_unlocked = self.store.is_unlocked();
+        self.store.leave();
+        let Some(Taken { book, folder, prunes }) = self.taken else { return };
+        let log: PathBuf = logbook::folder(&book.session.log, &folder);
+        let mut records = book.records.clone();
+        records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
+        for task in &book.kills {
+            let ended = book.session.client.is_some_and(|client| processes::end_command(client.pid, &task.command));
+            if !ended {
+                let what = "a background command of a stopped run was not found, and may still run";
+                records.push(notice(&book, &format!("{what}: {}", task.command)));
+            }
         }
-    }
-    if !records.is_empty() {
-        logbook::append(&log, &records);
+        if !records.is_empty() {
+            logbook::append(&log, &records);
+        }
+        if prunes {
+            prune::begin(world, &folder);
+        }
     }
 }
 
-fn not_ended(book: &Book, command: &str) -> Record {
+fn notice(book: &Book, what: &str) -> Record {
     Record {
-        error: format!("a background command of a stopped run was not found, and may still run: {command}"),
+        error: what.to_owned(),
         event: Some(RecordKind::Notice),
         session: book.session.id.clone(),
         at: logbook::time(book.session.last.wall_ms),

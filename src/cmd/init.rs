@@ -5,14 +5,15 @@ use std::process::ExitCode;
 use crate::cmd::person;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
+use crate::setup::clients::{self, Feature};
 use crate::setup::files::Change;
 use crate::setup::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::setup::install::{self, Plan};
-use crate::setup::patient::short;
+use crate::setup::patient::{self, short};
 use crate::setup::place::{Folders, Scope};
 use crate::setup::starter::{self, Mode};
 use crate::setup::wrap::wrap;
-use crate::setup::{binary, difference, summary};
+use crate::setup::{binary, difference, guarded, summary};
 use crate::world::World;
 
 /// Arguments of `fusebox init`.
@@ -57,10 +58,23 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     if args.judge {
         world.print(&format!("\nnote: {}\n", wrap(JUDGES, world.width(), 6)));
     }
+    if let Some(note) = unheeded(world).filter(|_| args.fail_closed) {
+        world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
+    }
     if let Some(note) = summary::unheard(world, &plan).filter(|_| args.observe) {
         world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that the client on the PATH is too old to refuse calls where Fusebox breaks.
+fn unheeded(world: &World) -> Option<String> {
+    let version = clients::version(&patient::client_on_path(&world.folder()).ok()?)?;
+    let row = Feature::OnFailure.row().filter(|row| version < row.since)?;
+    let (found, since) = (clients::show(version), clients::show(row.since));
+    Some(format!(
+        "the client here is {found}, where --fail-closed has no effect yet; {since} is the oldest tried that heeds it"
+    ))
 }
 
 /// Returns the handler that the arguments ask for.
@@ -68,7 +82,11 @@ fn wanted(world: &World, args: &Args) -> Result<Wanted> {
     let judge = if args.judge { Judge::Asked } else { Judge::AsItIs };
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
     if args.scope != Scope::Project {
-        return Ok(Wanted { launch: Launch::Binary(binary::stable_path(world)?), on_failure, judge });
+        let path = binary::stable_path(world)?;
+        if args.scope == Scope::Managed {
+            guarded::require(&path)?;
+        }
+        return Ok(Wanted { launch: Launch::Binary(path), on_failure, judge });
     }
     match on_failure {
         OnFailure::Continue => Ok(Wanted { launch: Launch::Guarded, on_failure, judge }),

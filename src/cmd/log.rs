@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::cmd::fresh;
 use crate::error::Result;
+use crate::live::prune;
 use crate::report::lines;
 use crate::report::period::{self, Since};
 use crate::report::rows::Logged;
@@ -37,6 +38,12 @@ pub struct Args {
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     fresh::note_orphans(world)?;
     let begin_ms = fresh::begin_ms(world, args.since);
+    let store = Store::open(world)?;
+    let closed_ms = prune::closed_ms(&store)?;
+    drop(store);
+    if begin_ms < closed_ms && !args.json {
+        world.print(&format!("(records before {} are pruned)\n", fresh::local(closed_ms).format("%Y-%m-%d")));
+    }
     let mut last = show(world, args, Store::open(world)?.records_since(begin_ms)?).unwrap_or(0);
     while args.follow && world.wait_while_read(PAUSE) {
         // Open only for the moment: hooks wait for the same lock.

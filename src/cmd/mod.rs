@@ -12,8 +12,10 @@ pub mod lever;
 pub mod lift;
 pub mod log;
 pub mod order;
+pub mod past;
 pub mod person;
 pub mod pricing;
+pub mod prune;
 pub mod reload;
 pub mod replay;
 pub mod report;
@@ -75,6 +77,8 @@ pub enum Command {
     Reload(reload::Args),
     /// Let this repository's files loosen the user's limits
     Trust(trust::Args),
+    /// Remove the detail of old sessions; the sums of each day stay
+    Prune(prune::Args),
     /// Show or check the configuration
     Config(config::Args),
     /// Show or check the price table
@@ -114,6 +118,7 @@ fn dispatch(world: &World, command: Command) -> Result<ExitCode> {
         Command::Reload(args) => reload::run(world, &args),
         Command::Trust(args) => trust::run(world, &args),
         Command::Config(args) => config::run(world, &args),
+        Command::Prune(args) => prune::run(world, &args),
         Command::Pricing(args) => pricing::run(world, &args),
         Command::Replay(args) => replay::run(world, &args),
     }

@@ -1,11 +1,14 @@
 //! The guard before commands that only a person may give.
 
+use crate::engine::record::{Record, RecordKind};
+use crate::engine::session::Session;
 use crate::error::{Error, Result};
 use crate::processes;
-use crate::store::Store;
+use crate::store::{Store, logbook};
 use crate::world::World;
 
-/// Refuses a command where an agent gives it: with `CLAUDECODE` set, or below a client process.
+/// Refuses a command where an agent gives it: with `CLAUDECODE` set, below a client process, or without a terminal in a
+/// process that was started while a client was at work and left alone since.
 pub fn require(world: &World, command: &str) -> Result<()> {
     let refused = |why: &str| {
         Err(Error::failed(format!("`fusebox {command}` is a person's to run: {why}"))
@@ -15,8 +18,29 @@ pub fn require(world: &World, command: &str) -> Result<()> {
         return refused("this shell was started by Claude Code");
     }
     let clients = Store::open(world)?.clients()?;
-    match processes::ancestors(world.pid()).into_iter().find(|process| clients.contains(process)) {
-        Some((pid, _)) => refused(&format!("process {pid} above it is a Claude Code client")),
-        None => Ok(()),
+    if let Some((pid, _)) = processes::ancestors(world.pid()).into_iter().find(|process| clients.contains(process)) {
+        return refused(&format!("process {pid} above it is a Claude Code client"));
     }
+    let lives = |(pid, start)| processes::parent_and_start(pid).is_some_and(|(_, now)| now == start);
+    let began = processes::left_alone(world.pid()).unwrap_or_default();
+    match clients.into_iter().any(|client| client.1 < began && lives(client)) {
+        true => refused("it runs in the background, without a terminal, since a Claude Code client is at work"),
+        false => Ok(()),
+    }
+}
+
+/// Tells a session's user of a person's command at the session's next event, and writes it down.
+pub fn announce(world: &World, store: &Store, session: &mut Session, what: &str) -> Result<()> {
+    session.tell(what);
+    let now = world.now();
+    let record = Record {
+        error: what.to_owned(),
+        at: logbook::time(now.wall_ms),
+        event: Some(RecordKind::Notice),
+        session: session.id.clone(),
+        ..Record::default()
+    };
+    store.save_record(&record, now)?;
+    logbook::append(&logbook::folder(&session.log, store.folder()), &[record]);
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::person;
-use crate::engine::book::Rulebook;
+use crate::engine::book::{Book, Rulebook};
 use crate::engine::policy::Layer;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
@@ -39,8 +39,8 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     store.begin()?;
     let running = store.sessions_since(i64::MIN)?.into_iter().filter(|session| session.status != Status::Completed);
     let mut said = Vec::new();
-    for mut session in running.filter(|session| args.all || Path::new(&session.project) == project) {
-        said.push(reload(world, &store, &mut session)?);
+    for session in running.filter(|session| args.all || Path::new(&session.project) == project) {
+        said.push(reload(world, &store, session)?);
     }
     store.commit()?;
     if said.is_empty() {
@@ -53,20 +53,22 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn reload(world: &World, store: &Store, session: &mut Session) -> Result<String> {
+fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> {
     let before = session.policy.clone();
-    pin::take_files(world, store, session)?;
-    pin::remember_client(store, session)?;
-    let rulebook = Pin::of(store, session);
-    for mut run in store.open_runs(session)? {
+    pin::take_files(world, store, &mut session)?;
+    pin::remember_client(store, &session)?;
+    let rulebook = Pin::of(world, store, &session);
+    let mut book = Book::new(session);
+    store.lay_open_runs(&mut book)?;
+    for id in book.session.open.clone() {
+        let Some(run) = book.run_mut(&id) else { continue };
         let new = if run.is_main() { rulebook.main() } else { rulebook.agent(&run.agent_type, None) };
-        take(&mut run, new);
-        store.save_run(&run)?;
+        take(run, new);
     }
-    session
-        .notices
-        .push("Fusebox: a person reloaded the configuration; the limits are now those of the files.".to_owned());
-    store.save_session(session)?;
+    let what = "a person reloaded the configuration; the limits are now those of the files";
+    person::announce(world, store, &mut book.session, what)?;
+    store.save(&mut book)?;
+    let session = &book.session;
     let what =
         if before == session.policy { "its limits have not changed" } else { "it takes the limits as they are now" };
     Ok(format!("session {}: {what}\n", short(&session.id)))

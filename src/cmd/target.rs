@@ -1,7 +1,9 @@
 //! Which session or run a person means: an id or the beginning of one, or a task's number.
 
+use crate::cmd::fresh;
 use crate::engine::session::{Run, Session, Status};
 use crate::error::{Error, Result};
+use crate::live::prune;
 use crate::store::Store;
 use crate::wire::sentences::short;
 
@@ -66,7 +68,13 @@ pub fn of_id(store: &Store, id: &str) -> Result<Target> {
     let session = found.iter().find(|target| matches!(target, Target::Session(_)));
     let own = |target: &Target| session.is_some_and(|session| target.id().starts_with(session.id()));
     match (&found[..], session) {
-        ([], _) => Err(with(Error::failed(format!("no run or session is called `{id}`")), &at_work(store)?)),
+        ([], _) => {
+            let closed_ms = prune::closed_ms(store)?;
+            let day = fresh::local(closed_ms).format("%Y-%m-%d");
+            let pruned =
+                if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };
+            Err(with(Error::failed(format!("no run or session is called `{id}`{pruned}")), &at_work(store)?))
+        }
         ([target], _) => Ok(target.clone()),
         (targets, Some(session)) if targets.iter().all(own) => Ok(session.clone()),
         (targets, _) => {

@@ -7,6 +7,7 @@ use crate::cmd::config::project_folder;
 use crate::cmd::person;
 use crate::config::load;
 use crate::config::resolve::Trust;
+use crate::engine::session::Status;
 use crate::error::Result;
 use crate::live::pin;
 use crate::store::Store;
@@ -26,14 +27,25 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let folder = project_folder(world);
     let project = world.project_of(&folder);
     let store = Store::open(world)?;
+    store.begin()?;
     let fact = pin::trust_fact(&project.to_string_lossy());
     if args.revoke {
         store.forget_fact(&fact)?;
     } else {
         store.set_fact(&fact, &world.now().wall_ms.to_string())?;
     }
-    let loosened = loosened(world, &folder);
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
+    for mut session in store.sessions_since(i64::MIN)? {
+        if session.status != Status::Completed && Path::new(&session.project) == project {
+            let what = format!(
+                "a person said that this repository is {verb}; that counts from `fusebox reload` or the next client on"
+            );
+            person::announce(world, &store, &mut session, &what)?;
+            store.save_session(&session)?;
+        }
+    }
+    store.commit()?;
+    let loosened = loosened(world, &folder);
     let mut text = format!("`{}` is {verb}\n", folder.display());
     for setting in &loosened {
         text += &format!("  {counts}: {setting}\n");

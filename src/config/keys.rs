@@ -20,6 +20,12 @@ const AGENTS: &[Block] = &[Block::Agents];
 /// The time zone of the machine.
 pub const LOCAL_TIME: &str = "local";
 
+/// How many days detail is kept.
+pub const RETENTION_DAYS: u64 = 90;
+/// The least and the most of them. The budget of a month is counted from detail.
+pub const RETENTION_RANGE: (u64, u64) = (32, 36_500);
+const RETENTION: Shape = Shape::Either(&[Shape::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), Shape::Null]);
+
 const ROLES: Shape = Shape::Object(&[Field::needed("planning", Shape::Names)]);
 const LOCKED: Shape = Shape::Either(&[Shape::Flag, Shape::Names]);
 
@@ -137,6 +143,17 @@ pub const KEYS: &[Key] = &[
         doc: "Where days, weeks and months of budgets begin: `local` for the machine's time, or a name of the IANA database. Only the \
               user's and the managed file can set it.",
         example: r#""Europe/Berlin""#,
+    },
+    Key {
+        name: "retention_days",
+        blocks: TOP,
+        setter: Setter::Owner,
+        takes: Takes::One(RETENTION, |value| Some(Term::RetentionDays(typed(value)?))),
+        default: || json!(RETENTION_DAYS),
+        doc: "How many days after its last event the detail of a session is kept: runs, calls, responses, records of the log. Sums of each \
+              day by project and model stay for good, and so do the counters of a session as long as its transcript is there. `null` \
+              keeps everything. Only the user's and the managed file can set it.",
+        example: "180",
     },
     Key {
         name: "locked",

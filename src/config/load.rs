@@ -15,10 +15,14 @@ use crate::config::setting::Doc;
 use crate::config::{frontmatter, read};
 use crate::engine::policy::Layer;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::world::World;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
+
+/// The most entries that are looked at below a folder of agents: a repository may hold a link to the whole disk.
+const MOST_ENTRIES: usize = 10_000;
 
 /// Reads everything that a client in this project is bound by.
 pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> (Pinned, Vec<Problem>) {
@@ -63,8 +67,8 @@ pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
         }
     }
     for (source, path) in &settings {
-        if let Ok(text) = file(path) {
-            read::object(source, &text).map(|object| object.to_string()).hash(&mut hasher);
+        if let Some(object) = files::text(path, LARGEST).ok().and_then(|text| read::object(source, &text)) {
+            object.to_string().hash(&mut hasher);
         }
     }
     hasher.finish()
@@ -98,7 +102,7 @@ fn folder(world: &World, project_folder: &Path, folder: Folder) -> Option<PathBu
 
 /// Reads a file; one that is not there says nothing, one that can't be read is a problem.
 fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
-    match file(path) {
+    match files::text(path, LARGEST) {
         Ok(text) => Some(text),
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(cause) => {
@@ -109,22 +113,14 @@ fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String
     }
 }
 
-/// Reads a regular file of a sane size: a repository may hold a link to a device, and a hook must not wait for one.
-fn file(path: &Path) -> io::Result<String> {
-    let meta = fs::metadata(path)?;
-    if !meta.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    if meta.len() > LARGEST {
-        return Err(io::Error::other(format!("it is larger than {LARGEST} bytes")));
-    }
-    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
-}
-
 /// Reads the frontmatter of every agent: the project's stand over the user's of the same name.
 fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Doc)> {
     let mut agents: Vec<(String, Doc)> = Vec::new();
-    for path in agent_folders(world, project_folder).iter().flat_map(|folder| markdown(folder)) {
+    let mut files = Vec::new();
+    for folder in agent_folders(world, project_folder) {
+        files.extend(markdown(&folder, problems));
+    }
+    for path in files {
         let Some(text) = text(Layer::Frontmatter, &path, problems) else { continue };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text) else { continue };
@@ -138,8 +134,9 @@ fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> 
 }
 
 /// Returns the Markdown files below a folder, in a fixed order. Each folder is entered once, however many links lead to it.
-fn markdown(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
+fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+    let (mut files, mut looked_at) = (Vec::new(), 0);
+    let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
     let mut entered = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -149,6 +146,14 @@ fn markdown(folder: &Path) -> Vec<PathBuf> {
             continue;
         }
         for path in entries.flatten().map(|entry| entry.path()) {
+            looked_at += 1;
+            if looked_at > MOST_ENTRIES {
+                problems.push(Problem::of_doc(
+                    &doc,
+                    format!("has more than {MOST_ENTRIES} files in it; the others are ignored"),
+                ));
+                return files;
+            }
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") {

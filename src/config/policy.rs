@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::keys::LOCAL_TIME;
+use crate::config::keys::{LOCAL_TIME, RETENTION_DAYS};
 use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
@@ -102,6 +102,13 @@ impl Pinned {
         let top = self.stack(Who::Top);
         let (name, _) = top.strongest(|term| if let Term::TimeZone(name) = term { Some(name) } else { None })?;
         Some(name.as_str()).filter(|name| *name != LOCAL_TIME)
+    }
+
+    /// Returns for how many days detail is kept; nothing for ever.
+    pub fn retention_days(&self) -> Option<u64> {
+        let top = self.stack(Who::Top);
+        let said = top.strongest(|term| if let Term::RetentionDays(days) = term { Some(*days) } else { None });
+        said.map_or(Some(RETENTION_DAYS), |(days, _)| days)
     }
 
     /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.

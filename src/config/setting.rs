@@ -224,6 +224,8 @@ pub enum Term {
     Discipline(Discipline),
     /// The time zone in which days begin.
     TimeZone(String),
+    /// For how many days detail is kept; nothing for ever.
+    RetentionDays(Option<u64>),
     /// The keys, or patterns of them, that the managed file alone may set.
     Locked(Vec<String>),
 }
@@ -254,6 +256,7 @@ impl Term {
             Term::ExplicitStop(_) => "explicit_stop".to_owned(),
             Term::Discipline(_) => "discipline".to_owned(),
             Term::TimeZone(_) => "time_zone".to_owned(),
+            Term::RetentionDays(_) => "retention_days".to_owned(),
             Term::Locked(_) => "locked".to_owned(),
         }
     }
@@ -285,6 +288,7 @@ impl Term {
             Term::Discipline(Discipline::Own(text)) => json!(text),
             Term::Discipline(form) => json!(*form == Discipline::Standard),
             Term::TimeZone(name) => json!(name),
+            Term::RetentionDays(days) => json!(days),
             Term::Locked(keys) if keys.iter().any(|key| key == "*") => json!(true),
             Term::Locked(keys) => json!(keys),
         }

@@ -32,9 +32,11 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if new.charge.inherited {
         book.session.inherited += new.adds;
     } else {
-        charge_others(book, id, new, now);
+        charge_others(book, new, now);
     }
-    book.session.reserves.retain(|reserve| reserve.holder != id);
+    if new.adds.requests > 0 {
+        book.settle(id);
+    }
     let Some(run) = book.run_mut(id) else { return };
     run.tally.spent += new.adds;
     *run.models.entry(model.clone()).or_default() += new.adds;
@@ -51,18 +53,16 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
 }
 
 /// Charges what a session was billed for to the session that started it, and to the user's and the project's budgets.
-fn charge_others(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
+fn charge_others(book: &mut Book, new: &NewCharge, now: Moment) {
     let (model, adds) = (&new.charge.model, new.adds);
     if let Some(outer) = &mut book.outer {
         outer.tally.spent += adds;
         *outer.models.entry(model.clone()).or_default() += adds;
-        outer.reserves.retain(|reserve| reserve.holder != id);
     }
     for pool in &mut book.pools {
         if !pool.counted {
             pool.charge(model, new.charge.at_ms, adds);
         }
-        pool.release(id);
     }
     if adds.requests > 0 {
         book.note_request(model, (new.charge.at_ms, now));
@@ -250,14 +250,19 @@ pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
     book.file_calls(&recalled.run);
 }
 
+/// By then the transcript says who answered a dialog.
+const KNOWN_AFTER_MS: u64 = 5_000;
+
 fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     book.session.sees_batches = true;
     if let Some(run) = book.run_mut(run) {
         run.unpaid = (run.unpaid + 1).max(0);
     }
+    let now = book.session.last;
+    book.session.asks.retain(|ask| !ask.granted || now.since(ask.granted_at) < KNOWN_AFTER_MS);
     let mut errors = Vec::new();
     for call in calls {
-        if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id) {
+        if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted) {
             // The dialog ended without the call running: that was a No.
             let ask = book.session.asks.remove(at);
             book.call_mut(run, &call.id).state = CallState::Refused;

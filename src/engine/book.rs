@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use crate::engine::account::RESERVE_LIVES_MS;
+pub use crate::engine::calls::{CallRecord, CallState, Ended};
 use crate::engine::event::{Background, Moment};
 use crate::engine::handed_down::Cut;
 use crate::engine::meters::Spend;
@@ -14,63 +13,6 @@ use crate::engine::record::{Charge, Record};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Order, Reserve, Run, Session};
 use crate::engine::verdict::Finding;
-
-/// How a tool call was met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallState {
-    /// Not decided: it was first seen after it ran, or not at all.
-    #[default]
-    Unseen,
-    /// It ran or runs, and is counted.
-    Counted,
-    /// A dialog about it is open; counted when it runs.
-    Asked,
-    /// Fusebox refused it; never counted.
-    Refused,
-}
-
-/// Whether a call's end was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    /// Not seen.
-    #[default]
-    No,
-    /// It succeeded.
-    Well,
-    /// It ran and failed.
-    Failed,
-}
-
-impl Ended {
-    fn is_not_seen(&self) -> bool {
-        *self == Ended::No
-    }
-}
-
-/// What is remembered of a tool call.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CallRecord {
-    /// The run that made it; written once the call is filed, before that the run itself keeps the call.
-    #[serde(skip)]
-    pub run: String,
-    /// How it was met.
-    #[serde(default)]
-    pub state: CallState,
-    /// When it asked to run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requested: Option<Moment>,
-    /// How it ended.
-    #[serde(default, skip_serializing_if = "Ended::is_not_seen")]
-    pub ended: Ended,
-    /// Whether its batch is over.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_over: bool,
-    /// Answers already given, by event, so that a second process gives the same.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub answers: BTreeMap<String, String>,
-}
 
 /// News for a parent: a subagent was ended from outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,12 +82,43 @@ pub struct Book {
     opened: Vec<String>,
     changed_runs: BTreeSet<String>,
     changed_calls: BTreeSet<String>,
+    /// The run that came with the session.
+    came_along: Option<String>,
 }
 
 impl Book {
-    /// Opens the book of a session.
+    /// Opens the book of a session, with the main run that is saved with it.
     pub fn new(session: Session) -> Book {
-        Book { session, ..Book::default() }
+        let mut book = Book { session, ..Book::default() };
+        if let Some((id, run)) = book.session.at_work.take() {
+            book.lay_run(*run);
+            book.came_along = Some(id);
+        }
+        book
+    }
+
+    /// Moves the main run at work to its session, to be saved with it; where that is another one than came along, returns the
+    /// ids of both.
+    pub fn pack(&mut self) -> Option<(Option<String>, String)> {
+        let loaded = self.session.main.clone().filter(|main| self.runs.contains_key(main));
+        let main = loaded.or_else(|| self.came_along.clone())?;
+        let run = self.runs.remove(&main)?;
+        self.session.at_work = Some((main.clone(), Box::new(run)));
+        let came = self.came_along.replace(main.clone());
+        (came.as_ref() != Some(&main)).then_some((came, main))
+    }
+
+    /// Undoes [`Book::pack`].
+    pub fn unpack(&mut self) {
+        if let Some((_, run)) = self.session.at_work.take() {
+            self.lay_run(*run);
+        }
+    }
+
+    /// Closes a saved book and returns its session, with the main run that is saved with it.
+    pub fn into_session(mut self) -> Session {
+        let _saved = self.pack();
+        self.session
     }
 
     /// Lays a loaded run into the book.
@@ -272,6 +245,16 @@ impl Book {
         }
         for pool in &mut self.pools {
             pool.release(holder);
+        }
+    }
+
+    /// Takes one request out of what a holder has reserved: it has been charged.
+    pub fn settle(&mut self, holder: &str) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+            session.reserves.retain_mut(|held| held.holder != holder || held.settle());
+        }
+        for pool in &mut self.pools {
+            pool.settle(holder);
         }
     }
 

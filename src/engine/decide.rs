@@ -53,6 +53,8 @@ pub struct Usage<'a> {
     pub order: Option<&'a Order>,
     /// Increases that a person is being asked for.
     pub asks: &'a [Ask],
+    /// Whether a hook answers in a person's place, so that nobody is asked.
+    pub has_stand_in: bool,
     /// Limits whose increase a person declined.
     pub declined: &'a [String],
     /// The agent that a message is for, where it may not go on: its run and its order.
@@ -185,7 +187,9 @@ fn ends_call(finding: &Finding, stage: Stage) -> bool {
 
 /// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it.
 fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
-    let raises = || event.attended && !usage.declined.contains(&finding.limit) && !is_locked(usage, finding);
+    let raises = || {
+        event.attended && !usage.has_stand_in && !usage.declined.contains(&finding.limit) && !is_locked(usage, finding)
+    };
     match finding.action {
         Action::RequestIncrease if !raises() => Action::Terminate,
         action => action,
@@ -230,7 +234,7 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     let action = acts(usage, event, first);
     // Siblings of the asking call wait; another run asks with a dialog of its own, which holds it until it is answered.
     let same = |ask: &Ask| ask.finding.limit == first.limit && ask.finding.scope == first.scope;
-    let asking = usage.asks.iter().any(|ask| ask.run == usage.run_id && same(ask));
+    let asking = usage.asks.iter().any(|ask| !ask.granted && ask.run == usage.run_id && same(ask));
     let is_call = is_call(stage);
     let (step, refusal) = match (action, stage) {
         (Action::Warn, _) => (Step::Warn, None),

@@ -2,6 +2,7 @@
 
 use crate::engine::account;
 use crate::engine::book::{Book, CallState};
+use crate::engine::dialogs;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment};
 use crate::engine::loops::LOOPS;
 use crate::engine::measure;
@@ -9,7 +10,7 @@ use crate::engine::policy::{Action, Scope};
 use crate::engine::record::RecordKind;
 use crate::engine::records;
 use crate::engine::runs;
-use crate::engine::session::{Ask, Order, Phase, Reserve, Run, Spawn, Status};
+use crate::engine::session::{Order, Phase, Reserve, Run, Spawn, Status};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
 use crate::limits::{Meter, Unit};
 
@@ -66,7 +67,7 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     }
     match verdict.step {
         Step::Ask => {
-            ask(book, id, event, verdict);
+            dialogs::ask(book, id, event, verdict);
             reserve(book, id, event);
         }
         Step::Allow | Step::Warn => reserve(book, id, event),
@@ -172,24 +173,6 @@ fn blocks_prompt(verdict: &Verdict, finding: &Finding) -> bool {
         && finding.scope != Scope::Run
         && finding.action != Action::RequestIncrease
         && matches!(verdict.refusal, Some(Refusal::Tripped { grace: 0 }))
-}
-
-fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    let (Kind::ToolRequested(call), Some(finding)) = (&event.kind, verdict.deciding()) else { return };
-    book.session.asks.push(Ask {
-        tool_use_id: call.id.clone(),
-        run: id.to_owned(),
-        finding: finding.clone(),
-        increase: finding.increase,
-    });
-}
-
-/// A dialog's call ran: that was a Yes. Grants what was asked, once.
-pub fn granted(book: &mut Book, event: &Event) {
-    let Kind::ToolEnded(call, _) = &event.kind else { return };
-    let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id) else { return };
-    let ask = book.session.asks.remove(at);
-    raise(book, &ask.run, &ask.finding, ask.increase);
 }
 
 /// Raises a cap for a run or its session, and forgets what was said about the old one.

@@ -58,7 +58,7 @@ pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsa
         },
         actor.session_usage(Scope::Session, session),
     ];
-    scopes.extend(book.outer.as_ref().map(|outer| actor.session_usage(Scope::Outer, outer)));
+    scopes.extend(book.outer.as_ref().map(|outer| actor.below_another().session_usage(Scope::Outer, outer)));
     scopes.extend(book.pools.iter().map(|pool| ScopeUsage {
         scope: pool.scope,
         meters: actor.of_pool(pool, None),
@@ -108,6 +108,11 @@ impl<'a> Actor<'a> {
         actor
     }
 
+    /// Sees the run from the session whose agent started its client: one deeper.
+    fn below_another(self) -> Actor<'a> {
+        Actor { same: Meters { depth: self.same.depth + 1, ..self.same }, ..self }
+    }
+
     fn of_run(self, of: Option<&Models>) -> Meters {
         let run = self.run;
         let next = self.next(&run.rules, of);
@@ -132,7 +137,7 @@ impl<'a> Actor<'a> {
             next: self.next_of_all(&session.rules, of),
             duration_ms: session.tally.duration_ms,
             wall_ms: self.event.at.wall_since(session.started),
-            reserved: self.held(&session.reserves, of) + self.next(&session.rules, of) * self.late(),
+            reserved: self.held(&session.reserves, &session.rules, of) + self.next(&session.rules, of) * self.late(),
             subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents + pending.starts,
             ..self.same
@@ -148,7 +153,7 @@ impl<'a> Actor<'a> {
         Meters {
             periods: pool.spent(of),
             next,
-            reserved: self.held(&pool.reserves, of) + self.next(&pool.rules, of) * self.late(),
+            reserved: self.held(&pool.reserves, &pool.rules, of) + self.next(&pool.rules, of) * self.late(),
             ..self.same
         }
     }
@@ -189,11 +194,14 @@ impl<'a> Actor<'a> {
     }
 
     /// Sums what other requests in flight are expected to spend.
-    fn held(self, reserves: &[Reserve], of: Option<&Models>) -> Spend {
+    fn held(self, reserves: &[Reserve], rules: &Rules, of: Option<&Models>) -> Spend {
         let others = reserves.iter().filter(|held| held.holder != self.run.id);
         let live = others.filter(|held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
         let counted = live.filter(|held| of.is_none_or(|of| of.include(&held.model)));
-        counted.map(|held| held.spend).fold(Spend::default(), std::ops::Add::add)
+        // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
+        let first = |held: &Reserve| held.spend.tokens == 0 && held.spend.cost == Amount::ZERO;
+        let spend = |held: &Reserve| if first(held) { self.next(rules, of) } else { held.spend };
+        counted.map(spend).fold(Spend::default(), std::ops::Add::add)
     }
 }
 

@@ -3,8 +3,10 @@
 pub mod account;
 pub mod amount;
 pub mod book;
+pub mod calls;
 pub mod checkpoints;
 pub mod decide;
+pub mod dialogs;
 pub mod ending;
 pub mod enforce;
 pub mod event;

@@ -199,6 +199,12 @@ impl Pool {
         self.reserves.retain(|held| held.holder != holder);
         self.changed |= self.reserves.len() != before;
     }
+
+    /// Takes one request out of what a holder has reserved: it has been charged.
+    pub fn settle(&mut self, holder: &str) {
+        self.changed |= self.reserves.iter().any(|held| held.holder == holder);
+        self.reserves.retain_mut(|held| held.holder != holder || held.settle());
+    }
 }
 
 /// Whether a rule caps the periods of a limit.

@@ -127,17 +127,20 @@ mod tests {
     use crate::engine::policy::{Action, Layer};
     use crate::limits;
 
-    #[test]
-    fn a_window_slides() {
-        let limit = limits::find("rate_limits").unwrap();
-        let rate = Rate {
-            limit,
-            tool: "Web*".to_owned(),
+    fn rate(limit: &str, tool: &str) -> Rate {
+        Rate {
+            limit: limits::find(limit).unwrap(),
+            tool: tool.to_owned(),
             max: 2,
             per_ms: 1000,
             layer: Layer::User,
             action: Action::Terminate,
-        };
+        }
+    }
+
+    #[test]
+    fn a_window_slides() {
+        let rate = rate("rate_limits", "Web*");
         let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
         let mut windows = Windows::default();
         let read = |windows: &Windows, now| {
@@ -161,15 +164,7 @@ mod tests {
 
     #[test]
     fn requests_have_a_window_for_each_model_and_the_fullest_counts_where_it_is_not_known() {
-        let limit = limits::find("adapter_rate_limit").unwrap();
-        let tools = Rate {
-            limit,
-            tool: "Web*".to_owned(),
-            max: 2,
-            per_ms: 1000,
-            layer: Layer::User,
-            action: Action::Terminate,
-        };
+        let tools = rate("adapter_rate_limit", "Web*");
         let requests = Rate { tool: String::new(), ..tools.clone() };
         let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
         let mut windows = Windows::default();

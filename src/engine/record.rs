@@ -99,6 +99,19 @@ pub struct Record {
     pub mode: String,
 }
 
+/// What was billed on one day for the responses of one model in one project, of sessions whose detail is pruned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DaySum {
+    /// The day: `2026-11-20`.
+    pub day: String,
+    /// The project, as a session has it.
+    pub project: String,
+    /// The model.
+    pub model: String,
+    /// What was spent.
+    pub spend: Spend,
+}
+
 /// One model response, charged once per session by its id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Charge {

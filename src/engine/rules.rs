@@ -305,6 +305,14 @@ impl Rules {
         Some(rule.cap)
     }
 
+    /// Takes a grant of `more` back from a rule, which is again of the layer that it was of.
+    pub fn take_back(&mut self, name: &str, more: u64, layer: Layer) {
+        if let Some(rule) = self.rules.iter_mut().find(|rule| rule.name() == name) {
+            rule.cap = rule.cap.saturating_sub(more);
+            rule.layer = layer;
+        }
+    }
+
     /// Whether a tool may run in grace.
     pub fn finalizes(&self, tool: &str) -> bool {
         match &self.finalize_tools {

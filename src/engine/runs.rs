@@ -146,10 +146,13 @@ pub fn main_id(session: &Session, event: &Event) -> String {
 /// Opens a main run for an event.
 fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String {
     let mut model = String::new();
-    if let Some(last) = book.session.main.clone().and_then(|id| book.run_mut(&id)) {
+    let before = book.session.main.clone().unwrap_or_default();
+    if let Some(last) = book.run_mut(&before) {
         end(last, Status::Completed);
         model.clone_from(&last.model);
     }
+    // The end of its calls may come after the next prompt: they are found by their ids.
+    book.file_calls(&before);
     let id = main_id(&book.session, event);
     let run = Run {
         id: id.clone(),
@@ -163,7 +166,10 @@ fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String 
         settled: true,
         ..Run::default()
     };
-    book.open_run(run);
+    // A prompt whose id comes back is none that was never seen: its run keeps what it has counted.
+    if book.run(&id).is_none() {
+        book.open_run(run);
+    }
     book.session.main = Some(id.clone());
     book.session.prompt_id.clone_from(&event.prompt_id);
     id
@@ -208,7 +214,7 @@ fn decline_open_dialogs(book: &mut Book) {
     for call in lost.collect::<Vec<_>>() {
         account::release_spawn(book, &call);
     }
-    for ask in over {
+    for ask in over.into_iter().filter(|ask| !ask.granted) {
         if let Some(run) = book.run_mut(&ask.run) {
             run.declined.push(ask.finding.limit);
         }

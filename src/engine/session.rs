@@ -103,6 +103,12 @@ pub struct Ask {
     pub finding: Finding,
     /// What a Yes adds, in the limit's base unit.
     pub increase: u64,
+    /// Whether a Yes has been seen and its grant made; who gave it is known some moments after the batch.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub granted: bool,
+    /// When that was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub granted_at: Moment,
 }
 
 /// An estimate held for a request in flight.
@@ -117,6 +123,15 @@ pub struct Reserve {
     /// The model it goes to, where that is known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: String,
+}
+
+impl Reserve {
+    /// Takes out one of its requests, which has been charged; returns whether another is still in flight.
+    pub fn settle(&mut self) -> bool {
+        let left = self.spend.requests.saturating_sub(1);
+        self.spend = self.spend.mean() * left;
+        left > 0
+    }
 }
 
 /// What has been counted over a scope.
@@ -149,6 +164,19 @@ pub struct Process {
     /// The pid namespace that the id is of; 0 where that is not known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ns: u64,
+}
+
+/// What was pruned of a session that may yet be resumed: its counters stay, its responses are no longer known one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// Every response until then was counted, in milliseconds since 1970.
+    pub until_ms: i64,
+    /// The session's last event when all of it was pruned.
+    pub done_ms: i64,
+    /// What they spent.
+    pub spent: Spend,
+    /// What of it the session billed itself; the rest was copied by a fork or resume.
+    pub billed: Spend,
 }
 
 /// Whether a field has the value that it is read as when it is left out: bodies stay small, and so does what a hook writes.
@@ -226,6 +254,9 @@ pub struct Session {
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,
+    /// That run with its id, while it is saved: every event of the main agent changes both, and one entry is one page to write.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at_work: Option<(String, Box<Run>)>,
     /// The client's id of the prompt it works on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
@@ -235,12 +266,18 @@ pub struct Session {
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,
+    /// Those of them that are not to be looked at until their transcripts are longer than this: none where no more is to come.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read: BTreeMap<String, Option<u64>>,
     /// Estimates of requests in flight.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reserves: Vec<Reserve>,
     /// Increases being asked for.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks: Vec<Ask>,
+    /// Whether a hook answers dialogs in a person's place: then nobody is asked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_stand_in: bool,
     /// Trips of session rules that ask at the next call.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,
@@ -253,6 +290,9 @@ pub struct Session {
     /// Sentences to show the user at the next event that can.
     #[serde(default, skip_serializing_if = "is_default")]
     pub notices: Vec<String>,
+    /// How many of them came before this event: those are written down.
+    #[serde(skip)]
+    pub known_notices: usize,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
@@ -277,13 +317,41 @@ pub struct Session {
     /// The events that had our handler when the client started, a bit each in the order of the table of events.
     #[serde(default, skip_serializing_if = "is_default")]
     pub handlers: u32,
-    /// Whether settings already sent hooks to another state when the client started.
+    /// A hash of what the settings' environments sent to hooks when the client started, where that leads them elsewhere.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub diverted: bool,
+    pub diversions: u64,
+    /// The folders of the mods that were there when the client started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mods: Vec<String>,
     /// A fingerprint of the configuration files, to notice edits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub config_print: u64,
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,
+    /// What was pruned of it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pruned: Option<Pruned>,
+}
+
+impl Session {
+    /// Tells the person something at the next event that can; it is written down, too.
+    pub fn tell(&mut self, what: &str) {
+        self.notices.push(format!("Fusebox: {what}."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_charged_late_leaves_the_request_in_flight_reserved() {
+        let next = Spend { requests: 1, tokens: 100, ..Spend::default() };
+        let mut held =
+            Reserve { holder: "a1".to_owned(), spend: next * 2, at: Moment::default(), model: String::new() };
+        assert!(held.settle(), "the late one is charged, the next one is in flight");
+        assert_eq!(held.spend, next);
+        assert!(!held.settle(), "that one is charged, too");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge, Rulebook};
 use crate::engine::decide::{Usage, decide};
+use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::enforce;
 use crate::engine::event::{Call, Event, Intent, Kind};
@@ -49,10 +50,13 @@ pub struct Findings {
     pub recalled: Vec<Recalled>,
     /// What is missing at the end of the agent's work, by the rules that say so.
     pub missing: Vec<Finding>,
+    /// The calls whose dialogs a hook has answered with Yes.
+    pub by_hooks: Vec<String>,
 }
 
 /// Takes one event into the book; returns the run it belongs to and what to answer.
 pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rulebook) -> (String, Verdict) {
+    dialogs::take_back(book, &found.by_hooks);
     for agent in &found.unannounced {
         runs::announce(book, agent, event.at, rulebook);
     }
@@ -70,7 +74,7 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
         account::recall(book, recalled, event.at);
     }
     account::count(book, &id, event);
-    enforce::granted(book, event);
+    dialogs::granted(book, event);
     enforce::adopt(book, &id, event);
     ending::ask(book, &id, event);
     let mut verdict = judge(book, &id, event, &found.missing);
@@ -91,6 +95,7 @@ fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
         scopes: measure::usage(book, run, event),
         order: run.order.as_ref().or(above.as_ref()),
         asks: &session.asks,
+        has_stand_in: session.has_stand_in,
         declined: &run.declined,
         addressee: addressee(book, event),
         wakes: wakes(book, event),

@@ -30,7 +30,7 @@ fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
     let (table, _) = pricing::load(world);
     let mut intake = Intake::new(store, &table);
     intake.main(book, None)?;
-    let rulebook = Pin::of(store, &book.session);
+    let rulebook = Pin::of(world, store, &book.session);
     for agent in intake.unannounced(book, |_| false)? {
         runs::announce(book, &agent, book.session.last, &rulebook);
     }

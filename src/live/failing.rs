@@ -4,47 +4,78 @@
 use crate::config::load;
 use crate::engine::policy::OnError;
 use crate::engine::record::{Record, RecordKind};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind, Result};
 use crate::store;
-use crate::store::logbook;
+use crate::store::{health, logbook};
 use crate::wire::events::EventName;
 use crate::wire::input::{self, Input, Unreadable};
 use crate::world::World;
 
 /// Answers to input that is no event; it is written down.
-pub fn unreadable(world: &World, bytes: &[u8], cause: &Unreadable) {
+pub fn unreadable(world: &World, bytes: &[u8], cause: &Unreadable) -> String {
     note(world, "", &cause.to_string());
-    world.print(&by_on_error(world, bytes, &cause.to_string()));
+    by_on_error(world, name_in(bytes), &cause.to_string())
 }
 
 /// Answers after a bug of Fusebox's own.
 pub fn bug(world: &World, bytes: &[u8]) -> String {
     let what = "Fusebox failed inside; please report it";
     note(world, "", what);
-    by_on_error(world, bytes, what)
+    by_on_error(world, name_in(bytes), what)
 }
 
-/// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended.
-pub fn state(world: &World, input: &Input, cause: &Error) {
-    note(world, &input.session_id, &cause.to_string());
-    let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
-    let reason =
-        format!("Fusebox: limits cannot be checked, so this is refused while the cause lasts: {cause}{advice}");
-    if let Some(text) = refusal(EventName::parse(&input.hook_event_name), &reason) {
-        world.print(&text);
+/// How a refusal begins that is given because the state can be neither read nor written.
+const CANNOT: &str = "Fusebox: limits cannot be checked";
+
+/// Moves a damaged state out of the way, so that a new one can begin.
+pub fn begin_anew(world: &World, input: &Input, cause: &Error) -> Result<()> {
+    if let Some(aside) = health::set_aside(&store::folder(world)?)? {
+        let what = format!("{cause}; the database was set aside as `{}`, and a new one begun", aside.display());
+        note(world, &input.session_id, &what);
     }
+    Ok(())
 }
 
-fn by_on_error(world: &World, bytes: &[u8], what: &str) -> String {
-    let (policy, _) = load::load(world, &world.folder(), false);
+/// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended, and an
+/// agent whose calls were refused is ended with their batch: what it would ask for next could not be counted. A state that
+/// only a newer version can read is no fault of the agent's: `on_error` decides, and the person is told.
+pub fn state(world: &World, input: &Input, cause: &Error) -> String {
+    note(world, &input.session_id, &cause.to_string());
+    let name = EventName::parse(&input.hook_event_name);
+    let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
+    if cause.kind == ErrorKind::TooNew {
+        let refusal = by_on_error(world, name, &format!("{cause}{advice}"));
+        let begins = matches!(name, Some(EventName::SessionStart | EventName::UserPromptSubmit));
+        let told = || serde_json::json!({"systemMessage": format!("Fusebox: no limit is checked: {cause}{advice}")});
+        return if refusal.is_empty() && begins { told().to_string() } else { refusal };
+    }
+    let reason = format!("{CANNOT}, so this is refused while the cause lasts: {cause}{advice}");
+    if name == Some(EventName::PostToolBatch) && input.batch_says(CANNOT) {
+        return serde_json::json!({"continue": false, "stopReason": reason, "systemMessage": reason}).to_string();
+    }
+    refusal(name, &reason).unwrap_or_default()
+}
+
+/// Finds the event's name in an input; one that cannot be read may be a tool call.
+fn name_in(bytes: &[u8]) -> Option<EventName> {
     let name = input::parse(bytes).ok().and_then(|input| EventName::parse(&input.hook_event_name));
+    name.or(Some(EventName::PreToolUse))
+}
+
+fn by_on_error(world: &World, name: Option<EventName>, what: &str) -> String {
+    let (policy, _) = load::load(world, &world.folder(), false);
     match policy.on_error() {
         OnError::Allow => String::new(),
         OnError::Deny => {
             let reason = format!("Fusebox: {what}; calls are refused because `on_error` is `deny`");
-            refusal(name.or(Some(EventName::PreToolUse)), &reason).unwrap_or_default()
+            refusal(name, &reason).unwrap_or_default()
         }
     }
+}
+
+/// Whether what an event is about is refused where the state can be neither read nor written.
+pub fn is_refused(name: EventName) -> bool {
+    matches!(name, EventName::PreToolUse | EventName::UserPromptSubmit | EventName::ConfigChange)
 }
 
 /// Words a refusal for the events that can be refused.
@@ -52,7 +83,9 @@ fn refusal(name: Option<EventName>, reason: &str) -> Option<String> {
     let answer = match name? {
         EventName::PreToolUse => serde_json::json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}}),
-        EventName::UserPromptSubmit => serde_json::json!({"decision": "block", "reason": reason}),
+        EventName::UserPromptSubmit | EventName::ConfigChange => {
+            serde_json::json!({"decision": "block", "reason": reason})
+        }
         EventName::SessionStart => serde_json::json!({"systemMessage": reason}),
         _ => return None,
     };

@@ -1,8 +1,9 @@
 //! A live event's side of the book: what is loaded for it, read for it, and saved after it.
 
 use std::cell::{OnceCell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::engine::book::{Book, Link, Rulebook};
 use crate::engine::enforce;
@@ -12,35 +13,50 @@ use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
-use crate::error::Result;
-use crate::live::{orphans, pin, recall, shared};
+use crate::error::{Error, Result};
+use crate::live::{orphans, pin, prune, recall, shared};
 use crate::pricing;
 use crate::store::Store;
 use crate::transcript::intake::{self, Charges, Intake, Prices};
+use crate::transcript::{dialogs, layout};
 use crate::wire::input::Input;
 use crate::world::World;
 
 /// The rules of the policy that a session is pinned to, read when a run opens.
 pub struct Pin<'a> {
+    world: &'a World,
     store: &'a Store,
     name: String,
+    folder: PathBuf,
     policy: OnceCell<Pinned>,
     problems: RefCell<Vec<String>>,
+    damage: OnceCell<Error>,
 }
 
 impl<'a> Pin<'a> {
     /// Names the policy of a session.
-    pub fn of(store: &'a Store, session: &Session) -> Pin<'a> {
-        Pin { store, name: session.policy.clone(), policy: OnceCell::new(), problems: RefCell::default() }
+    pub fn of(world: &'a World, store: &'a Store, session: &Session) -> Pin<'a> {
+        let (name, folder) = (session.policy.clone(), PathBuf::from(&session.folder));
+        let problems = RefCell::default();
+        Pin { world, store, name, folder, policy: OnceCell::new(), problems, damage: OnceCell::new() }
     }
 
-    /// Returns what was wrong with the limits that spawns have asked for.
-    pub fn problems(self) -> Vec<String> {
-        self.problems.into_inner()
+    /// Returns what was wrong with the limits that spawns have asked for. Where the policy itself cannot be read, nothing that
+    /// was decided by it may stand.
+    pub fn problems(self) -> Result<Vec<String>> {
+        self.damage.into_inner().map_or(Ok(self.problems.into_inner()), Err)
     }
 
     fn policy(&self) -> &Pinned {
-        self.policy.get_or_init(|| pin::stored(self.store, &self.name).unwrap_or_default())
+        self.policy.get_or_init(|| match pin::stored(self.store, &self.name) {
+            Ok(Some(policy)) => policy,
+            // It was taken away: the files bind, and those of a repository tighten only.
+            Ok(None) => load::load(self.world, &self.folder, false).0,
+            Err(cause) => {
+                let _first = self.damage.set(cause);
+                Pinned::default()
+            }
+        })
     }
 }
 
@@ -58,7 +74,7 @@ impl Rulebook for Pin<'_> {
     }
 }
 
-/// Whether an event may touch other runs than its own, so that all open ones are loaded and read.
+/// Whether an event may touch other runs than its own, or what is new in their transcripts.
 fn is_wide(kind: &Kind) -> bool {
     let talks = |call: &Call| matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
     match kind {
@@ -66,6 +82,11 @@ fn is_wide(kind: &Kind) -> bool {
         Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => false,
         _ => true,
     }
+}
+
+/// Whether all open runs are loaded for an event; where their transcripts alone matter, those that have grown are.
+fn needs_open_runs(kind: &Kind) -> bool {
+    is_wide(kind) && !matches!(kind, Kind::BatchEnded(_) | Kind::SubagentStarted | Kind::SubagentEnded(_))
 }
 
 /// Whether the transcripts of other runs are read at an event.
@@ -76,19 +97,26 @@ fn reads_siblings(kind: &Kind) -> bool {
 /// Loads the book for an event.
 pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
     let mut book = Book::new(session);
-    if is_wide(&event.kind) {
-        need_open(store, &mut book)?;
+    if needs_open_runs(&event.kind) {
+        store.lay_open_runs(&mut book)?;
     }
     if let Agent::Sub { id, .. } = &event.agent {
         need_run(store, &mut book, id)?;
         let arrives = book.run(id).is_none_or(|run| !run.admitted) && matches!(event.kind, Kind::ToolRequested(_));
         // An agent that no admitted call has started is met at its first call, and counted with those at work.
         if arrives && !is_wide(&event.kind) {
-            need_open(store, &mut book)?;
+            store.lay_open_runs(&mut book)?;
         }
+        let parent = book.run(id).and_then(|run| run.parent.clone());
+        need_ancestors(store, &mut book, parent.filter(|_| is_wide(&event.kind)))?;
     }
     if let Some(main) = book.session.main.clone().filter(|_| event.agent == Agent::Main || is_wide(&event.kind)) {
         need_run(store, &mut book, &main)?;
+    }
+    if let Some(id) = event.prompt_id.as_ref().filter(|_| event.agent == Agent::Main)
+        && event.prompt_id != book.session.prompt_id
+    {
+        need_run(store, &mut book, id)?;
     }
     for id in calls_of(&event.kind) {
         need_call(store, &mut book, id)?;
@@ -112,15 +140,6 @@ pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
         shared::lay_pools(store, &mut book, event.at.wall_ms)?;
     }
     Ok(book)
-}
-
-fn need_open(store: &Store, book: &mut Book) -> Result<()> {
-    for run in store.open_runs(&book.session)? {
-        if book.run(&run.id).is_none() {
-            book.lay_run(run);
-        }
-    }
-    Ok(())
 }
 
 fn calls_of(kind: &Kind) -> Vec<&str> {
@@ -177,11 +196,11 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
         }
     }
     if reads_siblings(&event.kind) {
-        siblings(&mut intake, book, event)?;
+        siblings(store, &mut intake, book, event)?;
     }
     if matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
         let session = book.session.id.clone();
-        findings.unannounced = intake.unannounced(book, |id| store.run(&session, id).is_ok_and(|run| run.is_some()))?;
+        findings.unannounced = intake.unannounced(book, |id| store.has_agent(&session, id).unwrap_or(false))?;
         for agent in &findings.unannounced {
             intake.agent(book, &agent.id, None)?;
         }
@@ -200,7 +219,23 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
         need_run(store, book, holder)?;
     }
     recall::add(store, book, event, &mut findings)?;
+    findings.by_hooks = answered_by_hooks(book, event);
     Ok(findings)
+}
+
+/// Finds the granted dialogs of the acting agent that a hook has answered. The transcript tells some moments after their batch.
+fn answered_by_hooks(book: &Book, event: &Event) -> Vec<String> {
+    let granted: Vec<&str> =
+        book.session.asks.iter().filter(|ask| ask.granted).map(|ask| ask.tool_use_id.as_str()).collect();
+    if granted.is_empty() || matches!(event.kind, Kind::ToolEnded(..)) {
+        return Vec::new();
+    }
+    let main = Path::new(&book.session.tail.path);
+    let path = match &event.agent {
+        Agent::Main => main.to_path_buf(),
+        Agent::Sub { id, .. } => layout::agent_file(main, id),
+    };
+    dialogs::by_hooks(&path, &granted).unwrap_or_default()
 }
 
 /// Tells the person something once a session.
@@ -216,7 +251,7 @@ fn spawn_link(store: &Store, book: &mut Book, id: &str) -> Result<Option<Link>> 
     if book.run(id).is_some_and(|run| run.parent.is_some()) {
         return Ok(None);
     }
-    let path = crate::transcript::layout::agent_file(Path::new(&book.session.tail.path), id);
+    let path = layout::agent_file(Path::new(&book.session.tail.path), id);
     let Some(link) = intake::link(&path) else { return Ok(None) };
     if let Some(call) = &link.spawn_call {
         need_call(store, book, call)?;
@@ -228,7 +263,7 @@ fn spawn_link(store: &Store, book: &mut Book, id: &str) -> Result<Option<Link>> 
 }
 
 /// Reads the main transcript and those of the open runs; an ended one without anything new is settled.
-fn siblings(intake: &mut Intake<&Store>, book: &mut Book, event: &Event) -> Result<()> {
+fn siblings(store: &Store, intake: &mut Intake<&Store>, book: &mut Book, event: &Event) -> Result<()> {
     let own = match &event.agent {
         Agent::Sub { id, .. } => {
             intake.main(book, None)?;
@@ -236,19 +271,28 @@ fn siblings(intake: &mut Intake<&Store>, book: &mut Book, event: &Event) -> Resu
         }
         Agent::Main => None,
     };
-    let others: Vec<(String, Status)> = book
-        .runs()
-        .filter(|run| !run.settled && !run.is_main() && Some(run.id.as_str()) != own)
-        .map(|run| (run.id.clone(), run.status))
-        .collect();
-    for (id, status) in others {
+    let others = book.session.open.iter().filter(|id| Some(id.as_str()) != own && !is_quiet(book, id));
+    for id in others.cloned().collect::<Vec<_>>() {
+        need_run(store, book, &id)?;
+        let Some(run) = book.run(&id).filter(|run| !run.settled && !run.is_main()) else { continue };
+        let (status, last) = (run.status, run.last);
         let grew = intake.agent(book, &id, None)?;
-        let ended = status != Status::Running && !grew;
-        if let Some(run) = book.run_mut(&id).filter(|run| ended && event.at.wall_since(run.last) > SETTLES_AFTER_MS) {
+        let settles = status != Status::Running && !grew && event.at.wall_since(last) > SETTLES_AFTER_MS;
+        if let Some(run) = settles.then(|| book.run_mut(&id)).flatten() {
             run.settled = true;
         }
     }
     Ok(())
+}
+
+/// Whether there is nothing new of an open run, by the length of its transcript: hundreds may be at work at once.
+fn is_quiet(book: &Book, id: &str) -> bool {
+    let length = || layout::direct_file(Path::new(&book.session.tail.path), id).metadata().map(|meta| meta.len());
+    match book.session.read.get(id) {
+        Some(Some(read)) => length().is_ok_and(|length| length == *read),
+        Some(None) => true,
+        None => false,
+    }
 }
 
 /// An ended agent's last rows are on disk by then.
@@ -257,11 +301,9 @@ const SETTLES_AFTER_MS: u64 = 5_000;
 /// Hands the order of a run that was just halted to everything below it.
 pub fn follow(store: &Store, book: &mut Book) -> Result<()> {
     let Some(halted) = book.halted.clone() else { return Ok(()) };
-    for run in store.open_runs(&book.session)? {
-        let parent = run.parent.clone();
-        if book.run(&run.id).is_none() {
-            book.lay_run(run);
-        }
+    store.lay_open_runs(book)?;
+    let parents: Vec<Option<String>> = book.runs().map(|run| run.parent.clone()).collect();
+    for parent in parents {
         need_ancestors(store, book, parent)?;
     }
     enforce::cascade(book, &halted);
@@ -331,6 +373,9 @@ impl Charges for &Store {
     fn elsewhere(&self, _message: &str, _session: &str) -> Result<bool> {
         // A live session knows whether it is a fork; the state need not be searched.
         Ok(false)
+    }
+    fn closed_ms(&self) -> Result<i64> {
+        prune::closed_ms(self)
     }
     fn keep(&mut self, charge: Charge) -> Result<()> {
         self.save_charge(&charge)

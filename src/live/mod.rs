@@ -7,6 +7,8 @@ pub mod failing;
 pub mod load;
 pub mod orphans;
 pub mod pin;
+pub mod prune;
 pub mod recall;
 pub mod settings;
 pub mod shared;
+pub mod unseen;

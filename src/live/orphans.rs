@@ -49,12 +49,10 @@ pub fn mark_before(store: &Store, session: Session, event: &Event) -> Result<Ses
         return Ok(session);
     }
     let mut book = Book::new(session);
-    for run in store.open_runs(&book.session)? {
-        book.lay_run(run);
-    }
+    store.lay_open_runs(&mut book)?;
     mark(store, &mut book, event.at)?;
     store.save(&mut book)?;
-    Ok(book.session)
+    Ok(book.into_session())
 }
 
 fn of_run(run: &Run) -> Record {

@@ -1,20 +1,26 @@
 //! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::engine::event::{Event, Kind};
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
-use crate::engine::session::{Process, Session};
-use crate::error::{Error, Result};
-use crate::live::shared;
+use crate::engine::session::{Process, Session, Status};
+use crate::error::{Error, ErrorKind, Result};
+use crate::live::{prune, shared};
 use crate::processes;
-use crate::setup::handlers;
+use crate::setup::place::Folders;
+use crate::setup::{handlers, mods};
 use crate::store::Store;
 use crate::wire::input::Input;
 use crate::world::World;
+
+/// How the names of pinned policies begin.
+pub const POLICY: &str = "policy:";
+/// How the names of the facts begin that say a client's policy and session.
+pub const CLIENT: &str = "client:";
 
 /// Opens a session that was never seen.
 pub fn open(world: &World, input: &Input, event: &Event) -> Session {
@@ -55,8 +61,9 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
         None => Known::default(),
     };
     session.outer = known.outer;
-    match known.policy.and_then(|name| Some((stored(store, &name)?, name))) {
-        Some((policy, name)) => {
+    let name = known.policy.unwrap_or_default();
+    match stored(store, &name)? {
+        Some(policy) => {
             apply(session, &policy, &name);
             watch(world, session, &policy);
             shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
@@ -70,8 +77,15 @@ pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
     let folder = PathBuf::from(&session.folder);
     let registered = handlers::registered(world, &folder);
     session.handlers = registered.events.iter().fold(0, |bits, event| bits | event.bit());
-    session.diverted = registered.diverted.is_some();
+    session.diversions = registered.diversions;
+    session.mods = mods(world, &folder);
     Ok(())
+}
+
+/// Returns the folders of the mods that a client in a project loads.
+pub fn mods(world: &World, folder: &Path) -> Vec<String> {
+    let found = mods::found(&Folders::of(world, folder));
+    found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
@@ -90,6 +104,8 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     let text = serde_json::to_string(&policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))?;
     let name = format!("{:016x}", crate::wire::input::hash(&text));
     store.set_fact(&policy_fact(&name), &text)?;
+    prune::keep_for(store, policy.retention_days())?;
+    tell_of_change(store, session, &name)?;
     apply(session, &policy, &name);
     watch(world, session, &policy);
     shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
@@ -97,6 +113,20 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
         .notices
         .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
     Ok(())
+}
+
+/// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
+/// edited them.
+fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()> {
+    let fact = format!("latest:{}", session.project);
+    let latest = store.fact(&fact)?;
+    if latest.as_deref() == Some(name) {
+        return Ok(());
+    }
+    if latest.is_some() && session.policy.is_empty() {
+        session.tell("the limits here have changed since the last session; `fusebox config show` says what counts now");
+    }
+    store.set_fact(&fact, name)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
@@ -147,10 +177,26 @@ fn of_client_or_above(store: &Store, client: Process, session: &str) -> Result<K
         known.policy.get_or_insert_with(|| policy.to_owned());
         if pid != client.pid {
             known.outer = root_of(store, above)?.filter(|outer| outer != session);
-            break;
+            return Ok(known);
         }
     }
+    if let Some(above) = detached_from(store, client, session)? {
+        known.policy.get_or_insert_with(|| above.policy.clone());
+        known.outer = Some(above.outer.unwrap_or(above.id));
+    }
     Ok(known)
+}
+
+/// Finds the session at work whose agent started a client that has left its process tree: the client's environment names it.
+fn detached_from(store: &Store, client: Process, session: &str) -> Result<Option<Session>> {
+    let Some(above) = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID").filter(|above| above != session) else {
+        return Ok(None);
+    };
+    // What started a person's terminal long ago is not at work any more.
+    let works = |above: &Session| {
+        above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
+    };
+    Ok(store.session(&above)?.filter(works))
 }
 
 /// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.
@@ -159,18 +205,22 @@ fn root_of(store: &Store, session: &str) -> Result<Option<String>> {
     Ok(found.map(|session| session.outer.unwrap_or(session.id)))
 }
 
-/// Returns a pinned policy.
-pub fn stored(store: &Store, name: &str) -> Option<Pinned> {
-    let text = store.fact(&policy_fact(name)).ok()??;
-    serde_json::from_str(&text).ok()
+/// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
+/// without limits.
+pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
+    let text = store.fact(&policy_fact(name))?;
+    let policy = text.as_deref().map(serde_json::from_str).transpose();
+    policy.map_err(|cause| {
+        Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)
+    })
 }
 
 fn policy_fact(name: &str) -> String {
-    format!("policy:{name}")
+    format!("{POLICY}{name}")
 }
 
 fn client_fact(client: Process) -> String {
-    format!("client:{}:{}", client.pid, client.start)
+    format!("{CLIENT}{}:{}", client.pid, client.start)
 }
 
 /// Returns the name of the fact that a person trusts a project.

@@ -52,7 +52,7 @@ pub fn matters(session: &Session, kind: &Kind) -> bool {
 pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
     let session = &book.session;
     let zone = LazyCell::new(|| {
-        let policy = pin::stored(store, &session.policy).unwrap_or_default();
+        let policy = pin::stored(store, &session.policy).ok().flatten().unwrap_or_default();
         calendar::zone(policy.time_zone())
     });
     let mut pools = Vec::new();

@@ -6,16 +6,19 @@ pub mod show;
 pub mod table;
 pub mod usage;
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::files;
 use crate::pricing::table::Table;
 use crate::world::World;
 
 /// The file of a person's own prices, in the client's configuration folder.
 pub const FILE: &str = "fusebox.pricing.json";
+
+/// The largest file of prices that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
 
 const HINT: &str = "`fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile";
 
@@ -28,7 +31,7 @@ pub fn path(world: &World) -> Option<PathBuf> {
 /// beside them, and only the rows it is about are left out.
 pub fn load(world: &World) -> (Table, Option<Error>) {
     let Some(path) = path(world) else { return (Table::embedded(), None) };
-    match fs::read_to_string(&path) {
+    match files::text(&path, LARGEST) {
         Ok(json) => {
             let found = overrides::read(&json);
             let error = found.error().map(|error| Error::failed(format!("`{}`: {error}", path.display())).hint(HINT));

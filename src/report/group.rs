@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
-use crate::report::model::{SessionReport, VERSION};
+use crate::engine::record::{Charge, DaySum};
+use crate::report::model::{SessionReport, VERSION, project};
 use crate::report::rows::SessionRows;
-use crate::report::value::Usd;
+use crate::report::value::{Stamp, Usd};
 
 /// What sums are made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,6 +35,9 @@ pub const NAMES: [(By, &str, &str); 5] = [
     (By::Project, "project", "projects"),
     (By::Day, "day", "days"),
 ];
+
+/// What sums are made under where nobody knows any more whose they are.
+const PRUNED: &str = "pruned";
 
 impl By {
     /// Returns the name of one group.
@@ -85,11 +88,17 @@ pub struct Grouped {
     pub groups: Vec<Group>,
     /// The sums over all groups.
     pub total: Group,
+    /// The moment before which only sums of days are left of some sessions of the period.
+    pub pruned_before: Option<Stamp>,
 }
 
-/// Sums what sessions were billed for.
-pub fn group(rows: &[SessionRows], span: &Span) -> Grouped {
+/// Sums what sessions were billed for: those that are known, and the sums of days that stand for those that are pruned.
+pub fn group(rows: &[SessionRows], pruned: &[DaySum], span: &Span) -> Grouped {
     let mut sums: BTreeMap<String, (BTreeSet<&str>, Spend)> = BTreeMap::new();
+    let first = day(span, span.since_ms);
+    for sum in pruned.iter().filter(|sum| sum.day >= first) {
+        sums.entry(name_of_sum(sum, span)).or_default().1 += sum.spend;
+    }
     for session in rows {
         let billed = session.charges.iter().filter(|charge| !charge.inherited && charge.at_ms >= span.since_ms);
         for charge in billed {
@@ -107,7 +116,7 @@ pub fn group(rows: &[SessionRows], span: &Span) -> Grouped {
         By::Day => groups.reverse(),
         _ => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
     }
-    Grouped { by: span.by, groups, total }
+    Grouped { by: span.by, groups, total, pruned_before: None }
 }
 
 fn sum(name: String, sessions: usize, spent: Spend) -> Group {
@@ -129,9 +138,22 @@ fn name(rows: &SessionRows, charge: &Charge, span: &Span) -> String {
             run.map_or_else(|| "unknown".to_owned(), |run| run.agent_type.clone())
         }
         By::Model => charge.model.clone(),
-        By::Project => crate::report::model::project(&rows.session),
-        By::Day => (span.local)(charge.at_ms).format("%Y-%m-%d").to_string(),
+        By::Project => project(&rows.session.project),
+        By::Day => day(span, charge.at_ms),
     }
+}
+
+fn name_of_sum(sum: &DaySum, span: &Span) -> String {
+    match span.by {
+        By::Session | By::Agent => PRUNED.to_owned(),
+        By::Model => sum.model.clone(),
+        By::Project => project(&sum.project),
+        By::Day => sum.day.clone(),
+    }
+}
+
+fn day(span: &Span, at_ms: i64) -> String {
+    (span.local)(at_ms).format("%Y-%m-%d").to_string()
 }
 
 /// Sums sessions of a report for its row of totals: cost is what each session billed itself.
@@ -170,6 +192,9 @@ impl Serialize for Grouped {
         map.serialize_entry("version", &VERSION)?;
         let groups: Vec<Keyed> = self.groups.iter().map(|group| Keyed(self.by, group)).collect();
         map.serialize_entry(self.by.many(), &groups)?;
+        if let Some(before) = &self.pruned_before {
+            map.serialize_entry("pruned_before", before)?;
+        }
         map.end()
     }
 }

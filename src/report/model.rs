@@ -8,7 +8,7 @@ use crate::engine::event::Moment;
 use crate::engine::meters::Spend;
 use crate::engine::pool::Pool;
 use crate::engine::record::{Charge, RecordKind};
-use crate::engine::session::{Order, Run, Session, Status};
+use crate::engine::session::{Order, Run, Status};
 use crate::limits;
 use crate::report::lines;
 use crate::report::reading::{self, Budget, Reading};
@@ -27,6 +27,9 @@ pub struct Report {
     pub sessions: Vec<SessionReport>,
     /// What sessions share: the budgets and rates of the user and of the projects.
     pub budgets: Vec<Budget>,
+    /// The moment before which sessions of the period may be pruned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pruned_before: Option<Stamp>,
 }
 
 /// One session.
@@ -165,24 +168,26 @@ impl Report {
     pub fn of(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
         sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
-        Report { version: VERSION, sessions, budgets: reading::budgets(rows, pools, now) }
+        Report { version: VERSION, sessions, budgets: reading::budgets(rows, pools, now), pruned_before: None }
     }
 }
 
 impl SessionReport {
     fn of(rows: &SessionRows, now: Moment) -> SessionReport {
         let session = &rows.session;
-        let spent = sum(rows.charges.iter());
+        let past = session.pruned.unwrap_or_default();
+        let spent = past.spent + sum(rows.charges.iter());
+        let billed = past.billed + sum(rows.charges.iter().filter(|charge| !charge.inherited));
         let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, rows, now)).collect();
         let limits = reading::of_session(rows, now);
         SessionReport {
             session_id: session.id.clone(),
-            project: project(session),
+            project: project(&session.project),
             outer_session_id: session.outer.clone(),
             status: session.status,
             started_at: Stamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
-            new_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| !charge.inherited)).cost),
+            new_cost_usd: Usd(billed.cost),
             client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
             turns: session.tally.turns.max(rows.calls.values().sum()),
             requests: spent.requests,
@@ -206,7 +211,9 @@ impl SessionReport {
 impl RunReport {
     fn of(run: &Run, rows: &SessionRows, now: Moment) -> RunReport {
         let charges: Vec<&Charge> = rows.charges.iter().filter(|charge| charge.run == run.id).collect();
-        let spent = sum(charges.iter().copied());
+        let known = sum(charges.iter().copied());
+        // Of a session that was pruned the counters are what is left.
+        let spent = if rows.session.pruned.is_some() { run.tally.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
         RunReport {
             run_id: run.id.clone(),
@@ -235,9 +242,9 @@ impl RunReport {
     }
 }
 
-/// Returns the folder of a session's project.
-pub fn project(session: &Session) -> String {
-    session.project.strip_suffix("/.git").unwrap_or(&session.project).to_owned()
+/// Returns the folder of a project.
+pub fn project(id: &str) -> String {
+    id.strip_suffix("/.git").unwrap_or(id).to_owned()
 }
 
 /// Sums what responses spent.

@@ -7,6 +7,7 @@ use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::page::{Ink, Page, tokens};
 use crate::report::status;
 use crate::report::table::{Column, Set, table};
+use crate::report::value::Stamp;
 use crate::wire::sentences::short;
 
 /// The columns of a session.
@@ -39,7 +40,8 @@ const TRIPS: [Column; 8] = [
 /// Writes sessions with their totals, their trips, and what is held.
 pub fn sessions(report: &Report, page: &Page) -> String {
     if report.sessions.is_empty() {
-        return "No session in this period. `fusebox report --since all` shows everything.\n".to_owned();
+        let nothing = "No session in this period. `fusebox report --since all` shows everything, `--transcripts` what was before Fusebox.\n";
+        return nothing.to_owned() + &pruned(report.pruned_before, PRUNED_SESSIONS, page);
     }
     let differ = report.sessions.iter().any(|session| session.cost_usd != session.new_cost_usd);
     let costs = if differ { Costs::Differ } else { Costs::Same };
@@ -51,7 +53,22 @@ pub fn sessions(report: &Report, page: &Page) -> String {
     text.push_str(&trips(report, page));
     text.push_str(&held(report, page));
     text.push_str(&status::shared(&report.budgets, page));
+    text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, page));
     text
+}
+
+/// What is left of sessions that are not listed any more.
+const PRUNED_SESSIONS: &str = "older sessions are pruned; `--by day`, `--by model` and `--by project` have their sums";
+
+/// What groupings cannot tell of them.
+const PRUNED_GROUPS: &str =
+    "of older sessions only sums by day, model and project are left, and SESSIONS leaves them out";
+
+/// Says since when all is known, where the period begins before.
+fn pruned(before: Option<Stamp>, what: &str, page: &Page) -> String {
+    let Some(Stamp(at_ms)) = before else { return String::new() };
+    let day = (page.local)(at_ms).format("%Y-%m-%d");
+    format!("\n{}\n", page.wrap("", &format!("Since {day} everything is known; {what}.")))
 }
 
 /// Whether a fork or resume copied responses, so that a session's cost is more than it billed itself.
@@ -165,13 +182,13 @@ pub fn groups(grouped: &Grouped, page: &Page) -> String {
     ];
     let mut rows: Vec<(Ink, Vec<String>)> = grouped.groups.iter().map(|it| (Ink::Plain, group(it))).collect();
     rows.push((Ink::Bold, group(&grouped.total)));
-    table(&columns, &rows, page)
+    table(&columns, &rows, page) + &pruned(grouped.pruned_before, PRUNED_GROUPS, page)
 }
 
 fn group(group: &Group) -> Vec<String> {
     vec![
         group.name.clone(),
-        group.sessions.to_string(),
+        if group.sessions == 0 { String::new() } else { group.sessions.to_string() },
         group.requests.to_string(),
         tokens(group.tokens),
         tokens(group.cache_reads),

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::setup::failing::Fate;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,21 +37,28 @@ pub struct Diagnosis {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Which way each handler fails, where the check is about that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<Fate>,
 }
 
 impl Diagnosis {
+    fn new(health: Health, words: impl Into<String>, hint: Option<String>) -> Diagnosis {
+        Diagnosis { health, words: words.into(), hint, handlers: Vec::new() }
+    }
+
     /// All is well.
     pub fn ok(words: impl Into<String>) -> Diagnosis {
-        Diagnosis { health: Health::Ok, words: words.into(), hint: None }
+        Diagnosis::new(Health::Ok, words, None)
     }
 
     /// Something is worth knowing.
     pub fn warn(words: impl Into<String>, hint: impl Into<String>) -> Diagnosis {
-        Diagnosis { health: Health::Warn, words: words.into(), hint: Some(hint.into()) }
+        Diagnosis::new(Health::Warn, words, Some(hint.into()))
     }
 
     /// Something is broken.
     pub fn fail(words: impl Into<String>, hint: impl Into<String>) -> Diagnosis {
-        Diagnosis { health: Health::Fail, words: words.into(), hint: Some(hint.into()) }
+        Diagnosis::new(Health::Fail, words, Some(hint.into()))
     }
 }

@@ -128,6 +128,8 @@ pub struct Handler {
     shell: Option<String>,
     timeout: Option<f64>,
     prompt: Option<String>,
+    #[serde(rename = "onFailure")]
+    on_failure: Option<String>,
 }
 
 fn command_type() -> String {
@@ -155,6 +157,16 @@ impl Handler {
     pub fn is_attended(&self) -> bool {
         let always = self.condition.is_none() && self.shell.is_none() && !self.once;
         always && !self.unattended && !self.unattended_rewake && self.timeout.is_none_or(|seconds| seconds >= 1.0)
+    }
+
+    /// Whether the client is asked to refuse what the event is about where the handler breaks.
+    pub fn fails_closed(&self) -> bool {
+        self.on_failure.as_deref() == Some("block")
+    }
+
+    /// Whether it does nothing where there is no Fusebox.
+    pub fn looks_first(&self) -> bool {
+        self.args.is_none() && self.is_guarded()
     }
 
     /// Returns the program that it names by path; none where it is looked up on the PATH.

@@ -1,16 +1,35 @@
 //! What the settings of a project come to: at which events the client really runs this binary, by the files as they are now.
 
-use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::setup::hooks::{self, Found};
 use crate::setup::json;
 use crate::setup::place::{Folders, Place, Scope};
 use crate::wire::events::EventName;
 use crate::world::World;
 
-/// Variables that, set by a settings file, lead the hook to another state, other files or another binary.
-const DIVERTING: [&str; 6] = ["FUSEBOX_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "HOME", "USERPROFILE", "PATH"];
+/// Variables that, set by a settings file, lead the hook to another state, other files, another binary or other code, or
+/// have the client start without hooks.
+const DIVERTING: [&str; 13] = [
+    "FUSEBOX_HOME",
+    "XDG_STATE_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "HOME",
+    "USERPROFILE",
+    "PATH",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "BASH_ENV",
+    "ENV",
+    "CLAUDE_CODE_SIMPLE",
+    "CLAUDE_CODE_SAFE_MODE",
+];
+
+/// The largest settings file that is read, in bytes.
+const LARGEST: u64 = 4 << 20;
 
 /// Where this binary is registered, over all settings files of a project.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,6 +40,8 @@ pub struct Registered {
     pub disabled: Option<PathBuf>,
     /// A file whose `env` leads the hook astray, with the variable.
     pub diverted: Option<(PathBuf, &'static str)>,
+    /// A hash of all such variables with their values; zero where there are none.
+    pub diversions: u64,
     /// Every file with handlers of ours that cover their event, with these events.
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
@@ -45,12 +66,16 @@ pub fn read(folders: &Folders) -> Vec<Settings> {
 }
 
 fn valid_text(path: &Path) -> String {
-    fs::read_to_string(path).ok().filter(|text| json::check(text).is_ok()).unwrap_or_default()
+    files::text(path, LARGEST).ok().filter(|text| json::check(text).is_ok()).unwrap_or_default()
 }
 
 /// Puts the files together as the client does.
 pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
-    let mut registered = Registered { diverted: settings.iter().find_map(diverting), ..Registered::default() };
+    let mut registered = Registered {
+        diverted: settings.iter().rev().find_map(|file| diverting(file).pop().map(|(path, name, _)| (path, name))),
+        diversions: hash_of(&settings.iter().flat_map(diverting).collect::<Vec<_>>()),
+        ..Registered::default()
+    };
     let switch = off_switch(settings);
     let mut switched_off = Vec::new();
     for file in settings {
@@ -117,10 +142,18 @@ fn flag(file: &Settings, name: &str) -> Option<bool> {
     json::parse(&file.text, &span)
 }
 
-fn diverting(file: &Settings) -> Option<(PathBuf, &'static str)> {
-    let environment = json::member(&file.text, &json::root(&file.text)?, "env")?;
-    let name = DIVERTING.into_iter().find(|name| json::member(&file.text, &environment, name).is_some())?;
-    Some((file.place.settings.clone(), name))
+/// Returns the variables of a file that lead the hook astray, with their values.
+fn diverting(file: &Settings) -> Vec<(PathBuf, &'static str, String)> {
+    let environment = json::root(&file.text).and_then(|root| json::member(&file.text, &root, "env"));
+    let Some(environment) = environment else { return Vec::new() };
+    let value = |name: &str| json::member(&file.text, &environment, name).map(|span| file.text[span].to_owned());
+    DIVERTING.into_iter().filter_map(|name| Some((file.place.settings.clone(), name, value(name)?))).collect()
+}
+
+fn hash_of(diversions: &[(PathBuf, &'static str, String)]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    diversions.hash(&mut hasher);
+    if diversions.is_empty() { 0 } else { hasher.finish() }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::config::schema;
 use crate::error::{Error, Result};
 use crate::setup::backup::Backups;
 use crate::setup::files::{self, Change};
+use crate::setup::guarded;
 use crate::setup::handler::Wanted;
 use crate::setup::hooks::{self, WrongType};
 use crate::setup::json;
@@ -78,7 +79,13 @@ pub fn check(path: &Path, text: &str) -> Result<()> {
 
 /// Carries a plan out.
 pub fn apply(backups: &Backups, plan: &Plan) -> Result<()> {
-    plan.steps.iter().try_for_each(|step| backups.apply(&step.change, former(backups, step).as_deref()))
+    for step in &plan.steps {
+        backups.apply(&step.change, former(backups, step).as_deref())?;
+        if plan.place.scope == Scope::Managed {
+            guarded::share(&step.change.path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns what to go back to: the file as it is without us, or what it was before an earlier `init`.

@@ -2,14 +2,19 @@
 
 pub mod backup;
 pub mod binary;
+pub mod clients;
 pub mod diagnosis;
 pub mod difference;
+pub mod failing;
 pub mod files;
+pub mod guarded;
 pub mod handler;
 pub mod handlers;
 pub mod hooks;
 pub mod install;
 pub mod json;
+pub mod mods;
+pub mod patience;
 pub mod patient;
 pub mod place;
 pub mod removal;

@@ -1,19 +1,19 @@
 //! The installation that `doctor` examines, as it is found, and the checks of its registration.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crate::error::Result;
+use crate::setup::clients::{self, Feature, TRIED, Version};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::handler::Handler;
 use crate::setup::handlers::{self, Registered, Settings};
-use crate::setup::place::Folders;
-use crate::setup::{files, hooks, json};
+use crate::setup::hooks::Found;
+use crate::setup::patience::first_line;
+use crate::setup::place::{Folders, Scope};
+use crate::setup::{files, guarded, hooks, json, mods};
 use crate::wire::events::EVENTS;
 use crate::world::World;
-
-/// The oldest client that the protocol was seen on to be what we rely on.
-const OLDEST_CLIENT: [u32; 3] = [2, 1, 200];
 
 /// Everything that the checks look at.
 pub struct Patient<'a> {
@@ -25,6 +25,8 @@ pub struct Patient<'a> {
     pub settings: Vec<Settings>,
     /// What they come to.
     pub registered: Registered,
+    /// What the client on the PATH says of its version, or why it says nothing.
+    pub client: std::result::Result<String, String>,
 }
 
 impl Patient<'_> {
@@ -34,14 +36,25 @@ impl Patient<'_> {
         let settings = handlers::read(&Folders::of(world, &folder));
         // Which binary is registered is a check of its own: here every fusebox counts.
         let registered = handlers::resolve(&settings, None);
-        Patient { world, folder, settings, registered }
+        let client = client_on_path(&folder);
+        Patient { world, folder, settings, registered, client }
+    }
+
+    /// Returns our handlers in all settings files.
+    pub fn registered_handlers(&self) -> impl Iterator<Item = Found> + '_ {
+        self.settings.iter().flat_map(|file| hooks::find(&file.text)).filter(|found| found.handler.is_ours())
+    }
+
+    /// Returns the client's version where that is known to be without a feature.
+    pub fn client_lacks(&self, feature: Feature) -> Option<String> {
+        let version = clients::version(self.client.as_ref().ok()?)?;
+        (!feature.is_in(version)).then(|| clients::show(version))
     }
 
     /// Returns the ways in which the client runs us, each once.
     pub fn launches(&self) -> Vec<Handler> {
-        let found = self.settings.iter().flat_map(|file| hooks::find(&file.text));
         let mut launches: Vec<Handler> = Vec::new();
-        for handler in found.map(|found| found.handler).filter(Handler::is_ours) {
+        for handler in self.registered_handlers().map(|found| found.handler) {
             if launches.iter().all(|known| (&known.command, &known.args) != (&handler.command, &handler.args)) {
                 launches.push(handler);
             }
@@ -96,7 +109,7 @@ pub fn registration(patient: &Patient<'_>) -> Diagnosis {
     }
 }
 
-/// Whether a setting takes away what is registered.
+/// Whether a setting takes away what is registered, or code inside the client can overrule it.
 pub fn switches(patient: &Patient<'_>) -> Diagnosis {
     if let Some(path) = &patient.registered.disabled {
         return Diagnosis::fail(
@@ -109,17 +122,25 @@ pub fn switches(patient: &Patient<'_>) -> Diagnosis {
             format!("{} sets {name} for the client: hooks then use other files than you see here", patient.short(path)),
             "take it out of `env`, unless it is meant",
         ),
-        None => Diagnosis::ok("no setting switches hooks off"),
+        None => mods(patient).unwrap_or_else(|| Diagnosis::ok("no setting switches hooks off")),
     }
 }
 
-/// Whether what is registered is a fusebox of this version.
+fn mods(patient: &Patient<'_>) -> Option<Diagnosis> {
+    let found = mods::found(&Folders::of(patient.world, &patient.folder));
+    let names: Vec<String> = found.iter().map(|path| patient.short(path)).collect();
+    let words = format!("the client loads mods, which can overrule every hook: {}", names.join(", "));
+    let hint = "take out what you do not know; `allowManagedModsOnly` in managed settings keeps all of them out";
+    (!names.is_empty()).then(|| Diagnosis::warn(words, hint))
+}
+
+/// Whether what is registered is a fusebox of this version, and for everybody where it must be.
 pub fn binary(patient: &Patient<'_>) -> Diagnosis {
     let own = concat!("fusebox ", env!("CARGO_PKG_VERSION"));
     for launch in patient.launches() {
         let program = launch.program().unwrap_or(Path::new("fusebox"));
         let name = patient.short(program);
-        match said(Command::new(program).arg("--version").output()) {
+        match first_line(Command::new(program).arg("--version")) {
             Ok(version) if version == own => {}
             Ok(version) => {
                 let hint = "run `fusebox init` with the one you want";
@@ -128,30 +149,59 @@ pub fn binary(patient: &Patient<'_>) -> Diagnosis {
             Err(why) => return Diagnosis::fail(format!("{name} does not run: {why}"), "run `fusebox init` again"),
         }
     }
-    Diagnosis::ok(own)
+    match loose_binary(patient) {
+        Some(words) => {
+            Diagnosis::fail(words, "install it where only root may write, and run `fusebox init` there again")
+        }
+        None => Diagnosis::ok(own),
+    }
 }
 
-/// Whether the client speaks the protocol that we rely on.
+/// Says what of a binary that is registered for everybody others than root may change.
+fn loose_binary(patient: &Patient<'_>) -> Option<String> {
+    let managed = patient.settings.iter().find(|file| file.place.scope == Scope::Managed)?;
+    let found = hooks::find(&managed.text);
+    let program = found.iter().filter(|found| found.handler.is_ours()).find_map(|found| found.handler.program())?;
+    let part = guarded::loose_part(program)?;
+    Some(format!(
+        "{} is registered for everybody, and others than root may change {}",
+        program.display(),
+        part.display()
+    ))
+}
+
+/// Asks the client on the PATH for its version.
+pub fn client_on_path(folder: &Path) -> std::result::Result<String, String> {
+    first_line(Command::new("claude").arg("--version").current_dir(folder))
+}
+
+/// Whether the client is one that was tried, and what its version costs.
 pub fn client(patient: &Patient<'_>) -> Diagnosis {
-    let said = match said(Command::new("claude").arg("--version").current_dir(&patient.folder).output()) {
+    let said = match &patient.client {
         Ok(said) => said,
         Err(why) => {
             return Diagnosis::warn(format!("`claude --version` does not run: {why}"), "put the client on the PATH");
         }
     };
-    let numbers = said.split(|letter: char| !letter.is_ascii_digit()).filter_map(|number| number.parse::<u32>().ok());
-    let numbers: Vec<u32> = numbers.take(3).collect();
-    match numbers.as_slice() >= OLDEST_CLIENT.as_slice() {
-        true => Diagnosis::ok(said),
-        false => Diagnosis::warn(format!("`{said}` is older than 2.1.200, the oldest tried"), "update the client"),
+    let Some(version) = clients::version(said) else {
+        return Diagnosis::warn(
+            format!("`{said}` is no version that is known"),
+            "is `claude` on the PATH Claude Code?",
+        );
+    };
+    let [oldest, .., newest] = TRIED.map(clients::show);
+    let update = format!("update the client: {newest} has all that Fusebox uses");
+    let losses = clients::losses(version);
+    match version {
+        _ if version < TRIED[0] => {
+            Diagnosis::warn(format!("`{said}` is older than {oldest}, the oldest tried"), update)
+        }
+        _ if !losses.is_empty() => Diagnosis::warn(format!("{said}: {}", losses.join("; ")), update),
+        _ if is_newer(version) => Diagnosis::ok(format!("{said}, newer than {newest}, the newest tried")),
+        _ => Diagnosis::ok(said.clone()),
     }
 }
 
-/// Returns the first line that a program printed, or why there is none.
-fn said(output: std::io::Result<Output>) -> std::result::Result<String, String> {
-    let output = output.map_err(|cause| cause.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned()),
-        false => Err(output.status.to_string()),
-    }
+fn is_newer(version: Version) -> bool {
+    TRIED.iter().all(|tried| version > *tried)
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use rustix::fs::statfs;
 
 use crate::config::load;
-use crate::live::pin;
+use crate::engine::policy::OnError;
+use crate::live::{pin, prune};
 use crate::pricing::{self, table};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::patient::Patient;
@@ -37,6 +38,12 @@ pub fn configuration(patient: &Patient<'_>) -> Diagnosis {
     }
 }
 
+/// Whether bugs and unreadable input refuse a call.
+pub fn denies_on_error(patient: &Patient<'_>) -> bool {
+    let (policy, _) = load::load(patient.world, &patient.folder, is_trusted(patient.world, &patient.folder));
+    policy.on_error() == OnError::Deny
+}
+
 /// Whether a person trusts the repository of a folder.
 pub fn is_trusted(world: &World, folder: &Path) -> bool {
     let fact = pin::trust_fact(&world.project_of(folder).to_string_lossy());
@@ -57,6 +64,31 @@ pub fn state(patient: &Patient<'_>) -> Diagnosis {
             "move it away; the next event begins a new one",
         ),
         Err(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or(hint)),
+    }
+}
+
+/// How long a pruning may have to come to its end, in milliseconds.
+const PRUNING_MS: i64 = 3_600_000;
+
+/// How large the state is, and what keeps it from growing.
+pub fn history(patient: &Patient<'_>) -> Diagnosis {
+    let read = Store::open(patient.world)
+        .and_then(|store| Ok((store.size()?, prune::retention(&store)?, prune::last(&store)?)));
+    let (size, days, (begun, done)) = match read {
+        Ok(read) => read,
+        Err(error) => return Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
+    };
+    let kept = days.map_or_else(|| "all detail is kept".to_owned(), |days| format!("detail is kept for {days} days"));
+    let now = patient.world.now().wall_ms;
+    let ago = |at_ms: i64| format!("{} h ago", now.saturating_sub(at_ms).max(0) / 3_600_000);
+    let pruned = done.map_or_else(|| "not pruned yet".to_owned(), |at_ms| format!("pruned {}", ago(at_ms)));
+    let words = format!("{:.1} MB; {kept}; {pruned}", size as f64 / 1e6);
+    match begun {
+        Some(at_ms) if days.is_some() && done.is_some_and(|done| done < at_ms) && now - at_ms > PRUNING_MS => {
+            let words = format!("{words}; the pruning of {} did not come to its end", ago(at_ms));
+            Diagnosis::warn(words, "run `fusebox prune` to see why")
+        }
+        _ => Diagnosis::ok(words),
     }
 }
 

@@ -1,7 +1,6 @@
 //! A trial: the registered command, run as the client runs it, in a place of its own with a policy that has to block.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -12,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::files;
 use crate::setup::handler::Handler;
+use crate::setup::patience;
 use crate::setup::patient::Patient;
 use crate::store;
 
@@ -63,11 +63,8 @@ impl Trial {
         });
         let failed =
             |cause: &dyn std::fmt::Display| Error::failed(format!("`{}` does not run: {cause}", launch.command));
-        let mut child = self.command(launch).spawn().map_err(|cause| failed(&cause))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            let _closed = writeln!(stdin, "{input}");
-        }
-        let output = child.wait_with_output().map_err(|cause| failed(&cause))?;
+        let output =
+            patience::output(&mut self.command(launch), &format!("{input}\n")).map_err(|cause| failed(&cause))?;
         if !output.status.success() {
             return Err(failed(&output.status));
         }
@@ -95,7 +92,7 @@ impl Trial {
         let project = self.folder.join("project");
         command.env("FUSEBOX_HOME", self.folder.join("state")).env("CLAUDE_CONFIG_DIR", self.folder.join("claude"));
         command.env("CLAUDE_PROJECT_DIR", &project).current_dir(project);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stderr(Stdio::null());
         command
     }
 }

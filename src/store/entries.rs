@@ -1,16 +1,20 @@
 //! Entries by name: the few statements that everything else is made of.
 
-use rusqlite::{OptionalExtension, params};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use std::cell::RefCell;
 
-use crate::error::{Error, Result};
-use crate::store::Store;
+use rusqlite::params;
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ValueRef};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{Store, jsonb};
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.
 pub const GET: &str = "SELECT name, body FROM entry WHERE id = ?1";
-const UPDATE: &str = "UPDATE entry SET body = ?3 WHERE id = ?1 AND name = ?2";
-const INSERT: &str = "INSERT OR IGNORE INTO entry VALUES (?1, ?2, ?3)";
+/// Sets one entry. Each statement is compiled anew in every process, so one serves entries that are there and new ones.
+const PUT: &str = "REPLACE INTO entry VALUES (?1, ?2, ?3)";
 const SCAN: &str = "SELECT name, body FROM entry WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
 
 /// Bits of an id that tell the entries of one family apart.
@@ -38,6 +42,12 @@ fn family_of(name: &str) -> &str {
     slashes.nth(1).map_or(name, |at| &name[..at])
 }
 
+/// Returns the smallest and the largest id that an entry of the family of a name can have. Two families may share them.
+pub fn range_of(name: &str) -> (i64, i64) {
+    let first = first_of(family_of(name));
+    (first, first | OWN.cast_signed())
+}
+
 /// Returns the smallest id of a family.
 fn first_of(family: &str) -> i64 {
     ((hash(family.as_bytes()) << OWN_BITS) & (i64::MAX as u64)).cast_signed()
@@ -51,58 +61,121 @@ fn hash(bytes: &[u8]) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
+/// The body of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// A text of its own kind, or JSON as earlier versions wrote it.
+    Text(String),
+    /// JSONB.
+    Binary(Vec<u8>),
+}
+
+impl Body {
+    /// Returns the text; nothing of a body that is JSONB.
+    pub fn text(&self) -> &str {
+        match self {
+            Body::Text(text) => text,
+            Body::Binary(_) => "",
+        }
+    }
+
+    /// Reads what the body of the entry of this name holds.
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        match self {
+            Body::Text(text) => parse(name, ValueRef::Text(text.as_bytes())),
+            Body::Binary(bytes) => parse(name, ValueRef::Blob(bytes)),
+        }
+    }
+}
+
+impl FromSql for Body {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Body> {
+        match value {
+            ValueRef::Blob(bytes) => Ok(Body::Binary(bytes.to_vec())),
+            other => String::column_result(other).map(Body::Text),
+        }
+    }
+}
+
+/// Where entries stand that were looked up since the last [`Store::begin`]: a name, and its id or the free one it would get.
+pub(super) type Places = RefCell<Vec<(String, i64)>>;
+
 impl Store {
-    /// Returns the text of an entry.
-    pub fn text(&self, name: &str) -> Result<Option<String>> {
+    /// Finds an entry and reads its body where it stands.
+    fn find<T>(&self, name: &str, read: impl FnOnce(ValueRef) -> Result<T>) -> Result<Option<T>> {
         let mut statement = self.conn.prepare_cached(GET)?;
         let mut id = id_of(name);
-        loop {
-            let row = statement.query_row(params![id], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).optional()?;
-            match row {
-                Some((found, body)) if found == name => return Ok(Some(body)),
+        let found = loop {
+            let mut rows = statement.query(params![id])?;
+            match rows.next()? {
+                Some(row) if row.get_ref(0)?.as_bytes().is_ok_and(|found| found == name.as_bytes()) => {
+                    break Some(read(row.get_ref(1)?)?);
+                }
                 Some(_) => id += 1,
-                None => return Ok(None),
+                None => break None,
             }
-        }
+        };
+        self.places.borrow_mut().push((name.to_owned(), id));
+        Ok(found)
+    }
+
+    /// Returns the text of an entry.
+    pub fn text(&self, name: &str) -> Result<Option<String>> {
+        self.find(name, |body| Ok(String::column_result(body).map_err(rusqlite::Error::from)?))
     }
 
     /// Returns the body of an entry.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
-        self.text(name)?.map(|body| parse(name, &body)).transpose()
+        self.find(name, |body| parse(name, body))
     }
 
-    /// Sets an entry's text. Most entries are there already, and a plain update is compiled in half the time of an upsert.
-    pub fn put_text(&self, name: &str, body: &str) -> Result<()> {
-        let mut id = id_of(name);
-        loop {
-            if self.conn.prepare_cached(UPDATE)?.execute(params![id, name, body])? > 0
-                || self.conn.prepare_cached(INSERT)?.execute(params![id, name, body])? > 0
-            {
-                return Ok(());
-            }
-            id += 1;
+    /// Whether there is an entry.
+    pub fn has(&self, name: &str) -> Result<bool> {
+        Ok(self.find(name, |_| Ok(()))?.is_some())
+    }
+
+    /// Returns the id of an entry, or the free one that it gets.
+    fn place(&self, name: &str) -> Result<i64> {
+        let known = |places: &Places| places.borrow().iter().rev().find(|(known, _)| known == name).map(|(_, id)| *id);
+        if known(&self.places).is_none() {
+            self.find(name, |_| Ok(()))?;
         }
+        let id = known(&self.places).unwrap_or_else(|| id_of(name));
+        // Another new name can have been looked up that meets this one at its id: it has to look again.
+        self.places.borrow_mut().retain(|(other, at)| *at != id || other == name);
+        Ok(id)
+    }
+
+    fn set(&self, name: &str, body: &dyn ToSql) -> Result<()> {
+        let id = self.place(name)?;
+        self.conn.prepare_cached(PUT)?.execute(params![id, name, body])?;
+        Ok(())
+    }
+
+    /// Sets an entry's text.
+    pub fn put_text(&self, name: &str, body: &str) -> Result<()> {
+        self.set(name, &body)
     }
 
     /// Sets an entry's body.
     pub fn put<T: Serialize>(&self, name: &str, body: &T) -> Result<()> {
-        let body = serde_json::to_string(body);
+        let body = jsonb::to_vec(body);
         let body = body.map_err(|cause| Error::failed(format!("`{name}` cannot be written: {cause}")))?;
-        self.put_text(name, &body)
+        self.set(name, &body)
     }
 
     /// Forgets an entry. Its place stays taken, so that those that moved on because of it are still found.
     pub fn forget(&self, name: &str) -> Result<()> {
-        if self.text(name)?.is_some() {
-            let family = first_of(family_of(name));
-            let sql = "UPDATE entry SET name = '' WHERE id BETWEEN ?1 AND ?2 AND name = ?3";
-            self.conn.execute(sql, params![family, family | OWN.cast_signed(), name])?;
+        if self.find(name, |_| Ok(()))?.is_some() {
+            let id = self.place(name)?;
+            self.places.borrow_mut().retain(|(other, _)| other != name);
+            self.conn.execute("UPDATE entry SET name = '' WHERE id = ?1", params![id])?;
         }
         Ok(())
     }
 
-    /// Returns the entries whose names begin with `prefix`, by name: the rest of the name, and the text.
-    pub fn below(&self, prefix: &str) -> Result<Vec<(String, String)>> {
+    /// Returns the entries whose names begin with `prefix`, by name: the rest of the name, and the body.
+    pub fn below(&self, prefix: &str) -> Result<Vec<(String, Body)>> {
         let mut statement = self.conn.prepare_cached(SCAN)?;
         let first = first_of(family_of(prefix));
         let last = first | OWN.cast_signed();
@@ -112,7 +185,7 @@ impl Store {
             let (name, body) = row?;
             found.extend(name.strip_prefix(prefix).map(|rest| (rest.to_owned(), body)));
         }
-        found.sort_unstable();
+        found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Ok(found)
     }
 
@@ -120,7 +193,7 @@ impl Store {
     pub fn all_named<T: DeserializeOwned>(&self, prefix: &str, tell: impl Fn(&mut T, &str)) -> Result<Vec<T>> {
         let entries = self.below(prefix)?;
         let told = entries.iter().map(|(rest, body)| {
-            let mut found = parse(rest, body)?;
+            let mut found = body.read(rest)?;
             tell(&mut found, rest);
             Ok(found)
         });
@@ -129,13 +202,31 @@ impl Store {
 
     /// Returns the bodies of the entries whose names begin with `prefix`.
     pub fn all<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
-        self.below(prefix)?.iter().map(|(name, body)| parse(name, body)).collect()
+        self.below(prefix)?.iter().map(|(name, body)| body.read(name)).collect()
     }
 }
 
-fn parse<T: DeserializeOwned>(name: &str, body: &str) -> Result<T> {
-    serde_json::from_str(body).map_err(|cause| {
+/// Whether a body is JSONB or JSON text, to its last byte.
+pub(super) fn is_whole(body: ValueRef) -> bool {
+    match body {
+        ValueRef::Blob(bytes) => jsonb::from_slice::<Value>(bytes).is_ok(),
+        ValueRef::Text(text) => serde_json::from_slice::<Value>(text).is_ok(),
+        _ => false,
+    }
+}
+
+/// Reads a body: JSONB, or the JSON text that earlier versions wrote.
+fn parse<T: DeserializeOwned>(name: &str, body: ValueRef) -> Result<T> {
+    let read = match body {
+        ValueRef::Blob(bytes) => jsonb::from_slice(bytes),
+        ValueRef::Text(text) => serde_json::from_slice(text),
+        _ => Err(serde_json::Error::custom("it is neither a text nor a blob")),
+    };
+    read.map_err(|cause| {
+        // What is whole, but not of our form, may be a newer version's.
+        let kind = if is_whole(body) { ErrorKind::Failed } else { ErrorKind::Corrupt };
         Error::failed(format!("the state of `{name}` cannot be read: {cause}"))
+            .of_kind(kind)
             .hint("a newer version of fusebox may have written it")
     })
 }
@@ -143,6 +234,26 @@ fn parse<T: DeserializeOwned>(name: &str, body: &str) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_meet_at_one_id_are_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_for(folder.path(), None).unwrap();
+        let names = ["x/log/1", "x/log/01", "x/log/001"];
+        assert!(names.iter().all(|name| store.text(name).unwrap().is_none()));
+        for text in ["one", "two"] {
+            for name in names {
+                store.put_text(name, &format!("{text} {name}")).unwrap();
+            }
+            for name in names {
+                assert_eq!(store.text(name).unwrap(), Some(format!("{text} {name}")));
+            }
+            assert_eq!(store.below("x/log/").unwrap().len(), names.len());
+        }
+        store.forget(names[0]).unwrap();
+        assert_eq!(store.text(names[0]).unwrap(), None);
+        assert_eq!(store.text(names[1]).unwrap(), Some(format!("two {}", names[1])));
+    }
 
     #[test]
     fn entries_of_a_family_stand_together_and_records_in_order() {

@@ -7,6 +7,7 @@ use crate::engine::record::{Charge, Record};
 use crate::engine::session::{Run, Session, Status};
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::entries::Body;
 
 /// A record with its number and its moment in milliseconds since 1970.
 pub type Numbered = (i64, i64, Record);
@@ -16,18 +17,22 @@ impl Store {
     pub fn sessions_since(&self, since_ms: i64) -> Result<Vec<Session>> {
         let mut sessions = Vec::new();
         for (listed, _) in self.below("x/session/")? {
-            let id = listed.split_once('/').map_or("", |(_, id)| id);
-            sessions.extend(self.session(id)?.filter(|session| session.last.wall_ms >= since_ms));
+            let (started, id) = listed.split_once('/').unwrap_or_default();
+            // A session that was deleted and counted again is listed with both its beginnings.
+            let is_listed = |session: &Session| started.parse() == Ok(session.started.wall_ms);
+            sessions.extend(self.session(id)?.filter(|it| is_listed(it) && it.last.wall_ms >= since_ms));
         }
         Ok(sessions)
     }
 
     /// Returns all runs of a session, the oldest first.
     pub fn runs_of(&self, session: &str) -> Result<Vec<Run>> {
+        let at_work = self.session(session)?.and_then(|session| session.at_work).map(|(_, run)| *run);
         let mut runs = self.all_named(&format!("s/{session}/a/"), |run: &mut Run, id| {
             id.clone_into(&mut run.id);
             session.clone_into(&mut run.session);
         })?;
+        runs.extend(at_work);
         runs.sort_by(|a, b| (a.started.wall_ms, &a.id).cmp(&(b.started.wall_ms, &b.id)));
         Ok(runs)
     }
@@ -120,15 +125,15 @@ impl Store {
 
     /// Returns the sessions that a `fusebox run` started.
     pub fn sessions_of_launcher(&self, launcher: &str) -> Result<Vec<Session>> {
-        let listed = self.below("x/session/")?.into_iter().filter(|(_, of)| of == launcher);
+        let listed = self.below("x/session/")?.into_iter().filter(|(_, of)| of.text() == launcher);
         let sessions = listed.filter_map(|(name, _)| self.session(name.split_once('/')?.1).transpose());
         sessions.collect()
     }
 
     /// Reads records; one that a newer version has written in another way is passed over.
     fn records(&self, wanted: impl Fn(&Numbered) -> bool) -> Result<Vec<Numbered>> {
-        let read = |(number, body): (String, String)| {
-            let (at_ms, record) = serde_json::from_str(&body).ok()?;
+        let read = |(number, body): (String, Body)| {
+            let (at_ms, record) = body.read(&number).ok()?;
             Some((number.parse().ok()?, at_ms, record))
         };
         Ok(self.below("x/log/")?.into_iter().filter_map(read).filter(wanted).collect())

@@ -13,19 +13,43 @@ impl Store {
     /// Loads a session.
     pub fn session(&self, id: &str) -> Result<Option<Session>> {
         let found = self.get::<Session>(&format!("s/{id}"))?;
-        Ok(found.map(|session| Session { id: id.to_owned(), ..session }))
+        Ok(found.map(|mut session| {
+            id.clone_into(&mut session.id);
+            session.known_notices = session.notices.len();
+            if let Some((run_id, run)) = &mut session.at_work {
+                run_id.clone_into(&mut run.id);
+                id.clone_into(&mut run.session);
+            }
+            session
+        }))
     }
 
-    /// Loads one run.
+    /// Loads one run: from an entry of its own, or with its session.
     pub fn run(&self, session: &str, id: &str) -> Result<Option<Run>> {
-        let found = self.get::<Run>(&format!("s/{session}/a/{id}"))?;
-        Ok(found.map(|run| Run { id: id.to_owned(), session: session.to_owned(), ..run }))
+        if let Some(mut run) = self.get::<Run>(&format!("s/{session}/a/{id}"))? {
+            id.clone_into(&mut run.id);
+            session.clone_into(&mut run.session);
+            return Ok(Some(run));
+        }
+        let at_work = self.session(session)?.and_then(|session| session.at_work);
+        Ok(at_work.filter(|(at_work, _)| at_work == id).map(|(_, run)| *run))
     }
 
-    /// Loads the runs of a session that an event of another run may touch.
-    pub fn open_runs(&self, session: &Session) -> Result<Vec<Run>> {
-        let runs = session.open.iter().map(|id| self.run(&session.id, id));
-        Ok(runs.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    /// Whether a subagent's run is known.
+    pub fn has_agent(&self, session: &str, id: &str) -> Result<bool> {
+        self.has(&format!("s/{session}/a/{id}"))
+    }
+
+    /// Lays into a book the runs of its session that an event of another run may touch.
+    pub fn lay_open_runs(&self, book: &mut Book) -> Result<()> {
+        for id in book.session.open.clone() {
+            if book.run(&id).is_none()
+                && let Some(run) = self.run(&book.session.id, &id)?
+            {
+                book.lay_run(run);
+            }
+        }
+        Ok(())
     }
 
     /// Loads a call whose batch is over.
@@ -47,17 +71,31 @@ impl Store {
 
     /// Saves everything in a book that changed.
     pub fn save(&self, book: &mut Book) -> Result<()> {
-        let changed: Vec<(String, bool)> = book.changed_runs().map(|run| (run.id.clone(), is_open(run))).collect();
-        for (id, open) in changed {
-            let listed = book.session.open.iter().position(|other| *other == id);
+        let changed: Vec<_> = book.changed_runs().map(|run| (run.id.clone(), is_open(run), read_until(run))).collect();
+        for (id, open, read) in changed {
+            let session = &mut book.session;
+            let listed = session.open.iter().position(|other| *other == id);
+            match read.filter(|_| open && session.main.as_ref() != Some(&id)) {
+                Some(read) => drop(session.read.insert(id.clone(), read)),
+                None => drop(session.read.remove(&id)),
+            }
             match (open, listed) {
-                (true, None) => book.session.open.push(id),
-                (false, Some(at)) => drop(book.session.open.remove(at)),
+                (true, None) => session.open.push(id),
+                (false, Some(at)) => drop(session.open.remove(at)),
                 _ => {}
             }
         }
+        for run in book.changed_runs().filter(|run| book.was_opened(&run.id)) {
+            self.list_run(run)?;
+        }
+        if let Some((came_along, main)) = book.pack() {
+            if let Some(run) = came_along.and_then(|id| book.run(&id)) {
+                self.put_run(run)?;
+            }
+            self.forget(&format!("s/{}/a/{main}", book.session.id))?;
+        }
         for run in book.changed_runs() {
-            if book.was_opened(&run.id) { self.add_run(run)? } else { self.save_run(run)? }
+            self.put_run(run)?;
         }
         for (id, call) in book.changed_calls().filter(|(id, _)| !id.is_empty()) {
             self.put(&format!("s/{}/c/{id}", book.session.id), &(&call.run, call))?;
@@ -66,7 +104,9 @@ impl Store {
             self.save_record(record, book.session.last)?;
         }
         self.save_shared(book)?;
-        self.save_session(&book.session)
+        self.put(&format!("s/{}", book.session.id), &book.session)?;
+        book.unpack();
+        Ok(())
     }
 
     /// Saves what a session shares with others where that changed. Trips that wait to ask are its own.
@@ -89,25 +129,38 @@ impl Store {
         self.save_session(session)
     }
 
-    /// Saves a run that is new, so that it is found by the beginning of its id.
-    pub fn add_run(&self, run: &Run) -> Result<()> {
-        self.put_text(&format!("x/run/{}/{}", run.id, run.session), "")?;
-        self.save_run(run)
-    }
-
     /// Lists a session under its age, with what started it.
     pub fn list_session(&self, session: &Session) -> Result<()> {
         let name = format!("x/session/{:016}/{}", session.started.wall_ms, session.id);
         self.put_text(&name, session.launcher.as_deref().unwrap_or(""))
     }
 
-    /// Saves a session.
+    /// Saves a session that is in no book: as it was loaded, with the run that came along.
     pub fn save_session(&self, session: &Session) -> Result<()> {
         self.put(&format!("s/{}", session.id), session)
     }
 
-    /// Saves a run.
+    /// Saves a run that is new, so that it is found by the beginning of its id.
+    pub fn add_run(&self, run: &Run) -> Result<()> {
+        self.list_run(run)?;
+        self.save_run(run)
+    }
+
+    fn list_run(&self, run: &Run) -> Result<()> {
+        self.put_text(&format!("x/run/{}/{}", run.id, run.session), "")
+    }
+
+    /// Saves a run that is in no book: where it stands.
     pub fn save_run(&self, run: &Run) -> Result<()> {
+        let Some(mut session) = self.session(&run.session)? else { return self.put_run(run) };
+        match &mut session.at_work {
+            Some((id, at_work)) if *id == run.id => **at_work = run.clone(),
+            _ => return self.put_run(run),
+        }
+        self.save_session(&session)
+    }
+
+    fn put_run(&self, run: &Run) -> Result<()> {
         self.put(&format!("s/{}/a/{}", run.session, run.id), run)
     }
 
@@ -117,7 +170,8 @@ impl Store {
         self.put(&format!("x/log/{number:012}"), &(at.wall_ms, record))
     }
 
-    fn last_number(&self) -> Result<i64> {
+    /// Returns the number of the newest record.
+    pub(crate) fn last_number(&self) -> Result<i64> {
         let (first, last) = (entries::id_of("x/log/0"), entries::id_of(&format!("x/log/{}", u32::MAX)));
         let sql = "SELECT max(id) FROM entry WHERE id BETWEEN ?1 AND ?2";
         let highest: Option<i64> = self.conn.query_row(sql, params![first, last], |row| row.get(0))?;
@@ -130,4 +184,96 @@ fn is_open(run: &Run) -> bool {
     matches!(run.status, Status::Running | Status::Paused | Status::Failed | Status::Stopped)
         || !run.settled
         || !run.background.is_empty()
+}
+
+/// Returns how far the transcript of a run was read whose growth alone matters; none in it where nothing more is to come.
+fn read_until(run: &Run) -> Option<Option<u64>> {
+    match (run.settled, run.status) {
+        (true, _) => Some(None),
+        (false, Status::Running) => Some(Some(run.tail.as_ref().map_or(0, |tail| tail.offset))),
+        // Its end is to be settled.
+        (false, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What version 0.1 wrote: JSON texts, and the main run in an entry of its own.
+    const AS_TEXTS: [(&str, &str); 4] = [
+        (
+            "s/s1",
+            r#"{"started":[5,6,7],"last":[8,9,7],"policy":"p","rules":{"rules":[[0,100,3,1],[5,1000,3,1,null,{"role":["planning",null]},false]]},"main":"p1","open":["p1"],"tally":{"turns":3,"spent":[1,130,2000,9],"duration_ms":18}}"#,
+        ),
+        (
+            "s/s1/a/p1",
+            r#"{"agent_type":"main","started":[5,6,7],"last":[8,9,7],"tally":{"turns":3,"spent":[1,130,2000,9],"duration_ms":18},"calls":{"t3":{"state":"counted","requested":[8,9,7]}}}"#,
+        ),
+        ("s/s1/c/t1", r#"["p1",{"state":"counted","requested":[5,6,7],"ended":"well","is_over":true}]"#),
+        ("s/s1/m/m1", r#"{"run":"p1","model":"m","at_ms":5,"spend":[1,130,2000,9],"output":20,"context":2110}"#),
+    ];
+
+    fn book(store: &Store) -> Book {
+        let mut book = Book::new(store.session("s1").unwrap().unwrap());
+        store.lay_open_runs(&mut book).unwrap();
+        book
+    }
+
+    fn turns(store: &Store) -> Vec<(String, u64)> {
+        store.runs_of("s1").unwrap().into_iter().map(|run| (run.id, run.tally.turns)).collect()
+    }
+
+    #[test]
+    fn a_state_of_texts_is_read_and_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_for(folder.path(), None).unwrap();
+        for (name, body) in AS_TEXTS {
+            store.put_text(name, body).unwrap();
+        }
+        for known in [3, 4] {
+            let mut book = book(&store);
+            assert_eq!((book.session.tally.turns, book.session.rules.rules.len()), (3, 2));
+            let run = book.run_mut("p1").unwrap();
+            assert_eq!((run.tally.turns, run.calls.len()), (known, 1));
+            run.tally.turns += 1;
+            store.save(&mut book).unwrap();
+            assert_eq!(turns(&store), [("p1".to_owned(), known + 1)]);
+        }
+        assert_eq!(store.call("s1", "t1").unwrap().unwrap().run, "p1");
+        assert_eq!(store.charge("m1", "s1").unwrap().unwrap().spend.tokens, 130);
+    }
+
+    #[test]
+    fn the_main_run_at_work_is_kept_with_its_session_and_every_run_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_for(folder.path(), None).unwrap();
+        let session = Session { id: "s1".to_owned(), ..Session::default() };
+        let mut first = Book::new(session);
+        for (id, turns) in [("p1", 1), ("p2", 2)] {
+            let tally = crate::engine::session::Tally { turns, ..Default::default() };
+            let (id, session) = (id.to_owned(), "s1".to_owned());
+            first.open_run(Run { id, session, agent_type: "main".to_owned(), tally, ..Run::default() });
+        }
+        let both = [("p1".to_owned(), 1), ("p2".to_owned(), 2)];
+        for main in ["p1", "p2", "p2", "p1"] {
+            first.session.main = Some(main.to_owned());
+            store.save(&mut first).unwrap();
+            assert_eq!(turns(&store), both);
+            let session = store.session("s1").unwrap().unwrap();
+            assert_eq!(
+                session.at_work.as_ref().map(|(id, run)| (id.as_str(), run.session.as_str())),
+                Some((main, "s1"))
+            );
+            // A session that is saved without a book keeps the run.
+            store.save_session(&session).unwrap();
+            assert_eq!(store.run("s1", "p1").unwrap().unwrap().tally.turns, 1);
+            assert_eq!(store.run("s1", "p2").unwrap().unwrap().id, "p2");
+            first = book(&store);
+        }
+        // Where the main run is not known, the one that came along stays.
+        first.session.main = Some("p3".to_owned());
+        store.save(&mut first).unwrap();
+        assert_eq!(turns(&store), both);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
@@ -15,15 +16,20 @@ use crate::error::{Error, Result};
 
 /// Sessions share this many lock files, so that they need no tidying.
 const SESSION_LOCKS: u64 = 64;
-/// How long a lock is waited for; after that SQLite's own lock alone guards the state.
+/// How long the session's lock is waited for: it only puts a crowd of one session in line.
+const SESSION_PATIENCE: Duration = Duration::from_millis(500);
+/// How long the lock for all is waited for; after that SQLite's own lock alone guards the state.
 const PATIENCE: Duration = Duration::from_secs(3);
-
+/// The lock file between reports and pruning.
+const DETAIL: &str = "locks/detail";
 /// A descriptor above all that a hook opens.
 const LAST: i32 = 64;
 
 /// The locks held; dropping them or ending the process lets go.
 #[derive(Debug)]
 pub struct Locks {
+    /// Whether the one for all did not come: its holder keeps it, or the file system has no locks.
+    pub missed: bool,
     _held: Vec<File>,
 }
 
@@ -34,39 +40,59 @@ impl Locks {
         if let Some(session) = session {
             let mut hasher = DefaultHasher::new();
             session.hash(&mut hasher);
-            held.push(lock(&folder.join(format!("locks/session-{:02}", hasher.finish() % SESSION_LOCKS)))?);
+            let name = format!("locks/session-{:02}", hasher.finish() % SESSION_LOCKS);
+            held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
         }
-        held.push(lock(&folder.join("locks/all"))?.map(let_go_last).transpose()?);
-        Ok(Locks { _held: held.into_iter().flatten().collect() })
+        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?.map(let_go_last);
+        let missed = for_all.is_none();
+        held.push(for_all);
+        Ok(Locks { missed, _held: held.into_iter().flatten().collect() })
     }
 }
 
 /// Moves a lock to a high descriptor. A process that ends closes the low ones first: the database, which it never closes
 /// itself, has to be free when the next in the queue wakes up, or that one finds it busy and has to poll.
-fn let_go_last(lock: File) -> Result<File> {
-    let moved = fcntl_dupfd_cloexec(&lock, LAST).map(File::from);
-    moved.map_err(|cause| Error::failed(format!("cannot keep the lock: {cause}")))
+fn let_go_last(lock: File) -> File {
+    // A process that may not have as many keeps the one it has.
+    fcntl_dupfd_cloexec(&lock, LAST).map_or(lock, File::from)
 }
 
-/// Locks a file; nothing where its holder does not let go in time.
-fn lock(path: &Path) -> Result<Option<File>> {
+/// How a file is locked: at once, else in turn.
+struct Way {
+    at_once: fn(&File) -> io::Result<()>,
+    in_turn: fn(&File) -> io::Result<()>,
+}
+
+const ALONE: Way = Way { at_once: FileExt::try_lock_exclusive, in_turn: FileExt::lock_exclusive };
+const SHARED: Way = Way { at_once: FileExt::try_lock_shared, in_turn: FileExt::lock_shared };
+
+/// Locks a file; nothing where its holder does not let go in time, or where the file system has no locks.
+fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::RUSR | Mode::WUSR).map(File::from);
     let file = file.map_err(|cause| Error::file("open the lock", path, cause))?;
-    if file.try_lock_exclusive().is_ok() {
-        return Ok(Some(file));
+    match (way.at_once)(&file) {
+        Ok(()) => return Ok(Some(file)),
+        Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
+        Err(_) => return Ok(None),
     }
     // A waiting thread queues in the kernel, in turn; only this process's patience is limited.
     let (done, wait) = mpsc::channel();
     thread::spawn(move || {
-        let locked = file.lock_exclusive().map(|()| file);
+        let locked = (way.in_turn)(&file).map(|()| file);
         let _gone = done.send(locked);
     });
-    match wait.recv_timeout(PATIENCE) {
-        Ok(Ok(file)) => Ok(Some(file)),
-        Ok(Err(cause)) => Err(Error::file("lock", path, cause)),
-        Err(_) => Ok(None),
-    }
+    Ok(wait.recv_timeout(patience).ok().and_then(|locked| locked.ok()))
+}
+
+/// Keeps pruning away while it is held: a report reads the state in many steps.
+pub fn hold_detail(folder: &Path) -> Result<Option<File>> {
+    lock(&folder.join(DETAIL), SHARED, PATIENCE)
+}
+
+/// Takes the right to prune; nothing where a report goes on for long.
+pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
+    lock(&folder.join(DETAIL), ALONE, PATIENCE)
 }
 
 /// Whether lock files work in a folder at all.

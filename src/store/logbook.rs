@@ -2,9 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use rustix::fs::OFlags;
 
 use crate::engine::record::Record;
 
@@ -12,6 +14,9 @@ use crate::engine::record::Record;
 pub const FILE: &str = "execution-limits.log";
 /// Size from which the log is put aside and begun anew.
 const ROTATE_AT: u64 = 10 * 1024 * 1024;
+
+/// Opens and writes without waiting.
+const NONBLOCK: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// Appends records. A log that cannot be written stops nothing: the database has the same records.
 pub fn append(folder: &Path, records: &[Record]) {
@@ -27,7 +32,8 @@ pub fn append(folder: &Path, records: &[Record]) {
     if fs::metadata(&path).is_ok_and(|meta| meta.len() > ROTATE_AT) {
         let _best_effort = fs::rename(&path, folder.join(format!("{FILE}.1")));
     }
-    let file = OpenOptions::new().create(true).append(true).open(&path);
+    // A pipe laid under its name must not hold the hook.
+    let file = OpenOptions::new().create(true).append(true).custom_flags(NONBLOCK).open(&path);
     let _best_effort = file.and_then(|mut file| file.write_all(text.as_bytes()));
 }
 

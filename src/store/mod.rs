@@ -4,24 +4,31 @@ pub mod entries;
 pub mod facts;
 pub mod health;
 pub mod history;
+mod jsonb;
 pub mod ledger;
 pub mod locks;
 pub mod logbook;
 pub mod pools;
+pub mod retention;
 pub mod schema;
+pub mod sums;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::entries::Places;
 use crate::store::locks::Locks;
 use crate::world::World;
 
-/// How long SQLite itself waits where a lock file was not to be had.
-const BUSY: Duration = Duration::from_secs(3);
+/// The database's name.
+const FILE: &str = "state.db";
+/// How long SQLite itself waits where a lock file was not to be had. With the lock files' patience it stays below the five
+/// seconds that the client gives the shortest of its hooks.
+const BUSY: Duration = Duration::from_secs(1);
 /// Size of the write-ahead log from which it is folded back: 30 frames of a page and its header. Each frame is read again by
 /// every call, each folding back costs three syncs.
 const WAL_LIMIT: u64 = 30 * (4096 + 24);
@@ -31,7 +38,8 @@ const WAL_LIMIT: u64 = 30 * (4096 + 24);
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    _locks: Locks,
+    places: Places,
+    locks: Locks,
 }
 
 impl Store {
@@ -44,19 +52,14 @@ impl Store {
     pub fn open_for(folder: &Path, session: Option<&str>) -> Result<Store> {
         prepare(folder)?;
         let locks = Locks::take(folder, session)?;
-        let path = folder.join("state.db");
-        let conn = match connect(&path) {
-            Err(cause) if is_garbage(&cause) => {
-                set_aside(&path)?;
-                connect(&path)?
-            }
-            other => other?,
-        };
-        Ok(Store { conn, folder: folder.to_path_buf(), _locks: locks })
+        let path = folder.join(FILE);
+        Ok(Store { conn: connect(&path)?, folder: folder.to_path_buf(), places: Places::default(), locks })
     }
 
     /// Begins to write.
     pub fn begin(&self) -> Result<()> {
+        // Until now others may have written.
+        self.places.borrow_mut().clear();
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         Ok(())
     }
@@ -65,6 +68,11 @@ impl Store {
     pub fn commit(&self) -> Result<()> {
         self.conn.execute_batch("COMMIT")?;
         Ok(())
+    }
+
+    /// Whether a lock did not come, so that SQLite's own alone kept others out.
+    pub fn is_unlocked(&self) -> bool {
+        self.locks.missed
     }
 
     /// Returns the folder of the state.
@@ -117,14 +125,14 @@ enum Sharing {
 }
 
 /// Opens the database, alone where nobody else has it open.
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+fn connect(path: &Path) -> Result<Connection> {
     match connect_as(path, Sharing::Alone) {
-        Err(cause) if is_busy(&cause) => connect_as(path, Sharing::Shared),
+        Err(cause) if cause.kind == ErrorKind::Busy => connect_as(path, Sharing::Shared),
         other => other,
     }
 }
 
-fn connect_as(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
+fn connect_as(path: &Path, sharing: Sharing) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     match sharing {
@@ -136,33 +144,10 @@ fn connect_as(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
             conn.execute_batch("PRAGMA locking_mode=NORMAL")?;
         }
     }
-    let ready = conn.prepare_cached(entries::GET).map(drop);
+    let ready = conn.prepare_cached(entries::GET).map(drop).map_err(Error::from);
     match ready {
-        Err(cause) if is_busy(&cause) || is_garbage(&cause) => Err(cause),
+        Err(cause) if matches!(cause.kind, ErrorKind::Busy | ErrorKind::Corrupt) => Err(cause),
         Err(_) => schema::migrate(&conn).map(|()| conn),
         Ok(()) => Ok(conn),
     }
-}
-
-fn is_busy(cause: &rusqlite::Error) -> bool {
-    matches!(cause.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-fn is_garbage(cause: &rusqlite::Error) -> bool {
-    matches!(cause.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-}
-
-/// Moves a database that cannot be read out of the way; it is never deleted.
-fn set_aside(path: &Path) -> Result<()> {
-    let stamp = fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    let stamp = stamp.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |age| age.as_millis());
-    for end in ["", "-wal", "-shm"] {
-        let from = PathBuf::from(format!("{}{end}", path.display()));
-        let to = PathBuf::from(format!("{}.corrupt-{stamp}{end}", path.display()));
-        match fs::rename(&from, &to) {
-            Err(cause) if end.is_empty() => return Err(Error::file("set aside", &from, cause)),
-            _ => {}
-        }
-    }
-    Ok(())
 }

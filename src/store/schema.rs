@@ -1,41 +1,58 @@
 //! The schema, as migrations that are only ever appended, and the names of entries.
 //!
-//! There is one table: entries by name, with JSON bodies. SQLite parses the whole schema each time a hook opens the file, and
-//! compiles each statement anew: every table, index and constraint costs a call thousands of instructions, so that one plain
-//! table with two statements is what a process can afford that lives for half a millisecond. A new meter is a new field of a
-//! body with a default, and no migration.
+//! There is one table: entries by name, with JSON bodies in SQLite's binary form (`jsonb`; earlier versions wrote texts). SQLite
+//! parses the whole schema each time a hook opens the file, and compiles each statement anew: every table, index and constraint
+//! costs a call thousands of instructions, so that one plain table with two statements is what a process can afford that lives
+//! for half a millisecond. A new meter is a new field of a body with a default, and no migration.
 //!
 //! An entry's `id` is made from its name ([`crate::store::entries::id_of`]): one lookup instead of an index and a table, and a
-//! session's entries stand together. Query it by name all the same: `SELECT body FROM entry WHERE name = 's/SESSION'`.
+//! session's entries stand together. Query it by name all the same:
+//! `SELECT json(body) FROM entry WHERE name = 's/SESSION'`.
 //!
 //! | name | body |
 //! |---|---|
-//! | `s/SESSION` | [`crate::engine::session::Session`] |
-//! | `s/SESSION/a/RUN` | [`crate::engine::session::Run`], with the calls of its batch in flight |
+//! | `s/SESSION` | [`crate::engine::session::Session`], with its main run at work |
+//! | `s/SESSION/a/RUN` | any other [`crate::engine::session::Run`], with the calls of its batch in flight |
 //! | `s/SESSION/c/CALL` | a call whose batch is over: its run and [`crate::engine::book::CallRecord`] |
 //! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::engine::record::Charge`] |
 //! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy and session, a mean of first requests |
 //! | `x/log/NUMBER` | a moment and a [`crate::engine::record::Record`] |
 //! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::engine::pool::Pool`] |
 //! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
+//! | `x/sum/DAY` | what was billed on a day, by project and model, in sessions whose detail is pruned |
 //! | `x/session/STARTED/SESSION` | the `fusebox run` that started it, or nothing: lists sessions by age |
 
-use rusqlite::{Connection, Result};
+use rusqlite::Connection;
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// Every step from an empty database to today's; `PRAGMA user_version` counts how many have run. Never edit one: append.
+///
+/// A step that older binaries can live with leaves the table and its three columns as they are. One that they cannot live with
+/// gives the table another name: then their first statement fails, and they say that the state is too new for them.
 pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (id INTEGER PRIMARY KEY, name, body)"];
 
-/// Brings a database up to date. One that a newer version has written is left as it is.
+/// Brings a database up to date, where its table is not there. One that a newer version has written is left as it is.
 pub fn migrate(conn: &Connection) -> Result<()> {
     // What one event writes, its session and its run, is some two thousand bytes that stand together: one page, one frame.
     conn.execute_batch("PRAGMA page_size=4096")?;
     conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     conn.execute_batch("BEGIN EXCLUSIVE")?;
     let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if done as usize > MIGRATIONS.len() {
+        let what = format!(
+            "a newer version of fusebox has written the state (schema {done}, known here: {})",
+            MIGRATIONS.len()
+        );
+        return Err(Error::failed(what)
+            .of_kind(ErrorKind::TooNew)
+            .hint("install that version again, or set FUSEBOX_HOME to another folder"));
+    }
     for step in MIGRATIONS.iter().skip(done as usize) {
         conn.execute_batch(step)?;
     }
-    conn.execute_batch(&format!("PRAGMA user_version={}; COMMIT", done.max(MIGRATIONS.len() as u32)))
+    conn.execute_batch(&format!("PRAGMA user_version={}; COMMIT", MIGRATIONS.len()))?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Takes in what is new in the transcripts: responses become charges, each `message.id` once a session.
 
 use std::collections::HashMap;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::engine::account;
@@ -14,7 +15,8 @@ use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::transcript::layout;
-use crate::transcript::tail::{self, Response};
+use crate::transcript::response::Response;
+use crate::transcript::tail;
 use crate::wire::input::{is_backgrounded_main, is_id};
 
 /// Where charges are kept: the database, or memory in a replay.
@@ -23,6 +25,8 @@ pub trait Charges {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>>;
     /// Whether another session was charged for it.
     fn elsewhere(&self, message: &str, session: &str) -> Result<bool>;
+    /// Returns the moment before which responses that it does not know of may have been charged and pruned.
+    fn closed_ms(&self) -> Result<i64>;
     /// Keeps a charge.
     fn keep(&mut self, charge: Charge) -> Result<()>;
 }
@@ -47,6 +51,9 @@ impl Charges for Memory {
     }
     fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
         Ok(self.by_id.get(message).into_iter().flatten().any(|charge| charge.session != session))
+    }
+    fn closed_ms(&self) -> Result<i64> {
+        Ok(i64::MIN)
     }
     fn keep(&mut self, charge: Charge) -> Result<()> {
         let of_message = self.by_id.entry(charge.message.clone()).or_default();
@@ -92,13 +99,15 @@ pub struct Intake<'a, C: Charges> {
     pub remarks: Vec<String>,
     /// The sessions whose responses this one has copies of.
     origins: Vec<String>,
+    /// What [`Charges::closed_ms`] says, once that was asked.
+    closed_ms: Option<i64>,
 }
 
 impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
     pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
         let prices = prices.into();
-        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new() }
+        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new(), closed_ms: None }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
@@ -175,9 +184,18 @@ impl<'a, C: Charges> Intake<'a, C> {
         Ok(agents)
     }
 
-    /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back.
+    /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
+    /// there yet is nothing strange.
     fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
-        let Ok(chunk) = tail::read_from(Path::new(&at.path), at.offset, upto) else { return Ok(()) };
+        let chunk = match tail::read_from(Path::new(&at.path), at.offset, upto) {
+            Ok(chunk) => chunk,
+            Err(cause) => {
+                if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                    self.remark_unreadable(book, &at.path, &cause);
+                }
+                return Ok(());
+            }
+        };
         at.offset = chunk.offset;
         book.saw_notification |= chunk.notification;
         if let Some(cost) = chunk.client_cost {
@@ -194,8 +212,10 @@ impl<'a, C: Charges> Intake<'a, C> {
     fn take(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
         let session = book.session.id.clone();
         let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
+        // Some clients do not say in a fork which session a response is copied from.
+        let is_copy = origin.is_some() || book.session.is_fork && is_earlier(book, response);
         let history = account::history_of(&session);
-        let run = if origin.is_some() { history.as_str() } else { run };
+        let run = if is_copy { history.as_str() } else { run };
         if let Some(origin) = origin.filter(|origin| is_id(origin) && !self.origins.contains(origin)) {
             self.origins.push(origin.clone());
         }
@@ -204,17 +224,12 @@ impl<'a, C: Charges> Intake<'a, C> {
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
-        let spend = Spend {
-            requests: 1,
-            tokens: response.usage.counted_tokens(),
-            cache_reads: response.usage.cache_read,
-            cost: priced.cost,
-        };
+        let spend = response.spend(&priced);
         let (charge, adds) = match before {
+            None if book.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) => return Ok(()),
             None => {
-                let copied = book.session.is_fork && response.at_ms < book.session.started.wall_ms;
-                let inherited = origin.is_some() || copied || self.charges.elsewhere(&response.id, &session)?;
-                (charge_of(response, (&session, run), spend, inherited), spend)
+                let inherited = is_copy || self.was_billed(book, response)?;
+                (Charge { inherited, ..response.charge((&session, run), &priced) }, spend)
             }
             Some(before) => match grown(&before, spend) {
                 Some(grown) => grown,
@@ -231,6 +246,30 @@ impl<'a, C: Charges> Intake<'a, C> {
         Ok(())
     }
 
+    /// Whether a response that is new to a session was billed before: by another that it is a copy of, or in days that are closed.
+    fn was_billed(&mut self, book: &Book, response: &Response) -> Result<bool> {
+        if self.charges.elsewhere(&response.id, &book.session.id)? {
+            return Ok(true);
+        }
+        if !is_earlier(book, response) {
+            return Ok(false);
+        }
+        let closed_ms = match self.closed_ms {
+            Some(known) => known,
+            None => *self.closed_ms.insert(self.charges.closed_ms()?),
+        };
+        Ok(response.at_ms < closed_ms)
+    }
+
+    fn remark_unreadable(&mut self, book: &mut Book, path: &str, cause: &io::Error) {
+        let key = format!("unreadable:{path}");
+        if !path.is_empty() && !book.session.said.contains(&key) {
+            book.session.said.push(key);
+            let what = "so that its cost and tokens are not counted until it can be";
+            self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
+        }
+    }
+
     fn remark_unknown(&mut self, book: &mut Book, model: &str, stand_in: Option<&str>) {
         let key = format!("model:{model}");
         if !book.session.said.contains(&key) {
@@ -244,6 +283,11 @@ impl<'a, C: Charges> Intake<'a, C> {
     }
 }
 
+/// Whether a response was made before a session began.
+fn is_earlier(book: &Book, response: &Response) -> bool {
+    response.at_ms < book.session.started.wall_ms
+}
+
 /// Returns how a subagent was spawned, from the file beside its transcript.
 pub fn link(transcript: &Path) -> Option<Link> {
     let meta = layout::meta(transcript)?;
@@ -251,7 +295,7 @@ pub fn link(transcript: &Path) -> Option<Link> {
 }
 
 /// The model that the client uses where nothing names another.
-const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
+pub const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
 
 /// Returns the model whose price stands in for one without: the session's, the main agent's, else the client's default.
 fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
@@ -260,22 +304,6 @@ fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
     let candidates = book.session.model.iter().chain(used);
     let priced = candidates.into_iter().find(|model| table.find(model, at_ms).is_some());
     priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
-}
-
-fn charge_of(response: &Response, of: (&str, &str), spend: Spend, inherited: bool) -> Charge {
-    let (session, run) = of;
-    Charge {
-        message: response.id.clone(),
-        session: session.to_owned(),
-        run: run.to_owned(),
-        model: response.model.clone(),
-        at_ms: response.at_ms,
-        spend,
-        output: response.usage.output,
-        context: response.usage.prompt_tokens(),
-        inherited,
-        unknown_model: false,
-    }
 }
 
 /// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.

@@ -11,6 +11,9 @@ use crate::transcript::open;
 /// How many folders deep below `subagents/` agents are looked for.
 const DEPTH: usize = 8;
 
+/// The folder of a session's subagents.
+pub const SUBAGENTS: &str = "subagents";
+
 /// The largest side file that is read.
 const LARGEST: u64 = 1024 * 1024;
 
@@ -48,15 +51,18 @@ pub fn meta(jsonl: &Path) -> Option<Meta> {
 
 /// Returns a subagent's transcript: directly in `subagents/`, else wherever below, else where it would be.
 pub fn agent_file(transcript: &Path, agent_id: &str) -> PathBuf {
-    let folder = folder(transcript);
-    // An id is a name, never a way to another folder.
-    let name = format!("agent-{}.jsonl", agent_id.replace(['/', '\\'], "_"));
-    let direct = folder.join(&name);
+    let direct = direct_file(transcript, agent_id);
     if direct.exists() {
         return direct;
     }
-    let below = walk(&folder, DEPTH).into_iter().find(|path| path.file_name().is_some_and(|file| *file == *name));
+    let below = walk(&folder(transcript), DEPTH).into_iter().find(|path| path.file_name() == direct.file_name());
     below.unwrap_or(direct)
+}
+
+/// Returns where a subagent's transcript nearly always is.
+pub fn direct_file(transcript: &Path, agent_id: &str) -> PathBuf {
+    // An id is a name, never a way to another folder.
+    folder(transcript).join(format!("agent-{}.jsonl", agent_id.replace(['/', '\\'], "_")))
 }
 
 /// Returns the ids and transcripts of all subagents of a session, in the order of their paths.
@@ -68,17 +74,17 @@ pub fn agent_files(transcript: &Path) -> Vec<(String, PathBuf)> {
 
 /// Returns the folder of a session's subagents.
 fn folder(transcript: &Path) -> PathBuf {
-    transcript.with_extension("").join("subagents")
+    transcript.with_extension("").join(SUBAGENTS)
 }
 
-/// Returns the id in a transcript's name.
-fn agent_id(path: &Path) -> Option<String> {
+/// Returns the subagent's id in a transcript's name.
+pub fn agent_id(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     Some(name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned())
 }
 
 /// Returns the files below a folder; links to folders are not followed.
-fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
+pub fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files = Vec::new();
     for entry in entries.flatten() {

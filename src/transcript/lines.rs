@@ -14,7 +14,7 @@ use rustix::io::{Errno, pread};
 const BUFFER: u64 = 128 * 1024;
 
 /// The longest line that is read as a whole; no response comes near it.
-const LONGEST: u64 = 64 * 1024 * 1024;
+const LONGEST: u64 = 16 * 1024 * 1024;
 
 /// What is kept of one piece of a long line for the next, so that no word is missed where they meet.
 const OVERLAP: usize = 128;

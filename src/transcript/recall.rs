@@ -1,13 +1,14 @@
 //! What a transcript remembers of work that the state does not know: the state was deleted, or nobody announced the agent.
 
 use std::collections::HashSet;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::Path;
 
 use chrono::DateTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::transcript::lines::{Lines, Piece};
 use crate::transcript::open;
 
 /// Work that a transcript shows.
@@ -59,33 +60,50 @@ struct Block {
 
 /// Reads what a transcript shows of a prompt, or of all where none is given. A row that cannot be read is passed over.
 pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
-    let (file, _) = open(path)?;
+    let (file, length) = open(path)?;
     let mut memory = Memory::default();
-    let mut is_of_prompt = prompt.is_none();
-    let mut seen = HashSet::new();
-    for line in BufReader::new(file).split(b'\n') {
-        let Ok(row) = serde_json::from_slice::<Row>(&line?) else { continue };
-        if let (Some(of_row), Some(prompt)) = (&row.prompt_id, prompt) {
-            is_of_prompt = of_row == prompt;
-        }
-        let time = row.timestamp.as_deref().and_then(|time| DateTime::parse_from_rfc3339(time).ok());
-        if let Some(time) = time.map(|time| time.timestamp_millis()).filter(|_| is_of_prompt) {
-            let (began, ended) = memory.span_ms.unwrap_or((time, time));
-            memory.span_ms = Some((began, ended.max(time)));
-        }
-        if row.message.role.as_deref() == Some("assistant") {
-            memory.responses.extend(row.message.id.filter(|_| is_of_prompt));
-        }
-        let Content::Blocks(blocks) = row.message.content else { continue };
-        for call in blocks.into_iter().filter_map(|block| block.tool_use_id).filter(|call| seen.insert(call.clone())) {
-            if is_of_prompt {
-                memory.calls.push(call);
-            } else {
-                memory.earlier += 1;
-            }
+    let mut looking = Looking { prompt, is_of_prompt: prompt.is_none(), seen: HashSet::new() };
+    let mut lines = Lines::of(&file, length);
+    while let Some(piece) = lines.next(|_| true)? {
+        let Piece::Lines(bytes) = piece else { continue };
+        for row in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
+            memory.take(row, &mut looking);
         }
     }
     Ok(memory)
+}
+
+/// Where in a transcript the reading stands.
+struct Looking<'a> {
+    prompt: Option<&'a str>,
+    is_of_prompt: bool,
+    seen: HashSet<String>,
+}
+
+impl Memory {
+    fn take(&mut self, row: Row, at: &mut Looking) {
+        if let (Some(of_row), Some(prompt)) = (&row.prompt_id, at.prompt) {
+            at.is_of_prompt = of_row == prompt;
+        }
+        let is_of_prompt = at.is_of_prompt;
+        let time = row.timestamp.as_deref().and_then(|time| DateTime::parse_from_rfc3339(time).ok());
+        if let Some(time) = time.map(|time| time.timestamp_millis()).filter(|_| is_of_prompt) {
+            let (began, ended) = self.span_ms.unwrap_or((time, time));
+            self.span_ms = Some((began, ended.max(time)));
+        }
+        if row.message.role.as_deref() == Some("assistant") {
+            self.responses.extend(row.message.id.filter(|_| is_of_prompt));
+        }
+        let Content::Blocks(blocks) = row.message.content else { return };
+        for call in blocks.into_iter().filter_map(|block| block.tool_use_id).filter(|call| at.seen.insert(call.clone()))
+        {
+            if is_of_prompt {
+                self.calls.push(call);
+            } else {
+                self.earlier += 1;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -122,7 +140,7 @@ mod tests {
             user("p2", &result("t2")),
             user("p2", &result("t3")),
         ];
-        fs::write(&path, rows.join("\n")).unwrap();
+        fs::write(&path, rows.join("\n") + "\n").unwrap();
         let memory = recall(&path, Some("p2")).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
         assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use chrono::DateTime;
+use memchr::{memchr, memchr2_iter, memmem};
 use serde::Deserialize;
 
 use crate::engine::amount::Amount;
@@ -44,7 +45,7 @@ pub fn response(line: &[u8]) -> Parsed<'_> {
     match serde_json::from_slice::<Row>(line) {
         Ok(row) => row.into_response(),
         // The shape of rows that are no responses is not ours to know.
-        Err(_) if memchr::memmem::find(line, br#""type":"assistant""#).is_none() => Parsed::Other,
+        Err(_) if memmem::find(line, br#""type":"assistant""#).is_none() => Parsed::Other,
         Err(cause) => Parsed::Broken(cause.to_string()),
     }
 }
@@ -60,6 +61,34 @@ pub fn is_notification(line: &[u8]) -> bool {
     let Ok(row) = serde_json::from_slice::<PromptRow>(line) else { return false };
     let by_origin = row.origin.is_some_and(|origin| origin.kind.0 == "task-notification");
     row.kind.0 == "user" && (by_origin || row.message.is_some_and(|message| message.content.0))
+}
+
+/// What a response's row says of its cost, as it is written: the client repeats it in a row for each block of the response.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Gist<'a> {
+    /// The `message.id`.
+    pub id: &'a [u8],
+    usage: &'a [u8],
+}
+
+/// Finds the gist of a row whose usage stands at `usage`, without parsing it; nothing where the client writes it otherwise.
+///
+/// The first `message` is the row's own: what stands before it is the client's.
+pub fn gist(line: &[u8], usage: usize) -> Option<Gist<'_>> {
+    const MESSAGE: &[u8] = br#""message":{"id":""#;
+    /// How far from its start a row's message begins at most.
+    const FAR: usize = 512;
+    let start = line[..usage].windows(MESSAGE.len()).take(FAR).position(|window| window == MESSAGE)?;
+    let id = &line[start + MESSAGE.len()..usage];
+    let id = &id[..memchr(b'"', id)?];
+    let usage = &line[usage..];
+    let mut depth = 0;
+    let mut braces = memchr2_iter(b'{', b'}', usage);
+    let end = braces.find(|at| {
+        depth += if usage[*at] == b'{' { 1 } else { -1 };
+        depth == 0
+    })?;
+    Some(Gist { id, usage: &usage[..end] })
 }
 
 #[derive(Deserialize)]

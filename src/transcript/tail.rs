@@ -13,25 +13,10 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
 
 use crate::engine::amount::Amount;
-use crate::pricing::usage::Usage;
 use crate::transcript::lines::{Lines, Piece};
 use crate::transcript::open;
+use crate::transcript::response::{Response, Shrinks};
 use crate::transcript::row::{self, Parsed, ResponseRow};
-
-/// One model response.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Response {
-    /// The `message.id`.
-    pub id: String,
-    /// The model that answered.
-    pub model: String,
-    /// When, in milliseconds since 1970, by the row; zero where it does not say.
-    pub at_ms: i64,
-    /// What it used.
-    pub usage: Usage,
-    /// The session that made the request, where the row is a fork's copy of another session's.
-    pub billed_by: Option<String>,
-}
 
 /// What is new in a transcript.
 #[derive(Debug, Default, PartialEq)]
@@ -74,9 +59,9 @@ const MARKS: [Mark; 3] = [
 ];
 
 impl Mark {
-    /// Returns the mark that the needle is part of.
-    fn at(bytes: &[u8], needle: usize) -> Option<&'static Mark> {
-        const { &MARKS }.iter().find(|mark| {
+    /// Returns the place in the table of the mark that the needle is part of.
+    fn at(bytes: &[u8], needle: usize) -> Option<usize> {
+        MARKS.iter().position(|mark| {
             let after = &bytes[needle + NEEDLE.len()..];
             bytes[..needle].ends_with(mark.before) && mark.after.iter().any(|start| after.starts_with(start))
         })
@@ -86,6 +71,9 @@ impl Mark {
 /// The most sentences kept about one chunk.
 const MOST_SUSPICIOUS: usize = 20;
 
+/// The most that is read in one go, well below a second's worth: a file may pretend to any length. The rest is for the next time.
+const MOST_AT_ONCE: u64 = 1 << 30;
+
 /// Reads a transcript from `offset` to `upto`, or to its end.
 ///
 /// A last line without its end is left for the next time. Where the file is not the one that the offset was saved for
@@ -93,7 +81,7 @@ const MOST_SUSPICIOUS: usize = 20;
 /// id, so nothing is charged twice.
 pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
     let (file, length) = open(path)?;
-    let end = upto.map_or(length, |upto| upto.min(length));
+    let end = upto.unwrap_or(length).min(length).min(offset.saturating_add(MOST_AT_ONCE));
     let mut chunk = Chunk { offset, ..Chunk::default() };
     let finder = Finder::new(NEEDLE);
     let known = if offset <= length { Lines::at(&file, offset, end)? } else { None };
@@ -105,6 +93,7 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
             Lines::of(&file, end)
         }
     };
+    let began = chunk.offset;
     let interesting = |bytes: &[u8]| finder.find_iter(bytes).any(|needle| Mark::at(bytes, needle).is_some());
     while let Some(piece) = lines.next(interesting)? {
         match piece {
@@ -113,6 +102,9 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
             Piece::Uninteresting => {}
         }
         chunk.offset = lines.position();
+    }
+    if chunk.offset == began && end.saturating_sub(began) >= MOST_AT_ONCE {
+        chunk.doubt(format!("a line of more than {MOST_AT_ONCE} bytes keeps a transcript from being read"));
     }
     chunk.fold_repeats();
     if !chunk.suspicious.is_empty() {
@@ -123,17 +115,28 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
 }
 
 impl Chunk {
-    /// Looks at those of the lines that have a mark.
+    /// Looks at the lines that have a mark, once for each kind: what an agent hands to a tool stands in its row as JSON. A row
+    /// that repeats the one before it is known by its gist, without a parse.
     fn take_lines(&mut self, bytes: &[u8], finder: &Finder) {
-        let mut from = 0;
+        let (mut from, mut before) = (0, None);
+        let (mut line, mut taken) = (0..0, [false; MARKS.len()]);
         while let Some(found) = finder.find(&bytes[from..]) {
             let needle = from + found;
             from = needle + NEEDLE.len();
-            if let Some(mark) = Mark::at(bytes, needle) {
+            let Some(mark) = Mark::at(bytes, needle) else { continue };
+            if needle >= line.end {
                 let start = memrchr(b'\n', &bytes[..needle]).map_or(0, |newline| newline + 1);
                 let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |newline| from + newline);
-                (mark.take)(self, &bytes[start..end]);
-                from = end;
+                (line, taken) = (start..end, [false; MARKS.len()]);
+                // Another field of that name, in the input of a tool, makes it unsure which one is the usage.
+                let sure = finder.find(&bytes[from..end]).is_none();
+                let gist = if sure { row::gist(&bytes[line.clone()], needle - start) } else { None };
+                let last = self.responses.last().filter(|last| last.at_ms != 0).zip(gist);
+                taken[mark] = gist == before && last.is_some_and(|(last, gist)| last.id.as_bytes() == gist.id);
+                before = gist;
+            }
+            if !mem::replace(&mut taken[mark], true) {
+                (MARKS[mark].take)(self, &bytes[line.clone()]);
             }
         }
     }
@@ -212,25 +215,6 @@ impl Chunk {
     }
 }
 
-/// Whether a later row takes back what an earlier one counted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shrinks {
-    Yes,
-    No,
-}
-
-impl Response {
-    /// Folds in another row of the same response.
-    fn fold(&mut self, at_ms: i64, usage: &Usage) -> Shrinks {
-        let shrinks = if self.usage.shrinks_to(usage) { Shrinks::Yes } else { Shrinks::No };
-        self.usage.merge_max(usage);
-        if self.at_ms == 0 {
-            self.at_ms = at_ms;
-        }
-        shrinks
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -272,6 +256,15 @@ mod tests {
         check("", "");
         check(&a, "a:5");
         check(a.repeat(3) + &b, "a:5 b:7");
+        // one whose usage only looks the same, since another object has a field of that name
+        let input =
+            r#"{"message":{"id":"a","content":[{"input":{"usage":{"input_tokens":1,"output_tokens":5}}}],"model""#;
+        let other = row("a", 9).replace(r#"{"message":{"id":"a","model""#, input);
+        check(row("a", 5) + &other, "a:9");
+        check(other.replace(":9", ":5") + &other, "a:9");
+        // one that is no response, then the same as a response
+        let unmetered = a.replace(r#""type""#, r#""isUnmetered":true,"type""#);
+        check(format!("{unmetered}{a}"), "a:5");
         // apart, and in the order of the first row
         check(format!("{a}{b}{a}"), "a:5 b:7");
         check(row("a", 1) + &b + &a, "a:5 b:7");
@@ -283,10 +276,26 @@ mod tests {
     }
 
     #[test]
+    fn what_an_agent_hands_to_a_tool_hides_no_response() {
+        let b = row("b", 7);
+        for input in [
+            r#"{"message":{"role":"user","content":"hello"}}"#,
+            r#"{"message":{"content":"<task-notification>"}}"#,
+            r#"{"modelUsage":{},"type":"cost-state","totalCostUSD":0}"#,
+        ] {
+            let call = row("a", 5).replace(r#""usage""#, &format!(r#""content":[{{"input":{input}}}],"usage""#));
+            let chunk = read(call + &b, 0, None);
+            let seen = (chunk.client_cost, chunk.notification);
+            assert_eq!((shown(&chunk).as_str(), seen), ("a:5 b:7", (None, false)), "{input}");
+        }
+    }
+
+    #[test]
     fn doubts_are_said_and_not_without_end() {
         check(row("a", -5), "a:0 response `a` has a token count that cannot be: it is ignored");
         check(row("", 5), "a response's row cannot be read: usage without a `message.id`");
-        assert_eq!(read(row("a", -1).repeat(100), 0, None).suspicious.len(), MOST_SUSPICIOUS);
+        let many: String = (0..100).map(|number| row(&number.to_string(), -1)).collect();
+        assert_eq!(read(many, 0, None).suspicious.len(), MOST_SUSPICIOUS);
         let doubt = &read(row("a", -1), 0, None).suspicious[0];
         assert!(doubt.ends_with(" (in t.jsonl)"), "{doubt}");
     }

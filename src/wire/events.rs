@@ -66,7 +66,7 @@ pub const EVENTS: [EventRow; 12] = [
     row(EventName::SubagentStop, "SubagentStop", true, 610, false),
     row(EventName::Stop, "Stop", false, 610, false),
     row(EventName::SessionEnd, "SessionEnd", true, 5, false),
-    row(EventName::ConfigChange, "ConfigChange", true, 10, false),
+    row(EventName::ConfigChange, "ConfigChange", true, 10, true),
 ];
 
 impl EventName {

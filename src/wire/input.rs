@@ -57,6 +57,13 @@ pub struct Input<'a> {
     stop_hook_active: bool,
 }
 
+impl Input<'_> {
+    /// Whether the result of some call of the batch holds these words.
+    pub fn batch_says(&self, words: &str) -> bool {
+        self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct BatchCall<'a> {
     #[serde(default)]

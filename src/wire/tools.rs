@@ -107,6 +107,15 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
     }
 }
 
+/// What a shell command names that speaks to the model without the client.
+const API: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "/v1/messages"];
+
+/// Whether a call runs a shell command that speaks to the model itself.
+pub fn asks_the_model(tool: &str, input: Option<&RawValue>) -> bool {
+    let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
+    is_shell && input.is_some_and(|input| API.iter().any(|name| input.get().contains(name)))
+}
+
 /// Returns the timeout that a call asks for, else the tool's own; nothing and less count as not asked for.
 fn given(timeout: Option<f64>, default: u64) -> u64 {
     timeout.filter(|given| *given >= 1.0).map_or(default, |given| given as u64)

@@ -9,8 +9,10 @@ use std::process::{Child, Command, Output, Stdio};
 use rusqlite::Connection;
 
 /// In every id of the scene, so that a copy of its rows with another mark is another session.
-const MARK: &str = "f05eb0c5";
+pub const MARK: &str = "f05eb0c5";
 const SESSIONS: u32 = 10_000;
+/// Row ids of copies are spread over so much of all that there are.
+const SPREAD: u64 = 4_000_000_000_000_030_000;
 
 /// What the hook is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +49,22 @@ impl Scene {
 
     /// Does the same under a user's configuration.
     pub fn under(binary: &Path, config: &str) -> Scene {
+        Scene::among(binary, config, SESSIONS)
+    }
+
+    /// Does the same among so many sessions.
+    pub fn among(binary: &Path, config: &str, sessions: u32) -> Scene {
         let scene = Scene::empty(binary);
         fs::write(scene.path("home/.claude/fusebox.json"), config).unwrap();
         scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit, Event::PreToolUse]);
         scene.write_transcript(8 << 10);
         scene.hooks(&[Event::PostToolUse, Event::PostToolBatch, Event::SubagentStart, Event::SubagentStop]);
-        scene.multiply();
+        scene.multiply(sessions);
         scene
     }
 
-    fn empty(binary: &Path) -> Scene {
+    /// Makes the places, and nothing in them.
+    pub fn empty(binary: &Path) -> Scene {
         let folder = tempfile::tempdir().unwrap();
         let scene = Scene { folder, binary: binary.to_owned(), calls: Cell::new(0), rows: Cell::new(0) };
         fs::create_dir_all(scene.path("project")).unwrap();
@@ -195,16 +203,17 @@ impl Scene {
         }
     }
 
-    /// Puts ten thousand copies of the session beside it: each row that has its mark, with another.
-    fn multiply(&self) {
+    /// Puts so many copies of the session beside it: each row that has its mark, with another.
+    fn multiply(&self, sessions: u32) {
         let database = Connection::open(self.path("state/state.db")).unwrap();
         let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
         for table in texts(&database, names) {
             let columns = texts(&database, &format!("SELECT name FROM pragma_table_info('{table}')"));
-            let copies: Vec<String> = columns.iter().map(|column| copy_of(column)).collect();
+            let copies: Vec<String> =
+                columns.iter().map(|column| copy_of(column, SPREAD / u64::from(sessions))).collect();
             let marked: Vec<String> = columns.iter().map(|column| format!("instr({column}, '{MARK}')")).collect();
             let copy = format!(
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {SESSIONS})
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {sessions})
                  INSERT OR IGNORE INTO {table} SELECT {} FROM {table}, n WHERE {}",
                 copies.join(", "),
                 marked.join(" OR ")
@@ -215,13 +224,14 @@ impl Scene {
 }
 
 /// Returns the expression for a column's value in copy `i`: ids get another mark, numbers stay, row ids are spread evenly.
-fn copy_of(column: &str) -> String {
+fn copy_of(column: &str, apart: u64) -> String {
     match column {
         "id" => format!(
-            "CASE typeof(id) WHEN 'integer' THEN ((id & 0x3fffffffffffffff) + i * 400000000000003) ELSE replace(id, '{MARK}', printf('%08x', i)) END"
+            "CASE typeof(id) WHEN 'integer' THEN ((id & 0x3fffffffffffffff) + i * {apart}) ELSE replace(id, '{MARK}', printf('%08x', i)) END"
         ),
         _ => format!(
-            "CASE typeof({column}) WHEN 'text' THEN replace({column}, '{MARK}', printf('%08x', i)) ELSE {column} END"
+            "CASE typeof({column}) WHEN 'text' THEN replace({column}, '{MARK}', printf('%08x', i))
+             WHEN 'blob' THEN CAST(replace(CAST({column} AS TEXT), '{MARK}', printf('%08x', i)) AS BLOB) ELSE {column} END"
         ),
     }
 }

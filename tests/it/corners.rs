@@ -375,3 +375,20 @@ fn esc_on_an_asked_spawn_frees_its_slot() {
     let answer = event(&world, "PreToolUse", &again);
     assert!(!answer.contains("permissionDecision"), "{answer}");
 }
+
+#[test]
+fn a_batch_reads_those_runs_at_work_whose_transcripts_have_grown() {
+    let world = TestWorld::new();
+    event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
+    for id in ["a1", "a2"] {
+        world.write(&format!("s1/subagents/agent-{id}.jsonl"), "");
+        event(&world, "SubagentStart", &json!({"agent_id": id, "agent_type": "Explore"}));
+    }
+    save(&world, |store| store.put_text("s/s1/a/a1", "not to be read").unwrap());
+    write(&world, "s1/subagents/agent-a2.jsonl", &[row("m-a2", "claude-opus-5-5", 0)]);
+    event(&world, "PostToolBatch", &json!({"tool_calls": [call("t1", "Read", &json!({}))]}));
+    save(&world, |store| {
+        assert_eq!(store.text("s/s1/a/a1").unwrap().as_deref(), Some("not to be read"));
+        assert_eq!(store.run("s1", "a2").unwrap().unwrap().tally.spent.requests, 1);
+    });
+}

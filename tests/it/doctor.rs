@@ -26,8 +26,13 @@ fn a_sound_installation() {
     ok    switches  no setting switches hooks off
     ok    binary    fusebox 0.1.0
     ok    blocking  the call past the cap of a trial session was refused
+    ok    failing   where the binary is missing, crashes or is late: open at every
+                    event; where the state is broken: closed at UserPromptSubmit,
+                    PreToolUse, ConfigChange, open at the others; bugs and
+                    unreadable input: open (`on_error`)
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
+    ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
@@ -47,12 +52,15 @@ fn nothing_installed() {
     ok    binary    fusebox 0.1.0
     FAIL  blocking  nothing is registered that could block
                     -> run `fusebox init`
+    warn  failing   nothing is registered that could fail
+                    -> run `fusebox init`
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
+    ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
-    warn  client    `2.1.199 (Claude Code)` is older than 2.1.200, the oldest tried
-                    -> update the client
+    warn  client    `2.1.199 (Claude Code)` is older than 2.1.214, the oldest tried
+                    -> update the client: 2.1.328 has all that Fusebox uses
     warn  latency   not measured: nothing is registered
                     -> run `fusebox init`
     [exit 1]
@@ -82,9 +90,12 @@ fn everything_wrong() {
                     -> run `fusebox init` again
     FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)
                     -> limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again
+    ok    failing   where the binary is missing, crashes or is late: open at every event; where the state is broken: closed at UserPromptSubmit, ConfigChange, open at the others; bugs and unreadable
+                    input: open (`on_error`)
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
                     -> `fusebox config check` shows all of them
     ok    state     [ROOT]/state/state.db is sound
+    ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
@@ -95,6 +106,52 @@ fn everything_wrong() {
     world.write("project/.claude/settings.json", "{ \"disableAllHooks\": true }");
     let line = world.run(&["doctor"]).stdout.lines().find(|line| line.contains("switches")).unwrap().to_owned();
     insta::assert_snapshot!(line, @"FAIL  switches  .claude/settings.json switches hooks off (disableAllHooks or allowManagedHooksOnly)");
+}
+
+/// Runs `doctor --json`; returns one of its checks.
+fn check(world: &TestWorld, name: &str) -> serde_json::Value {
+    let report: serde_json::Value = serde_json::from_str(&world.run(&["doctor", "--json"]).stdout).unwrap();
+    report["checks"].as_array().unwrap().iter().find(|check| check["check"] == name).unwrap().clone()
+}
+
+#[test]
+fn each_handler_fails_one_way_or_the_other() {
+    let world = with_client("2.1.328");
+    world.write("home/.claude/fusebox.json", r#"{ "on_error": "deny" }"#);
+    let _said = world.run(&["init", "--fail-closed"]).ok();
+    let failing = check(&world, "failing");
+    assert_eq!(failing["health"], "ok");
+    let of = |event: &str| {
+        let handlers = failing["handlers"].as_array().unwrap();
+        let fate = handlers.iter().find(|handler| handler["event"] == event).unwrap();
+        ["missing", "crash", "timeout", "state"].map(|fault| fate[fault].as_str().unwrap().to_owned())
+    };
+    assert_eq!(failing["handlers"].as_array().unwrap().len(), 12);
+    assert_eq!(of("PreToolUse"), ["closed"; 4]);
+    assert_eq!(of("PostToolBatch"), ["closed", "closed", "closed", "open"]);
+    assert_eq!(of("Stop"), ["open"; 4]);
+    insta::assert_snapshot!(failing["words"].as_str().unwrap(), @"where the binary is missing, crashes or is late: closed at UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, PostToolBatch, ConfigChange, open at the others; where the state is broken: closed at UserPromptSubmit, PreToolUse, ConfigChange, open at the others; bugs and unreadable input: closed (`on_error`)");
+}
+
+#[test]
+fn an_older_client_is_told_of_with_what_it_costs() {
+    let world = with_client("2.1.240");
+    let said = world.run(&["init", "--fail-closed"]).ok();
+    assert!(said.contains("the client here is 2.1.240, where --fail-closed has no effect yet"), "{said}");
+    let (client, failing) = (check(&world, "client"), check(&world, "failing"));
+    assert_eq!((&client["health"], &failing["health"]), (&"warn".into(), &"warn".into()));
+    assert!(failing["handlers"].as_array().unwrap().iter().all(|handler| handler["crash"] == "open"));
+    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was");
+    assert_eq!(check(&with_client("2.1.999"), "client")["health"], "ok");
+}
+
+/// Nobody waits for ever, for a client or for a registered binary.
+#[test]
+fn a_client_that_hangs_is_given_up() {
+    let world = TestWorld::new();
+    world.script("bin/claude", "exec sleep 600");
+    let client = check(&world, "client");
+    assert_eq!(client["words"], "`claude --version` does not run: no answer within 10 s");
 }
 
 #[test]

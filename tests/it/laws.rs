@@ -18,7 +18,7 @@ use crate::laws::scripts::{Case, Sizes, case, many_rules, more, shuffled};
 const SCRIPTS: u32 = 40;
 
 /// Tries a law with scripts that are the same on every machine; a script that breaks it is made as short as can be.
-fn try_all<S: Strategy>(name: &str, scripts: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), String>)
+pub fn try_all<S: Strategy>(name: &str, scripts: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), String>)
 where
     S::Value: Clone,
 {

@@ -6,7 +6,7 @@ use fusebox::store::logbook;
 use fusebox::world::World;
 use serde_json::{Value, json};
 
-use crate::state::load;
+use crate::state::{load, save};
 use crate::world::TestWorld;
 
 const SESSION: &str = "s1";
@@ -85,8 +85,10 @@ fn a_subagent_without_state_keeps_its_counters_too() {
     write(&world, "s1/subagents/agent-a1.jsonl", &[user("p2", &json!("work"))]);
     write(&world, "s1/subagents/agent-a1.jsonl", &worked("p2", "a-t1"));
     let agent = json!({"agent_id": "a1", "agent_type": "developer"});
-    assert_eq!(call(&world, "a-t2", &agent), "");
+    assert_eq!(call(&world, "a-t2", &agent), "", "the client shows nothing that is said at a subagent's calls");
     assert!(call(&world, "a-t3", &agent).contains("2/2 (max_turns"));
+    let answer = call(&world, "t3", &json!({}));
+    assert!(answer.contains("whose transcript shows 1 tool call, counted again now"), "{answer}");
 }
 
 #[test]
@@ -98,4 +100,50 @@ fn a_session_counts_the_calls_of_earlier_prompts_too() {
     assert_eq!(load(&world, SESSION).0.tally.turns, 3);
     assert_eq!(call(&world, "t3", &json!({"prompt_id": "p3"})), "");
     assert!(call(&world, "t4", &json!({"prompt_id": "p3"})).contains("of the whole session 4/4 (max_turns"));
+}
+
+#[test]
+fn calls_whose_hooks_were_killed_are_counted_once_and_told_once() {
+    let world = with_work(&json!({"main": {"max_turns": 50}}));
+    world.run(&["init", "--scope", "user"]).ok();
+    event(&world, "SessionStart", &json!({"source": "startup"}));
+    event(&world, "UserPromptSubmit", &json!({"prompt": "on"}));
+    call(&world, "t3", &json!({}));
+    let over = |id: &str| json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id, "tool_response": {}});
+    assert_eq!(event(&world, "PostToolUse", &over("t3")), "");
+    write(&world, "s1.jsonl", &worked("p2", "t3"));
+    // Of this call and the next one nothing is heard, but for the end of the next.
+    write(&world, "s1.jsonl", &worked("p2", "t4"));
+    let told = event(&world, "PostToolUse", &over("t5"));
+    assert!(told.contains("Fusebox: 4 tool calls of main went by without Fusebox being asked"), "{told}");
+    assert_eq!(event(&world, "PostToolUse", &over("t5")), "");
+    assert_eq!(load(&world, SESSION).0.tally.turns, 5);
+    assert!(world.run(&["log", "--json"]).ok().contains("went by without Fusebox being asked"));
+}
+
+#[test]
+fn a_policy_that_was_taken_out_of_the_state_is_read_again() {
+    let world = with_work(&json!({"agents": {"developer": {"max_turns": 1, "warn_at": [], "grace_turns": 0}}}));
+    event(&world, "SessionStart", &json!({"source": "startup"}));
+    save(&world, |store| {
+        let name = store.session(SESSION).unwrap().unwrap().policy;
+        store.forget_fact(&format!("policy:{name}")).unwrap();
+    });
+    let agent = json!({"agent_id": "a1", "agent_type": "developer"});
+    event(&world, "SubagentStart", &agent);
+    assert_eq!(call(&world, "a-t1", &agent), "");
+    assert!(call(&world, "a-t2", &agent).contains("1/1 (max_turns"));
+}
+
+#[test]
+fn while_the_state_cannot_be_used_an_agent_ends_with_the_first_batch_that_was_refused() {
+    let world = with_work(&json!({}));
+    world.write("state", "not a folder");
+    let refused = call(&world, "t3", &json!({}));
+    assert!(refused.contains("limits cannot be checked"), "{refused}");
+    let batch = |result: &str| json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": "t3", "tool_response": result}]});
+    assert_eq!(event(&world, "PostToolBatch", &batch("done")), "");
+    let ended: Value = serde_json::from_str(&event(&world, "PostToolBatch", &batch(&refused))).unwrap();
+    assert_eq!(ended["continue"], false);
+    assert!(ended["systemMessage"].to_string().contains("limits cannot be checked"), "{ended}");
 }

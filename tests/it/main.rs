@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod bad_input;
+mod benchmarks;
 mod budgets;
+mod compatibility;
 mod config;
 mod corners;
 mod cost;
@@ -20,6 +22,7 @@ mod observe;
 mod picture;
 mod replay;
 mod report;
+mod retention;
 mod setup;
 mod shared_state;
 mod sources;

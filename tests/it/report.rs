@@ -4,6 +4,7 @@ mod explain;
 mod limits;
 #[cfg(target_os = "linux")]
 mod orphans;
+mod past;
 mod status;
 
 use fusebox::engine::policy::{Action, Scope};
@@ -39,7 +40,7 @@ fn nothing_to_report_is_said_with_what_to_do() {
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report"]), @r"
-    No session in this period. `fusebox report --since all` shows everything.
+    No session in this period. `fusebox report --since all` shows everything, `--transcripts` what was before Fusebox.
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--by", "agent"]), @r"

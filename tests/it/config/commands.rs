@@ -83,6 +83,7 @@ fn show_covers_every_scope() {
       spawn_may_loosen          false                                         built-in
       roles                     {"planning":["*opus*","*fable*","*mythos*"]}  built-in
       time_zone                 "local"                                       built-in
+      retention_days            90                                            built-in
       locked                    false                                         built-in
       ceilings.max_turns        [1,100]                                       built-in
       ceilings.max_duration_ms  [1000,3600000]                                built-in
@@ -270,6 +271,7 @@ fn show_has_the_budgets_and_rates_of_every_layer() {
       on_error                  "allow"                                                          built-in
       spawn_may_loosen          false                                                            built-in
       roles                     {"planning":["*opus*","*fable*","*mythos*"]}                     built-in
+      retention_days            90                                                               built-in
       locked                    false                                                            built-in
       ceilings.max_turns        [1,100]                                                          built-in
       ceilings.max_duration_ms  [1000,3600000]                                                   built-in

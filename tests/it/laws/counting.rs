@@ -63,6 +63,32 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
     });
 }
 
+#[test]
+fn a_prompt_whose_id_comes_back_keeps_what_it_has_counted() {
+    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
+    for (number, (prompt, call)) in [("p1", 1), ("p2", 2), ("p1", 1), ("p1", 3)].into_iter().enumerate() {
+        let event = Event { prompt_id: Some(prompt.to_owned()), ..event(number, arrives(call, 1)) };
+        step(&mut book, &event, &Findings::default(), &Policy::default());
+        book.saved();
+    }
+    assert_eq!(["p1", "p2"].map(|id| book.run(id).map(|run| run.tally.turns)), [Some(2), Some(1)]);
+    assert_eq!(book.session.tally.turns, 3);
+}
+
+#[test]
+fn a_call_that_ends_after_the_next_prompt_counts_once() {
+    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
+    let prompt = || Kind::Prompt { text_hash: 0, notification: None };
+    let happens =
+        [("p1", prompt()), ("p1", arrives(1, 0)), ("p2", prompt()), ("p1", arrives(1, 1)), ("p1", arrives(1, 3))];
+    for (number, (id, kind)) in happens.into_iter().enumerate() {
+        let event = Event { prompt_id: Some(id.to_owned()), ..event(number, kind) };
+        step(&mut book, &event, &Findings::default(), &Policy::default());
+        book.saved();
+    }
+    assert_eq!(book.session.tally.turns, 1);
+}
+
 /// One row of a response: which, and its output tokens so far.
 type Row = (u8, u64);
 

@@ -1,0 +1,316 @@
+//! How the state grows over a year of heavy use, with pruning and without: its size, what a hook call takes, and how long pruning
+//! holds the lock that hooks wait for. The sessions of that year are copies of one that hook calls have made.
+//!
+//! `cargo bench --bench history` takes about ten minutes; `-- 20` makes 20 sessions a day instead of 200.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at its first surprise")]
+#![expect(clippy::disallowed_methods, reason = "this is about time, and says how much")]
+#![expect(clippy::disallowed_macros, reason = "the figures go to the terminal")]
+
+#[expect(dead_code, reason = "this benchmark has no bars")]
+mod page;
+mod picture;
+#[expect(dead_code, reason = "its own copies of a session are for another benchmark")]
+#[path = "../tests/gates/scene.rs"]
+mod scene;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use fusebox::engine::session::Session;
+use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::store::Store;
+use fusebox::store::entries::id_of;
+use fusebox::world::World;
+use rusqlite::{Connection, params};
+use scene::{Event, MARK, Scene, feed, static_binary};
+
+const DAYS: i64 = 365;
+const RETENTION_DAYS: i64 = 90;
+/// The days after which the state is looked at, as months.
+const LOOKS: [(i64, f64); 4] = [(30, 1.0), (91, 3.0), (182, 6.0), (365, 12.0)];
+const ROUNDS: usize = 101;
+
+fn main() {
+    let sessions = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(200);
+    let scene = Scene::empty(&static_binary());
+    let template = Template::of(&scene);
+    let [kept, pruned] = ["kept", "pruned"].map(|name| State::copied(&scene, name));
+    let mut looks = Vec::new();
+    let mut prunings = Vec::new();
+    for day in 1..=DAYS {
+        let at_ms = World::real().now().wall_ms - (DAYS - day) * DAY_MS;
+        for state in [&kept, &pruned] {
+            template.write(state, (u32::try_from(day).unwrap(), sessions), at_ms);
+        }
+        prunings.push(pruned.prune(at_ms - RETENTION_DAYS * DAY_MS));
+        if let Some((_, months)) = LOOKS.iter().find(|look| look.0 == day) {
+            println!("day {day}");
+            looks.push((*months, look(&scene, &kept, &pruned)));
+        }
+    }
+    page::section("history", &told(sessions, template.rows.len(), &looks, &prunings));
+}
+
+/// One folder of a state.
+struct State(PathBuf);
+
+impl State {
+    /// Copies the scene's state.
+    fn copied(scene: &Scene, name: &str) -> State {
+        let folder = scene.path(name);
+        fs::create_dir_all(folder.join("locks")).unwrap();
+        fs::copy(scene.path("state/state.db"), folder.join("state.db")).unwrap();
+        State(folder)
+    }
+
+    /// Prunes as a hook would have begun it on this day; returns how long that took, and the longest step of it.
+    fn prune(&self, before_ms: i64) -> Pruning {
+        let begin = Instant::now();
+        let (mut since, mut longest, mut steps) = (begin, Duration::ZERO, 0);
+        let day = |at_ms: i64| (at_ms / DAY_MS).to_string();
+        prune(&World::real(), &self.0, Order { before_ms, day }, || {
+            longest = longest.max(since.elapsed());
+            steps += 1;
+            since = Instant::now();
+        })
+        .unwrap();
+        Pruning { whole: begin.elapsed(), longest, steps }
+    }
+
+    fn size(&self) -> u64 {
+        fs::metadata(self.0.join("state.db")).unwrap().len()
+    }
+
+    /// Opens the state and reads a session, as every hook does.
+    fn open(&self, id: &str) -> Duration {
+        let begin = Instant::now();
+        let store = Store::open_for(&self.0, Some(id)).unwrap();
+        let found: Option<Session> = store.session(id).unwrap();
+        let took = begin.elapsed();
+        assert!(found.is_some());
+        took
+    }
+
+    /// Makes one call, and says how long the process took.
+    fn call(&self, scene: &Scene) -> Duration {
+        let input = scene.payload(Event::PreToolUse, 2 << 10);
+        let mut command = scene.hook_command();
+        command.env("FUSEBOX_HOME", &self.0);
+        let begin = Instant::now();
+        let output = feed(&mut command, &input);
+        let took = begin.elapsed();
+        assert!(output.status.success() && output.stderr.is_empty(), "the hook failed");
+        took
+    }
+
+    /// Counts the instructions of one call.
+    fn instructions(&self, scene: &Scene) -> u64 {
+        let hook = scene.hook_command();
+        let mut command = scene.command("valgrind");
+        command.env("FUSEBOX_HOME", &self.0).args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        let output =
+            feed(command.arg(hook.get_program()).args(hook.get_args()), &scene.payload(Event::PreToolUse, 2 << 10));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let count = said.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
+        count.unwrap_or_else(|| panic!("valgrind counted nothing: {said}"))
+    }
+}
+
+struct Pruning {
+    whole: Duration,
+    longest: Duration,
+    steps: u64,
+}
+
+/// What one state is like at a look.
+struct Look {
+    size: u64,
+    open: Duration,
+    call: Duration,
+    instructions: u64,
+}
+
+/// Looks at both states in turn, so that a slow moment hits both.
+fn look(scene: &Scene, kept: &State, pruned: &State) -> [Look; 2] {
+    let states = [kept, pruned];
+    let mut opens = [const { Vec::new() }; 2];
+    let mut calls = [const { Vec::new() }; 2];
+    let mut counts = [const { Vec::new() }; 2];
+    for round in 0..ROUNDS {
+        for (at, state) in states.iter().enumerate() {
+            opens[at].push(state.open(&scene.session()));
+            calls[at].push(state.call(scene));
+            if round < 13 {
+                counts[at].push(state.instructions(scene));
+            }
+        }
+    }
+    [0, 1].map(|at| Look {
+        size: states[at].size(),
+        open: median(&mut opens[at]),
+        call: median(&mut calls[at]),
+        instructions: median(&mut counts[at]),
+    })
+}
+
+fn median<T: Ord + Copy>(figures: &mut [T]) -> T {
+    figures.sort_unstable();
+    figures[figures.len() / 2]
+}
+
+/// A session's entries, from which others are made: its mark and its time are replaced.
+struct Template {
+    rows: Vec<Row>,
+    /// What stands for its time in names and bodies.
+    times: Vec<String>,
+}
+
+struct Row {
+    name: String,
+    /// As JSON, whatever form it is kept in.
+    body: String,
+    is_binary: bool,
+}
+
+impl Template {
+    /// Makes a session of 50 calls, 40 responses and 3 subagents by hook calls.
+    fn of(scene: &Scene) -> Template {
+        fs::write(scene.path("home/.claude/fusebox.json"), "{}").unwrap();
+        scene.hooks(&[Event::SessionStart, Event::UserPromptSubmit]);
+        for call in 0..50 {
+            scene.hooks(&[Event::PreToolUse, Event::PostToolUse]);
+            if call < 40 {
+                scene.write_transcript(4 << 10);
+            }
+            scene.hooks(&[Event::PostToolBatch]);
+        }
+        scene.hooks(&[Event::SubagentStart, Event::SubagentStop]);
+        let id = scene.session();
+        let session = Store::open_for(&scene.path("state"), None).unwrap().session(&id).unwrap().unwrap();
+        let charged = Store::open_for(&scene.path("state"), None).unwrap().charges_of(&id).unwrap();
+        assert_eq!((session.tally.turns, charged.len()), (50, 40));
+        let rows = read(&Connection::open(scene.path("state/state.db")).unwrap());
+        let times = [session.started.wall_ms, session.last.wall_ms, charged[0].at_ms].map(|at| at.to_string()).into();
+        Template { rows, times }
+    }
+
+    /// Writes a day's sessions, whose events are all of one moment.
+    fn write(&self, state: &State, (day, sessions): (u32, u32), at_ms: i64) {
+        let mut database = Connection::open(state.0.join("state.db")).unwrap();
+        let transaction = database.transaction().unwrap();
+        {
+            let mut plain = transaction.prepare("INSERT OR IGNORE INTO entry VALUES (?1, ?2, ?3)").unwrap();
+            let mut binary = transaction.prepare("INSERT OR IGNORE INTO entry VALUES (?1, ?2, jsonb(?3))").unwrap();
+            for session in 0..sessions {
+                let mark = format!("{:08x}", day * 10_000 + session);
+                let at = at_ms.to_string();
+                let listed = format!("{at_ms:016}");
+                let as_of = |text: &str| {
+                    let marked = text.replace(MARK, &mark);
+                    self.times
+                        .iter()
+                        .fold(marked, |text, time| text.replace(&format!("{time:0>16}"), &listed).replace(time, &at))
+                };
+                for row in &self.rows {
+                    let (name, body) = (as_of(&row.name), as_of(&row.body));
+                    let statement = if row.is_binary { &mut binary } else { &mut plain };
+                    statement.execute(params![id_of(&name), name, body]).unwrap();
+                }
+                // Each client leaves a fact and, on average, a record of the log.
+                let client = format!("x/fact/client:{}:1", 5_000_000 + day * 10_000 + session);
+                plain.execute(params![id_of(&client), client, format!("policy {mark}")]).unwrap();
+                let number = format!("x/log/{:012}", day * sessions + session);
+                plain
+                    .execute(params![id_of(&number), number, format!(r#"[{at},{{"event":"AGENT_WARNING"}}]"#)])
+                    .unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+    }
+}
+
+/// Reads the entries of the scene's session, two subagents more among them; its client is gone.
+fn read(database: &Connection) -> Vec<Row> {
+    let sql =
+        "SELECT name, CASE typeof(body) WHEN 'blob' THEN json(body) ELSE body END, typeof(body) = 'blob' FROM entry
+        WHERE instr(name, ?1) AND name NOT LIKE 'x/fact/%' AND name NOT LIKE 'x/log/%'";
+    let mut statement = database.prepare(sql).unwrap();
+    let rows =
+        statement.query_map([MARK], |row| Ok(Row { name: row.get(0)?, body: row.get(1)?, is_binary: row.get(2)? }));
+    let mut rows: Vec<Row> = rows.unwrap().map(Result::unwrap).collect();
+    let subagent = format!("a{MARK}00000001");
+    let more: Vec<Row> = ["2", "3"]
+        .iter()
+        .flat_map(|number| {
+            let of_it = rows.iter().filter(|row| row.name.contains(&subagent));
+            let other = subagent.replace("00000001", &format!("0000000{number}"));
+            of_it
+                .map(|row| Row { name: row.name.replace(&subagent, &other), body: row.body.clone(), ..*row })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    rows.extend(more);
+    for row in rows.iter_mut().filter(|row| row.body.contains("\"client\"")) {
+        let mut body: serde_json::Value = serde_json::from_str(&row.body).unwrap();
+        body.as_object_mut().unwrap().remove("client");
+        row.body = body.to_string();
+    }
+    rows
+}
+
+fn told(sessions: u32, rows: usize, looks: &[(f64, [Look; 2])], prunings: &[Pruning]) -> String {
+    let mega = |bytes: u64| bytes as f64 / 1e6;
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let mut text = format!(
+        "{sessions} sessions a day, each of 50 calls, 40 responses and 3 subagents ({rows} entries); pruned once a day as of \
+         that day (`retention_days` 90) or never.\n\n\
+         | months | database, MB | | PreToolUse, ms | | its instructions | | opening the state and reading a session, ms | |\n\
+         |--:|--:|--:|--:|--:|--:|--:|--:|--:|\n\
+         | | never pruned | pruned | never | pruned | never | pruned | never | pruned |\n"
+    );
+    for (months, [kept, pruned]) in looks {
+        text += &format!(
+            "| {months} | {:.0} | {:.0} | {:.2} | {:.2} | {} | {} | {:.3} | {:.3} |\n",
+            mega(kept.size),
+            mega(pruned.size),
+            ms(kept.call),
+            ms(pruned.call),
+            kept.instructions,
+            pruned.instructions,
+            ms(kept.open),
+            ms(pruned.open)
+        );
+    }
+    let working = &prunings[RETENTION_DAYS as usize + 1..];
+    let mut wholes: Vec<Duration> = working.iter().map(|pruning| pruning.whole).collect();
+    let mut longest: Vec<Duration> = working.iter().map(|pruning| pruning.longest).collect();
+    let steps: u64 = working.iter().map(|pruning| pruning.steps).sum();
+    let each: Duration = wholes.iter().sum::<Duration>() / u32::try_from(steps).unwrap();
+    text += &format!(
+        "\nThe daily pruning removes {sessions} sessions in {} steps, each under the locks for {:.2} ms on average: {:.2} s of \
+         work a day (median), beside pauses of 10 ms between the steps. The longest step of a day: {:.1} ms (median over the \
+         days), {:.1} ms (the worst day).\n\n",
+        steps / working.len() as u64,
+        ms(each),
+        median(&mut wholes).as_secs_f64(),
+        ms(median(&mut longest)),
+        ms(longest.iter().copied().max().unwrap())
+    );
+    let line = |at: usize, of: fn(&Look) -> f64| {
+        looks.iter().map(|(months, both)| (*months, of(&both[at]))).collect::<Vec<_>>()
+    };
+    let size = |look: &Look| look.size as f64 / 1e6;
+    let call = |look: &Look| look.call.as_secs_f64() * 1e3;
+    for (name, title, y, of) in [
+        ("history-size", "Size of the state", "MB", size as fn(&Look) -> f64),
+        ("history-call", "A PreToolUse call", "ms", call),
+    ] {
+        let lines = [("never pruned", line(0, of)), ("pruned daily", line(1, of))];
+        let lines: Vec<(&str, &[(f64, f64)])> = lines.iter().map(|(name, points)| (*name, points.as_slice())).collect();
+        text += &page::picture(name, title, &picture::curves(title, "months of history", y, &lines));
+        text += "\n\n";
+    }
+    text
+}

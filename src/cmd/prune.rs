@@ -1,0 +1,150 @@
+//! `fusebox prune`: removes the detail of old sessions.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+
+use serde::Serialize;
+
+use crate::cmd::config::project_folder;
+use crate::cmd::{fresh, person};
+use crate::config::keys::RETENTION_RANGE;
+use crate::config::load;
+use crate::error::Result;
+use crate::live::prune::{self, Order, PAUSE, Removed};
+use crate::processes;
+use crate::report::json;
+use crate::report::value::Stamp;
+use crate::setup::soundness;
+use crate::store::retention::Extent;
+use crate::store::{self, Store};
+use crate::world::World;
+
+/// Arguments of `fusebox prune`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A hook begins this by itself once a day, in the background, with `retention_days` as configured when clients start.
+What stays: sums of each day by project and model; the counters, orders and grants of a session whose transcript is still
+there, so that a resumed session goes on where it stood; trust; budgets of open days, weeks and months.
+
+Examples:
+  fusebox prune --dry-run           what would go
+  fusebox prune                     prune now
+  fusebox prune --older-than 60d    prune more than `retention_days` says")]
+pub struct Args {
+    /// Prune sessions without an event for so long, at least 32 days [default: as configured]
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    older_than: Option<u64>,
+    /// Only say what would go
+    #[arg(long)]
+    dry_run: bool,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    /// Prune as a hook has begun it: in the background, with what was configured when clients started
+    #[arg(long, hide = true, conflicts_with_all = ["older_than", "dry_run", "json"])]
+    automatic: bool,
+}
+
+/// What was done, or would be.
+#[derive(Serialize)]
+struct Outcome {
+    version: u32,
+    dry_run: bool,
+    before: Stamp,
+    #[serde(flatten)]
+    removed: Removed,
+    state_bytes: u64,
+}
+
+/// Runs `fusebox prune`.
+pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    let folder = store::folder(world)?;
+    if args.automatic {
+        processes::retreat();
+        let before_ms = prune::pinned_ms(&Store::open(world)?)?;
+        if let Some(before_ms) = before_ms {
+            prune::prune(world, &folder, Order { before_ms, day }, rest)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    person::require(world, "prune")?;
+    let Some(days) = args.older_than.or_else(|| configured(world)) else {
+        world.print("everything is kept: `retention_days` is null\n");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let before_ms = prune::before_ms(world.now().wall_ms, days);
+    let removed = match args.dry_run {
+        true => expected(world, &folder, before_ms)?,
+        false => prune::prune(world, &folder, Order { before_ms, day }, || {})?,
+    };
+    let state_bytes = Store::open(world)?.size()?;
+    let outcome = Outcome { version: 1, dry_run: args.dry_run, before: Stamp(before_ms), removed, state_bytes };
+    world.print(&if args.json { json::text(&outcome) } else { told(&outcome, days) });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn days(text: &str) -> std::result::Result<u64, String> {
+    let (least, most) = RETENTION_RANGE;
+    let days = text.strip_suffix('d').unwrap_or(text).parse().ok();
+    let days = days.filter(|days| (least..=most).contains(days));
+    days.ok_or_else(|| format!("expected days, from {least}d to {most}d: budgets of a month are counted from detail"))
+}
+
+/// Returns what the files say now: a person is asking.
+fn configured(world: &World) -> Option<u64> {
+    let folder = project_folder(world);
+    let (policy, _) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+    policy.retention_days()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nobody waits for a pruning in the background, and it lets others go first"
+)]
+fn rest() {
+    thread::sleep(PAUSE);
+}
+
+fn day(at_ms: i64) -> String {
+    fresh::local(at_ms).format("%Y-%m-%d").to_string()
+}
+
+/// Counts the sessions and what they have, and changes nothing.
+fn expected(world: &World, folder: &Path, before_ms: i64) -> Result<Removed> {
+    let mut removed = Removed::default();
+    for (brief, extent) in prune::survey(folder, before_ms, || {})?.old {
+        let store = Store::open(world)?;
+        removed.responses += store.charges_of(&brief.id)?.len() as u64;
+        removed.calls += store.below(&format!("s/{}/c/", brief.id))?.len() as u64;
+        match extent {
+            Extent::Detail => removed.kept_counters += 1,
+            Extent::Whole => {
+                removed.sessions += 1;
+                removed.runs += store.runs_of(&brief.id)?.len() as u64;
+            }
+        }
+    }
+    let mut next = None;
+    loop {
+        let (old, after) = Store::open(world)?.old_records(before_ms, next)?;
+        removed.records += old.len() as u64;
+        next = after;
+        if next.is_none() {
+            return Ok(removed);
+        }
+    }
+}
+
+fn told(outcome: &Outcome, days: u64) -> String {
+    let Removed { sessions, kept_counters, runs, calls, responses, records } = outcome.removed;
+    let did = if outcome.dry_run { "would prune" } else { "pruned" };
+    format!(
+        "{did} what is older than {} ({days} days):\n  \
+         {sessions} sessions with {runs} runs; {kept_counters} more may be resumed and keep their counters\n  \
+         {responses} responses, {calls} calls, {records} records of the log\n\
+         the state takes {:.1} MB\n",
+        day(outcome.before.0),
+        outcome.state_bytes as f64 / 1e6
+    )
+}

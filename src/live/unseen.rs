@@ -1,0 +1,17 @@
+//! What goes on where no hook is asked: it cannot be counted, so the person is told.
+
+use crate::engine::book::Book;
+use crate::engine::event::{Event, Kind};
+use crate::wire::input::Input;
+use crate::wire::tools;
+
+/// Tells the person, once a session, that a shell command speaks to the model itself.
+pub fn look(book: &mut Book, input: &Input, event: &Event) {
+    let Kind::ToolRequested(call) = &event.kind else { return };
+    if tools::asks_the_model(&call.tool, input.tool_input) && !book.session.said.iter().any(|said| said == "api") {
+        book.session.said.push("api".to_owned());
+        let what = "a shell command of this session names the model's API or the key to it: what it asks for there itself is \
+                    in no transcript, so it is not counted";
+        book.session.tell(what);
+    }
+}

@@ -1,0 +1,244 @@
+//! A tree of transcripts read whole and priced, without any state: each response once over all files.
+//!
+//! Nothing else is needed to say what past sessions cost, so that it can be said before Fusebox has seen an event.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use memchr::memmem;
+use serde::Deserialize;
+
+use crate::engine::record::Charge;
+use crate::error::{Error, Result};
+use crate::pricing::price::price;
+use crate::pricing::table::Table;
+use crate::transcript::intake::CLIENTS_DEFAULT;
+use crate::transcript::response::Response;
+use crate::transcript::tail::{self, Chunk};
+use crate::transcript::{layout, open};
+use crate::wire::input::is_backgrounded_main;
+
+/// How deep below a folder transcripts are looked for.
+const DEPTH: usize = 12;
+
+/// Bytes at a transcript's start in which its folder and session stand.
+const HEAD: u64 = 32 * 1024;
+
+/// The agent whose responses are no subagent's.
+const MAIN: &str = "main";
+
+/// What the transcripts of a tree say.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// The sessions with a transcript.
+    pub sessions: Vec<PastSession>,
+    /// Sentences for the person: what could not be read or believed, and models without a price.
+    pub remarks: Vec<String>,
+}
+
+/// A session, as its transcripts have it.
+#[derive(Debug, Default)]
+pub struct PastSession {
+    /// The client's id of it.
+    pub id: String,
+    /// The folder the client was started in; empty where no row says.
+    pub folder: String,
+    /// Its agents with their types, where those are known.
+    pub agents: Vec<(String, String)>,
+    /// What its responses cost, each in the session that billed it.
+    pub charges: Vec<Charge>,
+}
+
+/// One transcript.
+#[derive(Debug)]
+struct Transcript {
+    path: PathBuf,
+    /// The session in whose place it lies.
+    session: String,
+    /// The subagent's id, where it is one's.
+    agent: Option<String>,
+}
+
+/// What one transcript says.
+struct Reading {
+    chunk: Chunk,
+    folder: String,
+    agent_type: String,
+}
+
+/// Reads all transcripts below folders, or sessions' transcripts with those of their subagents.
+pub fn read(paths: &[PathBuf], table: &Table) -> Result<Tree> {
+    let mut transcripts = Vec::new();
+    for path in paths {
+        transcripts.extend(find(path)?);
+    }
+    // A session's main transcript sorts before its subagents', and a path that is named twice is read once.
+    transcripts.sort_by(|one, other| one.path.cmp(&other.path));
+    transcripts.dedup_by(|one, other| one.path == other.path);
+    let readings = at_once(&transcripts);
+    Ok(Scan { table, transcripts: &transcripts, readings: &readings }.tree())
+}
+
+/// Finds the transcripts that a path stands for.
+fn find(path: &Path) -> Result<Vec<Transcript>> {
+    let meta = fs::metadata(path).map_err(|cause| {
+        Error::file("read", path, cause).hint("give the client's projects folder, a folder below it, or a transcript")
+    })?;
+    let paths = match meta.is_dir() {
+        true => layout::walk(path, DEPTH),
+        false => {
+            let agents = layout::agent_files(path).into_iter().map(|(_, path)| path);
+            [path.to_owned()].into_iter().chain(agents).collect()
+        }
+    };
+    Ok(paths.into_iter().filter_map(transcript).collect())
+}
+
+/// Returns whose transcript a file is; nothing where it is none.
+fn transcript(path: PathBuf) -> Option<Transcript> {
+    let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?.to_owned();
+    let mut above = path.ancestors().skip(1);
+    let below = above.find(|folder| folder.file_name().is_some_and(|name| name == layout::SUBAGENTS));
+    let Some(id) = layout::agent_id(&path) else {
+        // What else lies in a folder of subagents is no transcript.
+        return below.is_none().then_some(Transcript { path, session: stem, agent: None });
+    };
+    let session = match below.and_then(Path::parent).and_then(Path::file_name) {
+        Some(session) => session.to_string_lossy().into_owned(),
+        // Older clients put subagents beside the sessions: only the rows say whose they are.
+        None => said(&head(&path), r#""sessionId":"#),
+    };
+    Some(Transcript { agent: Some(id).filter(|id| !is_backgrounded_main(id)), path, session })
+}
+
+/// Reads transcripts, as many at once as there are processors. What cannot be read is gone: the client deletes old ones.
+fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(transcripts.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut readings = Vec::new();
+        while let Some((at, transcript)) = Some(next.fetch_add(1, Ordering::Relaxed))
+            .and_then(|at| transcripts.get(at).map(|transcript| (at, transcript)))
+        {
+            readings.push((at, Reading::of(transcript)));
+        }
+        readings
+    };
+    let mut all: Vec<Option<Reading>> = transcripts.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        for (at, reading) in workers.into_iter().filter_map(|worker| worker.join().ok()).flatten() {
+            all[at] = reading;
+        }
+    });
+    all
+}
+
+impl Reading {
+    fn of(transcript: &Transcript) -> Option<Reading> {
+        let chunk = tail::read_from(&transcript.path, 0, None).ok()?;
+        let agent_type = match &transcript.agent {
+            Some(_) => layout::meta(&transcript.path).unwrap_or_default().agent_type,
+            None => MAIN.to_owned(),
+        };
+        // Where the session was started is the same for its subagents.
+        let folder =
+            if transcript.agent.is_some() { String::new() } else { said(&head(&transcript.path), r#""cwd":"#) };
+        Some(Reading { chunk, folder, agent_type })
+    }
+}
+
+/// Returns the start of a file.
+fn head(path: &Path) -> Vec<u8> {
+    let Ok((file, length)) = open(path) else { return Vec::new() };
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(HEAD)).unwrap_or_default() + 1);
+    let _as_far_as_it_goes = file.take(HEAD).read_to_end(&mut bytes);
+    bytes
+}
+
+/// Returns the first text that stands after a key; nothing where there is none. Quotes inside a text are escaped, so the
+/// key cannot be in one.
+fn said(bytes: &[u8], key: &str) -> String {
+    let after = memmem::find(bytes, key.as_bytes()).map(|at| &bytes[at + key.len()..]);
+    let text = after.and_then(|after| String::deserialize(&mut serde_json::Deserializer::from_slice(after)).ok());
+    text.unwrap_or_default()
+}
+
+/// Transcripts with what they say.
+struct Scan<'a> {
+    table: &'a Table,
+    transcripts: &'a [Transcript],
+    readings: &'a [Option<Reading>],
+}
+
+impl Scan<'_> {
+    fn each(&self) -> impl Iterator<Item = (&Transcript, &Reading)> {
+        self.transcripts.iter().zip(self.readings).filter_map(|(of, reading)| Some((of, reading.as_ref()?)))
+    }
+
+    fn tree(&self) -> Tree {
+        let (mut sessions, mut remarks) = (BTreeMap::new(), Vec::new());
+        // The model whose price stands in for one without: the first of the session's that has one.
+        let mut main_models: HashMap<&str, &str> = HashMap::new();
+        for (of, reading) in self.each() {
+            let session: &mut PastSession = sessions.entry(of.session.as_str()).or_default();
+            session.id.clone_from(&of.session);
+            if session.folder.is_empty() {
+                session.folder.clone_from(&reading.folder);
+            }
+            if !reading.agent_type.is_empty() {
+                session.agents.push((of.run().to_owned(), reading.agent_type.clone()));
+            }
+            remarks.extend(reading.chunk.suspicious.iter().cloned());
+            let priced = |response: &&Response| self.table.find(&response.model, response.at_ms).is_some();
+            if let Some(first) = reading.chunk.responses.iter().find(priced) {
+                main_models.entry(&of.session).or_insert(&first.model);
+            }
+        }
+        let mut unknown = BTreeMap::new();
+        for (of, response) in self.once() {
+            let billed = response.billed_by.as_deref().and_then(|session| sessions.get_key_value(session));
+            let session = billed.map_or(of.session.as_str(), |(session, _)| session);
+            let stand_in = main_models.get(session).copied().unwrap_or(CLIENTS_DEFAULT);
+            let priced = price(self.table, &response.model, response.at_ms, &response.usage, Some(stand_in));
+            let charge = response.charge((session, of.run()), &priced);
+            if charge.unknown_model {
+                unknown.entry(response.model).or_insert(stand_in);
+            }
+            sessions.entry(session).or_default().charges.push(charge);
+        }
+        remarks.extend(unknown.into_iter().map(|(model, stand_in)| {
+            format!("the model `{model}` has no known price; it is charged at the price of {stand_in}")
+        }));
+        Tree { sessions: sessions.into_values().collect(), remarks }
+    }
+
+    /// Returns each response once, with the transcript that it was first seen in.
+    fn once(&self) -> Vec<(&Transcript, Response)> {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut once: Vec<(&Transcript, Response)> = Vec::new();
+        for (of, reading) in self.each() {
+            for response in &reading.chunk.responses {
+                match places.get(response.id.as_str()) {
+                    Some(place) => once[*place].1.usage.merge_max(&response.usage),
+                    None => {
+                        places.insert(&response.id, once.len());
+                        once.push((of, response.clone()));
+                    }
+                }
+            }
+        }
+        once
+    }
+}
+
+impl Transcript {
+    /// Returns the run that its responses are charged to.
+    fn run(&self) -> &str {
+        self.agent.as_deref().unwrap_or(MAIN)
+    }
+}

@@ -1,0 +1,295 @@
+//! A hook killed at each of its system calls, and each of them failing: the state is the one before or the one after, and the
+//! rest of the session counts as if nothing had happened.
+
+mod story;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::story::{Step, story, until_it_folds};
+use self::trace::{Point, points};
+use crate::page;
+use crate::stage::{Answer, Stage, asked};
+
+/// An event that is killed: where it stands in the story.
+struct Moment {
+    event: &'static str,
+    what: &'static str,
+    /// The step of the story.
+    step: usize,
+    /// Whether the write-ahead log is folded back in it.
+    folds: bool,
+}
+
+const MOMENTS: [Moment; 8] = [
+    moment("SessionStart", "the first event of all: the state is made", 1, false),
+    moment("UserPromptSubmit", "a run opens", 2, false),
+    moment("PreToolUse", "a call is counted", 3, false),
+    moment("PreToolUse", "a call is counted, and the write-ahead log folded back", 3, true),
+    moment("PostToolUse", "the call has run", 5, false),
+    moment("PostToolBatch", "a new response is charged", 6, false),
+    moment("PostToolBatch", "a new response is charged, and the write-ahead log folded back", 6, true),
+    moment("SubagentStop", "an agent's work ends", 14, false),
+];
+
+const fn moment(event: &'static str, what: &'static str, step: usize, folds: bool) -> Moment {
+    Moment { event, what, step, folds }
+}
+
+/// What a system call is made to do.
+struct Harm {
+    /// For people.
+    name: &'static str,
+    /// For strace.
+    inject: &'static str,
+    /// The system calls that it makes sense for; all, where it names none.
+    only: &'static [&'static str],
+}
+
+const FILES: [&str; 13] = [
+    "open",
+    "close",
+    "read",
+    "write",
+    "pread64",
+    "pwrite64",
+    "fsync",
+    "ftruncate",
+    "stat",
+    "lstat",
+    "fstat",
+    "fcntl",
+    "mkdir",
+];
+
+const ERRORS: [Harm; 6] = [
+    Harm {
+        name: "ENOSPC",
+        inject: "error=ENOSPC",
+        only: &["pwrite64", "write", "ftruncate", "open", "mkdir", "fsync"],
+    },
+    Harm { name: "EIO", inject: "error=EIO", only: &FILES },
+    Harm {
+        name: "EACCES",
+        inject: "error=EACCES",
+        only: &["open", "stat", "lstat", "fstat", "mkdir", "flock", "fcntl"],
+    },
+    Harm {
+        name: "ENOMEM",
+        inject: "error=ENOMEM",
+        only: &["mmap", "brk", "open", "read", "pread64", "fcntl", "flock"],
+    },
+    Harm {
+        name: "EINTR",
+        inject: "error=EINTR",
+        only: &["read", "pread64", "pwrite64", "write", "open", "flock", "poll", "fsync"],
+    },
+    Harm { name: "ENOLCK", inject: "error=ENOLCK", only: &["flock", "fcntl"] },
+];
+
+const KILL: Harm = Harm { name: "SIGKILL", inject: "signal=KILL", only: &[] };
+
+/// What happens before there is a hook.
+const NOT_THE_PROGRAM: &str = "execve";
+
+/// The least that the client waits for an answer, but at a session's end.
+const HANDLER: Duration = Duration::from_secs(10);
+
+/// How a shell tells of a process that SIGKILL or SIGABRT has ended.
+const KILLED: i32 = 128 + 9;
+const ABORTED: i32 = 128 + 6;
+
+/// A session on a stage, stopped before one event.
+struct Scene {
+    stage: Stage,
+    steps: Vec<Step>,
+    at: usize,
+    /// The state before the event and after it, and what is counted at the end of the session.
+    before: BTreeMap<String, Value>,
+    after: BTreeMap<String, Value>,
+    end: BTreeMap<String, Value>,
+}
+
+impl Scene {
+    fn of(moment: &Moment) -> Scene {
+        let stage = Stage::under(&serde_json::json!({}));
+        let steps = story(&stage);
+        steps[..moment.step].iter().for_each(|step| step.play(&stage));
+        if moment.folds {
+            until_it_folds(&stage, &steps[moment.step]);
+        }
+        stage.keep("before");
+        let before = essence(&stage);
+        steps[moment.step].play(&stage);
+        let after = essence(&stage);
+        steps[moment.step + 1..].iter().for_each(|step| step.play(&stage));
+        let end = stage.counters();
+        Scene { stage, steps, at: moment.step, before, after, end }
+    }
+
+    /// Returns the system calls of the event, each with how many of its name came before it.
+    fn points(&self) -> Vec<Point> {
+        self.stage.put_back("before");
+        points(&self.stage, self.steps[self.at].event())
+    }
+
+    /// Harms one system call of the event, and looks at what comes of it.
+    fn harm(&self, point: &Point, harm: &Harm) {
+        let event = &self.steps[self.at];
+        let what = format!("{} at {} {} of {}", harm.name, point.call, point.number, event.name());
+        self.stage.put_back("before");
+        let words = point.inject(harm.inject);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let outcome = self.stage.hook().through(&words).tell(event.event());
+        assert!(outcome.took < HANDLER, "{what}: {outcome:?}");
+        let now = essence(&self.stage);
+        if harm.name == KILL.name {
+            assert!(outcome.code == Some(KILLED), "{what}: {outcome:?}");
+            assert!(now == self.before || now == self.after, "{what}: {}", difference(&self.after, &now));
+        } else {
+            let aborted = harm.name == "ENOMEM" && outcome.code == Some(ABORTED);
+            assert!(aborted || (outcome.code == Some(0) && outcome.stderr.is_empty()), "{what}: {outcome:?}");
+        }
+        if Answer::of(&outcome.stdout) != Answer::Allowed {
+            // The client does not run what is refused: the agent tries it again, now that the cause is gone.
+            event.play(&self.stage);
+        }
+        self.steps[self.at + 1..].iter().for_each(|step| step.play(&self.stage));
+        let end = self.stage.counters();
+        assert_eq!(end, self.end, "{what}: {}", difference(&self.end, &end));
+    }
+}
+
+/// Returns everything in the state but times.
+fn essence(stage: &Stage) -> BTreeMap<String, Value> {
+    if !stage.path("live/state/state.db").exists() {
+        return BTreeMap::new();
+    }
+    let mut entries = stage.entries();
+    entries.retain(|name, _| !name.starts_with("x/session/"));
+    entries.values_mut().for_each(timeless);
+    entries
+}
+
+/// Takes the times out of a body: moments are lists that begin with milliseconds since 1970.
+fn timeless(body: &mut Value) {
+    let is_time =
+        |value: &Value| value.as_i64().is_some_and(|number| (1_700_000_000_000..3_000_000_000_000).contains(&number));
+    match body {
+        Value::Array(list) if list.len() == 3 && is_time(&list[0]) => list.clear(),
+        Value::Array(list) => list.iter_mut().for_each(timeless),
+        Value::Object(fields) => {
+            for name in ["duration_ms", "waited_until", "config_print", "at", "timestamp"] {
+                fields.remove(name);
+            }
+            fields.values_mut().for_each(timeless);
+        }
+        value if is_time(value) => *value = Value::Null,
+        _ => {}
+    }
+}
+
+/// Says where two dumps differ.
+fn difference(one: &BTreeMap<String, Value>, other: &BTreeMap<String, Value>) -> String {
+    let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+    let differing = names.filter(|name| one.get(*name) != other.get(*name));
+    differing.map(|name| format!("\n{name}\n  {:?}\n  {:?}", one.get(name), other.get(name))).collect()
+}
+
+/// Returns the system calls to which a harm can be done. An error before the hook reads its input keeps the program from
+/// beginning, and nobody could answer.
+fn possible<'a>(all: &'a [Point], harm: &Harm) -> Vec<&'a Point> {
+    let is_kill = harm.name == KILL.name;
+    let is_possible = |point: &&Point| {
+        let of_kind = harm.only.is_empty() || harm.only.contains(&point.call.as_str());
+        of_kind && point.call != NOT_THE_PROGRAM && (is_kill || point.begun)
+    };
+    all.iter().filter(is_possible).collect()
+}
+
+/// Returns all of them, or in the short form every so many, the first and the last of each kind among them.
+fn chosen(possible: Vec<&Point>, every: usize) -> Vec<&Point> {
+    if asked("FUSEBOX_HARM").as_deref() == Some("full") {
+        return possible;
+    }
+    let is_last = |point: &Point| possible.iter().all(|other| other.call != point.call || other.number <= point.number);
+    let is_chosen = |(at, point): &(usize, &&Point)| at % every == 0 || point.number == 1 || is_last(point);
+    possible.iter().enumerate().filter(is_chosen).map(|(_, point)| *point).collect()
+}
+
+/// Plays a moment again and again, each time with another system call harmed; returns how many there were.
+fn harm_all(moment: &Moment, harm: &Harm, every: usize) -> usize {
+    let scene = Scene::of(moment);
+    let all = scene.points();
+    let points = chosen(possible(&all, harm), every);
+    points.iter().for_each(|point| scene.harm(point, harm));
+    points.len()
+}
+
+/// Kills the hook at each point of some moments.
+fn kill(moments: &[usize]) {
+    for moment in moments.iter().map(|at| &MOMENTS[*at]) {
+        let points = harm_all(moment, &KILL, 7);
+        assert!(points >= 20, "{}: only {points} points", moment.event);
+    }
+}
+
+#[test]
+fn killed_where_a_session_begins() {
+    kill(&[0, 1]);
+}
+
+#[test]
+fn killed_at_a_call() {
+    kill(&[2, 3, 4]);
+}
+
+#[test]
+fn killed_where_a_response_is_charged() {
+    kill(&[5, 6]);
+}
+
+#[test]
+fn killed_where_an_agent_ends() {
+    kill(&[7]);
+}
+
+#[test]
+fn system_calls_that_fail_at_a_call() {
+    for harm in &ERRORS {
+        assert!(harm_all(&MOMENTS[3], harm, 9) > 0, "{}", harm.name);
+    }
+}
+
+#[test]
+fn system_calls_that_fail_where_a_session_begins() {
+    for harm in &ERRORS {
+        assert!(harm_all(&MOMENTS[0], harm, 9) > 0, "{}", harm.name);
+    }
+}
+
+#[test]
+fn system_calls_that_fail_where_a_response_is_charged() {
+    for harm in &ERRORS {
+        assert!(harm_all(&MOMENTS[6], harm, 9) > 0, "{}", harm.name);
+    }
+}
+
+#[test]
+fn the_table_of_crashes_is_current() {
+    let mut table = "| event | what it does | kill points | the state after |\n|---|---|--:|---|\n".to_owned();
+    for moment in &MOMENTS {
+        let points = possible(&Scene::of(moment).points(), &KILL).len();
+        let (event, what) = (moment.event, moment.what);
+        table += &format!("| {event} | {what} | {points} | the one before it, or the one after it |\n");
+    }
+    table += "\n| error | of these system calls of SessionStart, PreToolUse and PostToolBatch | what comes |\n|---|---|---|\n";
+    for harm in &ERRORS {
+        let only = harm.only.iter().map(|call| format!("`{call}`")).collect::<Vec<_>>().join(", ");
+        table += &format!("| `{}` | {only} | an answer in time; the database is sound |\n", harm.name);
+    }
+    page::check_about("crashes", &table);
+}

@@ -1,0 +1,278 @@
+//! The database and its lock files, damaged, held or gone.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+
+use crate::faults::{Comes, Counts, FAULT, Fault, strike_all};
+use crate::session::Session;
+use crate::stage::{Answer, BODY, Hook, Stage, until};
+
+const DATABASE: &str = "live/state/state.db";
+const LOG: &str = "live/state/state.db-wal";
+const YEAR_MS: i64 = 365 * 86_400_000;
+/// What the log says where a lock file did not come.
+const UNLOCKED: &str = "the lock of the state did not come in time";
+
+/// Opens the database as another program would; closing it folds the write-ahead log back.
+fn database(stage: &Stage) -> Connection {
+    let database = Connection::open_with_flags(stage.path(DATABASE), OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+    database.execute_batch("PRAGMA locking_mode=NORMAL; PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    database
+}
+
+/// Folds the write-ahead log back, so that the database has everything.
+fn folded(stage: &Stage) {
+    drop(database(stage));
+}
+
+/// Moves every time in the state.
+fn shift(stage: &Stage, by_ms: i64) {
+    let database = database(stage);
+    let select = format!("SELECT id, {BODY} FROM entry WHERE name LIKE 's/%' OR name LIKE 'x/pool/%'");
+    let mut read = database.prepare(&select).unwrap();
+    let rows: Vec<(i64, String)> =
+        read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    for (id, body) in rows {
+        let moved = body.split_inclusive(|letter: char| !letter.is_ascii_digit()).map(|part| {
+            let digits = part.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+            let rest = &part[digits.len()..];
+            let is_time = digits.len() == 13 && digits.starts_with('1');
+            if is_time { format!("{}{rest}", digits.parse::<i64>().unwrap() + by_ms) } else { part.to_owned() }
+        });
+        database.execute("UPDATE entry SET body = jsonb(?2) WHERE id = ?1", (id, moved.collect::<String>())).unwrap();
+    }
+}
+
+/// Sends a signal to the process beside the hooks.
+fn signal(stage: &Stage, signal: &str) {
+    let pid = stage.beside.borrow().as_ref().unwrap().id().to_string();
+    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+}
+
+/// Waits until the process beside the hooks has ended.
+fn end(stage: &Stage) {
+    stage.beside.take().unwrap().wait().unwrap();
+}
+
+/// Whether a process is stopped.
+fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
+}
+
+/// Starts another hook, and stops it while it writes.
+fn stop_a_hook_that_writes(stage: &Stage) {
+    stage.write("event", Session::named(stage, "s1").ends("Read", "t1").to_string());
+    let words =
+        ["strace", "-D", "-qqq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=STOP:when=1"];
+    let mut command = stage.hook().through(&words).command(&[]);
+    command.stdin(fs::File::open(stage.path("event")).unwrap()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    until("the hook stands still", || is_stopped(child.id()));
+    stage.beside.replace(Some(child));
+}
+
+/// Has another process hold the lock for all, and stops it.
+fn stop_a_process_with_the_lock(stage: &Stage) {
+    let lock = stage.path("live/state/locks/all");
+    let flock = |options: &[&str], words: &[&str]| {
+        Command::new("flock").args(options).arg("--no-fork").arg(&lock).args(words).spawn().unwrap()
+    };
+    stage.beside.replace(Some(flock(&[], &["sleep", "60"])));
+    // Only a lock that somebody holds makes it exit so.
+    until("the lock is held", || flock(&["-n", "-E", "99"], &["true"]).wait().unwrap().code() == Some(99));
+    signal(stage, "-STOP");
+}
+
+fn database_aside(stage: &Stage) -> PathBuf {
+    stage.path("live/state/aside")
+}
+
+pub const FAULTS: [Fault; 15] = [
+    Fault {
+        fault: "the database is garbage",
+        made: "overwritten with a text, and with zeros",
+        says: "the database was set aside",
+        ways: 2,
+        make: |stage, way| {
+            folded(stage);
+            let text = ["no database ".repeat(5_000), "\0".repeat(20_000)][way].clone();
+            stage.write(DATABASE, text);
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "the database is truncated",
+        made: "at its first pages, and at odd bytes among them",
+        says: "the database was set aside",
+        ways: 6,
+        make: |stage, way| {
+            folded(stage);
+            let length = [100, 4095, 4096, 4097, 5001, 8192][way];
+            fs::File::options().write(true).open(stage.path(DATABASE)).unwrap().set_len(length).unwrap();
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "a page of the database is flipped",
+        made: "every bit of a page inverted, each page that a call reads in turn",
+        says: "the database was set aside",
+        ways: 2,
+        make: |stage, way| {
+            folded(stage);
+            let file = fs::File::options().read(true).write(true).open(stage.path(DATABASE)).unwrap();
+            let mut page = [0; 4096];
+            file.read_exact_at(&mut page, way as u64 * 4096).unwrap();
+            file.write_all_at(&page.map(|byte| !byte), way as u64 * 4096).unwrap();
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "an entry of the session is damaged",
+        made: "its body cut in half",
+        says: "the database was set aside",
+        make: |stage, _| {
+            let cut = "UPDATE entry SET body = substr(body, 1, length(body) / 2) WHERE name LIKE 's/%'";
+            database(stage).execute(cut, []).unwrap();
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "the state folder is deleted",
+        made: "`rm -r`",
+        make: |stage, _| fs::remove_dir_all(stage.path("live/state")).unwrap(),
+        ..FAULT
+    },
+    Fault {
+        fault: "the database is a folder",
+        made: "`mkdir` under its name",
+        comes: Comes::Refused,
+        says: "limits cannot be checked",
+        make: |stage, _| {
+            folded(stage);
+            fs::rename(stage.path(DATABASE), database_aside(stage)).unwrap();
+            fs::create_dir(stage.path(DATABASE)).unwrap();
+        },
+        mend: |stage| {
+            fs::remove_dir(stage.path(DATABASE)).unwrap();
+            fs::rename(database_aside(stage), stage.path(DATABASE)).unwrap();
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "the write-ahead log is gone, or garbage",
+        made: "`rm state.db-wal`; overwritten with a text",
+        counts: Counts::Responses,
+        ways: 2,
+        make: |stage, way| match way {
+            0 => fs::remove_file(stage.path(LOG)).unwrap(),
+            _ => stage.write(LOG, "no log ".repeat(5_000)),
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "a shared-memory file of garbage",
+        made: "a text as `state.db-shm`",
+        make: |stage, _| stage.write("live/state/state.db-shm", "no memory ".repeat(5_000)),
+        ..FAULT
+    },
+    Fault {
+        fault: "a stopped process holds the lock file",
+        made: "`flock`, then `kill -STOP`",
+        says: UNLOCKED,
+        make: |stage, _| stop_a_process_with_the_lock(stage),
+        mend: |stage| {
+            signal(stage, "-KILL");
+            end(stage);
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "a hook was stopped while it writes",
+        made: "`kill -STOP` at its first write; later `kill -CONT`",
+        comes: Comes::Refused,
+        says: "database is locked",
+        make: |stage, _| stop_a_hook_that_writes(stage),
+        mend: |stage| {
+            signal(stage, "-CONT");
+            end(stage);
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "a file system without lock files",
+        made: "`flock` fails with `ENOLCK`",
+        says: UNLOCKED,
+        call: |hook, event| without_locks(hook, "flock").tell(event),
+        ..FAULT
+    },
+    Fault {
+        fault: "a file system without any locks",
+        made: "`flock` and `fcntl` fail with `ENOLCK`",
+        comes: Comes::Refused,
+        says: "limits cannot be checked",
+        call: |hook, event| without_locks(hook, "flock,fcntl").tell(event),
+        ..FAULT
+    },
+    Fault {
+        fault: "a newer version has written the state",
+        made: "one more step of the schema, a table more, a field more in every body",
+        make: |stage, _| {
+            let newer = "CREATE TABLE later (id); PRAGMA user_version=7;
+                UPDATE entry SET body = jsonb_insert(body, '$.of_a_newer_version', 1) WHERE typeof(body) = 'blob'";
+            database(stage).execute_batch(newer).unwrap();
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "a version of another kind of state has written it",
+        made: "a later schema without the table of this one",
+        comes: Comes::ByOnError,
+        says: "a newer version of fusebox has written the state",
+        make: |stage, _| {
+            database(stage).execute_batch("ALTER TABLE entry RENAME TO later; PRAGMA user_version=7").unwrap()
+        },
+        mend: |stage| {
+            database(stage).execute_batch("ALTER TABLE later RENAME TO entry; PRAGMA user_version=1").unwrap()
+        },
+        ..FAULT
+    },
+    Fault {
+        fault: "the clock was set back or forth by a year",
+        made: "all times in the state moved by a year, forth and back",
+        ways: 2,
+        make: |stage, way| shift(stage, [YEAR_MS, -YEAR_MS][way]),
+        ..FAULT
+    },
+];
+
+fn without_locks<'a>(hook: Hook<'a>, calls: &str) -> Hook<'a> {
+    hook.through(&["strace", "-f", "-qqq", "-o", "/dev/null", "-e", &format!("inject={calls}:error=ENOLCK")])
+}
+
+#[test]
+fn a_damaged_policy_is_no_policy_without_limits() {
+    let stage = Stage::under(&json!({"main": {"max_turns": 1, "grace_turns": 0}}));
+    let session = Session::begin(&stage, "s1");
+    assert_eq!(session.works("t1"), Answer::Allowed);
+    let cut = "UPDATE entry SET body = substr(body, 1, length(body) / 2) WHERE name LIKE 'x/fact/policy:%'";
+    database(&stage).execute(cut, []).unwrap();
+    let in_a_new_run = |mut event: Value| {
+        event["prompt_id"] = json!("s1-p2");
+        stage.hook().tell(&event).ok()
+    };
+    assert_eq!(in_a_new_run(session.prompt()), Answer::Allowed);
+    assert!(stage.log().contains("the database was set aside"), "{}", stage.log());
+    assert_eq!(in_a_new_run(session.requests("Read", "t2")), Answer::Allowed);
+    assert_ne!(in_a_new_run(session.requests("Read", "t3")), Answer::Allowed);
+}
+
+#[test]
+fn state_in_any_state() {
+    strike_all(&FAULTS);
+}

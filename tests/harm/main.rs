@@ -1,0 +1,13 @@
+//! What can go wrong, done to the hook: crowds, crashes at every system call, and faults of everything it stands on. `./check` runs
+//! the short form; by hand: `cargo test --test harm -- --test-threads=2`, and with `FUSEBOX_HARM=full` every kill point.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]
+#![expect(clippy::disallowed_methods, reason = "how long a hook takes is what is tried")]
+
+mod crash;
+mod crowd;
+mod faults;
+mod page;
+mod session;
+mod stage;
+mod versions;

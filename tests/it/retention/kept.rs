@@ -1,0 +1,234 @@
+//! What has to survive: counters, orders and policies of sessions that may be resumed, and what was billed already.
+
+use fusebox::engine::event::{Agent, Event, Kind, Moment};
+use fusebox::engine::policy::Scope;
+use fusebox::engine::session::{Process, Session};
+use fusebox::live::prune::{self, DAY_MS};
+use fusebox::store::{Store, locks, logbook};
+use serde_json::{Value, json};
+
+use crate::levers::with_paused_session;
+use crate::retention::{ago, billed, sums};
+use crate::state::{TEN, developer, load, record, save, trip};
+use crate::world::TestWorld;
+
+/// A session cap of four responses of 0.00584 USD, and a budget of the user's day that is wide.
+const POLICY: &str = r#"{"session": {"max_cost_usd": 0.025, "grace_turns": 0, "timeout_action": "terminate", "warn_at": []},
+    "user": {"max_cost_usd_per_day": 5}}"#;
+
+/// Returns the row of a response of so many days ago, which costs 0.00584 USD.
+fn response(id: &str, days: i64) -> String {
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
+        "cache_read_input_tokens": 2000});
+    let message = json!({"role": "assistant", "id": id, "model": "claude-opus-5-5", "content": [], "usage": usage});
+    format!("{}\n", json!({"type": "assistant", "timestamp": logbook::time(ago(days)), "message": message}))
+}
+
+fn event(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> String {
+    let mut input = json!({"session_id": "s1", "transcript_path": world.path(transcript), "cwd": world.path("project"),
+        "prompt_id": "p1", "hook_event_name": name});
+    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    world.hook(input).ok()
+}
+
+fn resume(world: &TestWorld, transcript: &str) -> String {
+    event(world, transcript, "SessionStart", &json!({"source": "resume"}));
+    event(world, transcript, "UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p2"}))
+}
+
+/// A world with a session that had three responses, and no event for so many days.
+fn with_old_session(days: i64) -> TestWorld {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", POLICY);
+    world.write("s1.jsonl", (0..3).map(|number| response(&format!("m{number}"), days)).collect::<String>());
+    event(&world, "s1.jsonl", "SessionStart", &json!({"source": "startup"}));
+    event(&world, "s1.jsonl", "UserPromptSubmit", &json!({"prompt": "go"}));
+    save(&world, |store| {
+        let told = store.session("s1").unwrap().unwrap();
+        let listed = format!("x/session/{:016}/s1", told.started.wall_ms);
+        let earlier = |moment: Moment| Moment { wall_ms: moment.wall_ms - days * DAY_MS, ..moment };
+        store.forget(&listed).unwrap();
+        store.add_session(&Session { started: earlier(told.started), last: earlier(told.last), ..told }).unwrap();
+    });
+    world
+}
+
+/// Returns what the session has spent, and what all sessions of today have by its user's budget, in responses.
+fn spent(world: &TestWorld) -> (u64, u64) {
+    let store = Store::open_for(&world.path("state"), None).unwrap();
+    let today = store.pool(Scope::User, "").unwrap().unwrap().spent(None).day.requests;
+    (store.session("s1").unwrap().unwrap().tally.spent.requests, today)
+}
+
+#[test]
+fn a_pruned_session_that_is_resumed_goes_on_with_its_counters() {
+    let world = with_old_session(100);
+    assert_eq!(billed(&world).requests, 3);
+    world.run(&["prune"]).ok();
+    assert_eq!(load(&world, "s1").0.tally.spent.requests, 3);
+    world.write("s1.jsonl", world.read("s1.jsonl").unwrap() + &response("m3", 0));
+    // The cap is that of the whole session: a fifth response does not fit.
+    let answer = resume(&world, "s1.jsonl");
+    assert!(answer.contains("0.0234/0.0250 USD"), "{answer}");
+    assert_eq!((spent(&world), billed(&world).requests), ((4, 1), 4));
+    let report = world.run(&["report", "--since", "all", "--csv"]).ok();
+    assert!(report.contains(",0.023360000000,0.023360000000,"), "{report}");
+}
+
+#[test]
+fn a_transcript_that_is_read_again_is_not_charged_again() {
+    let world = with_old_session(100);
+    world.run(&["prune"]).ok();
+    let sums_before = sums(&world, "day");
+    world.write("moved.jsonl", world.read("s1.jsonl").unwrap() + &response("m3", 0));
+    resume(&world, "moved.jsonl");
+    assert_eq!((spent(&world), billed(&world).requests), ((4, 1), 4));
+    let after = sums(&world, "day");
+    assert!(sums_before.iter().all(|(day, sum)| after[day] == *sum), "{after:?}");
+}
+
+#[test]
+fn a_session_that_comes_back_from_nothing_counts_its_past_and_bills_it_to_nobody() {
+    let world = with_old_session(100);
+    let transcript = world.read("s1.jsonl").unwrap();
+    std::fs::remove_file(world.path("s1.jsonl")).unwrap();
+    world.run(&["prune"]).ok();
+    assert!(Store::open_for(&world.path("state"), None).unwrap().session("s1").unwrap().is_none());
+    world.write("s1.jsonl", transcript + &response("m3", 0));
+    resume(&world, "s1.jsonl");
+    assert_eq!(spent(&world).0, 4, "its cap is no fresh one");
+    assert_eq!((spent(&world).1, billed(&world).requests), (1, 4), "the three are in the sums already");
+}
+
+#[test]
+fn a_pause_outlives_its_detail() {
+    let world = with_paused_session();
+    world.write("t.jsonl", "");
+    save(&world, |store| {
+        let mut paused = store.session("5e55").unwrap().unwrap();
+        paused.last.wall_ms = ago(200);
+        paused.tail.path = world.path("t.jsonl").display().to_string();
+        store.save_session(&paused).unwrap();
+    });
+    let before = load(&world, "5e55");
+    world.run(&["prune"]).ok();
+    let (session, runs) = load(&world, "5e55");
+    assert_eq!((session.order, runs), (before.0.order, before.1));
+}
+
+#[test]
+fn policies_go_a_pruning_after_nothing_refers_to_them_and_trust_never() {
+    let world = with_old_session(100);
+    let policies =
+        |world: &TestWorld| Store::open_for(&world.path("state"), None).unwrap().facts_named("policy:").unwrap().len();
+    save(&world, |store| {
+        store.set_fact("trust:/srv/shop", "1").unwrap();
+        store.set_fact("policy:unused", "{}").unwrap();
+        store.set_fact("policy:wanted-again", "{}").unwrap();
+        store.set_fact("client:4194300:7", "unused gone").unwrap();
+    });
+    world.run(&["prune"]).ok();
+    assert_eq!(policies(&world), 3);
+    // Somebody is pinned to one from the files meanwhile.
+    save(&world, |store| store.set_fact("policy:wanted-again", "{}").unwrap());
+    world.run(&["prune"]).ok();
+    assert_eq!(policies(&world), 2);
+    let store = Store::open_for(&world.path("state"), None).unwrap();
+    assert!(store.fact("trust:/srv/shop").unwrap().is_some());
+    assert_eq!(store.clients().unwrap(), []);
+    assert!(store.fact(&format!("policy:{}", store.session("s1").unwrap().unwrap().policy)).unwrap().is_some());
+}
+
+#[test]
+fn a_session_whose_client_lives_is_left_alone() {
+    let world = with_old_session(100);
+    let (parent, _) = fusebox::processes::parent_and_start(std::process::id()).unwrap();
+    let (_, start) = fusebox::processes::parent_and_start(parent).unwrap();
+    let client = Process { pid: parent, start, ns: fusebox::processes::namespace().unwrap() };
+    save(&world, |store| {
+        let told = store.session("s1").unwrap().unwrap();
+        store.save_session(&Session { client: Some(client), ..told }).unwrap();
+    });
+    world.run(&["prune"]).ok();
+    assert_eq!(load(&world, "s1").0.pruned, None);
+}
+
+#[test]
+fn records_go_and_their_numbers_go_on() {
+    let world = TestWorld::new();
+    let run = developer("s1", "a1", "p1");
+    let note = record(
+        fusebox::engine::record::RecordKind::AgentFailed,
+        &run,
+        &trip("max_turns", (25, 25), fusebox::engine::policy::Action::Terminate, Scope::Run),
+    );
+    let at = |days| Moment { wall_ms: ago(days), ..Moment::default() };
+    save(&world, |store| {
+        (0..300).for_each(|_| store.save_record(&note, at(100)).unwrap());
+        (0..5).for_each(|_| store.save_record(&note, at(10)).unwrap());
+    });
+    world.run(&["prune"]).ok();
+    save(&world, |store| store.save_record(&note, at(0)).unwrap());
+    let store = Store::open_for(&world.path("state"), None).unwrap();
+    let numbers: Vec<i64> = store.records_since(i64::MIN).unwrap().into_iter().map(|record| record.0).collect();
+    assert_eq!(numbers, [301, 302, 303, 304, 305, 306]);
+}
+
+fn start(days: i64) -> Event {
+    let at = Moment { wall_ms: TEN + days * DAY_MS, ..Moment::default() };
+    let (session, agent) = ("s1".to_owned(), Agent::Main);
+    Event { session, agent, prompt_id: None, at, attended: true, kind: Kind::SessionStart { source: String::new() } }
+}
+
+#[test]
+fn a_pruning_is_begun_once_a_day_and_a_clock_that_jumps_takes_nothing_recent() {
+    let world = TestWorld::new();
+    save(&world, |store| {
+        // (day, due, and as of which day)
+        for (day, due, as_of) in [
+            (0, false, 0),
+            (0, false, 0),
+            (1, true, 1),
+            (1, false, 1),
+            (9, true, 8),
+            (365, true, 15),
+            (365, false, 15),
+            (10, true, 10),
+        ] {
+            assert_eq!(prune::is_due(store, &start(day)).unwrap(), due, "day {day}");
+            assert_eq!(prune::pinned_ms(store).unwrap(), Some(TEN + (as_of - 90) * DAY_MS), "day {day}");
+        }
+        let plain = Event { kind: Kind::SessionEnded, ..start(900) };
+        assert!(!prune::is_due(store, &plain).unwrap());
+    });
+}
+
+#[test]
+fn a_report_that_is_being_made_keeps_pruning_away() {
+    let world = with_old_session(100);
+    let held = locks::hold_detail(&world.path("state")).unwrap().unwrap();
+    let refused = world.run(&["prune"]);
+    assert!(refused.stderr.contains("a report is being made"), "{refused}");
+    drop(held);
+    world.run(&["prune"]).ok();
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what goes on in the background is seen in the state alone")]
+fn a_start_begins_it_in_the_background() {
+    let world = with_old_session(100);
+    save(&world, |store| store.set_fact("pruning", &format!("[{0},{0}]", ago(2))).unwrap());
+    let start = json!({"session_id": "s2", "transcript_path": "", "cwd": "/p", "hook_event_name": "SessionStart", "source": "startup"});
+    assert_eq!(world.hook(start).ok(), "");
+    let done = || {
+        let store = Store::open_for(&world.path("state"), None).unwrap();
+        prune::last(&store).unwrap().1.is_some()
+    };
+    let looked = (0..2000).find(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        done()
+    });
+    assert!(looked.is_some(), "no pruning came to its end");
+    assert!(load(&world, "s1").0.pruned.is_some());
+    assert!(world.run(&["doctor"]).stdout.contains("detail is kept for 90 days; pruned 0 h ago"));
+}
