@@ -71,6 +71,11 @@ impl Api {
         Api { port, state }
     }
 
+    /// Adds a script.
+    pub fn play(&self, script: Script) {
+        self.state.lock().unwrap().scripts.push(Playing { script, at: 0 });
+    }
+
     /// Returns the bodies of all requests for an agent's next response, in the order of arrival.
     pub fn requests(&self) -> Vec<Value> {
         self.state.lock().unwrap().requests.clone()
@@ -225,8 +230,11 @@ impl State {
     }
 }
 
+/// Returns the texts of a conversation's first message, which stay as they are; the marks for the cache go from one to another.
 fn first_message(body: &Value) -> String {
-    body["messages"][0].to_string()
+    let content = &body["messages"][0]["content"];
+    let texts = content.as_array().into_iter().flatten().map(|block| block["text"].as_str());
+    texts.chain([content.as_str()]).flatten().collect()
 }
 
 /// Counts the model's own messages in a conversation.

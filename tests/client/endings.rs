@@ -104,15 +104,15 @@ fn a_report_that_says_partial_may_end_and_marks_the_run() {
 
 #[test]
 fn a_tool_that_asks_for_the_end_ends_its_agent_alone() {
-    let policy = json!({"agents": {"*": {"explicit_stop": {"tools": ["ToolSearch"]}}}});
-    let done = call([tool("ToolSearch", json!({"query": "select:SendMessage", "max_results": 1}))]);
+    let policy = json!({"agents": {"*": {"explicit_stop": {"tools": ["Read"]}}}});
+    let done = call([tool("Read", json!({"file_path": "/etc/hostname"}))]);
     let lab = check(&policy, [call([work()]), done, call([work()]), say("never said")]);
     assert_eq!(lab.ran().len(), 1);
     assert_eq!(lab.api.requests_of("CHILD-A").len(), 2);
     let run = lab.run_of("general-purpose");
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("stopped"), &json!("explicit_stop")));
     let told = lab.api.told("MAIN");
-    assert!(told.contains("was ended: the tool ToolSearch asked for its end"), "{told}");
+    assert!(told.contains("was ended: the tool Read asked for its end"), "{told}");
 }
 
 #[test]

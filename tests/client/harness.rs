@@ -1,8 +1,9 @@
 //! The harness itself: the client runs against the scripts, headless and in a terminal, and is witnessed.
 
 use crate::lab::Lab;
-use crate::script::{REQUEST_USD, agent, bash, call, child, main, say};
+use crate::script::{agent, bash, call, child, main, say};
 use crate::terminal::Terminal;
+use crate::version::request_usd;
 
 #[test]
 fn a_headless_client_follows_its_script() {
@@ -14,7 +15,7 @@ fn a_headless_client_follows_its_script() {
     assert_eq!((run.code, run.text()), (Some(0), "main finished"));
     assert_eq!(lab.ran().len(), 2);
     assert_eq!(lab.api.requests_of("CHILD-A").len(), 2);
-    assert!((run.usd() - 4.0 * REQUEST_USD).abs() < 1e-9, "{}", run.usd());
+    assert!((run.usd() - 4.0 * request_usd()).abs() < 1e-9, "{}", run.usd());
     assert!(lab.api.requests().last().unwrap()["messages"].to_string().contains("child A reports"));
 }
 

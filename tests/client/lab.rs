@@ -4,19 +4,19 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fusebox::setup::clients::Feature;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::api::Api;
 use crate::script::Script;
 use crate::transcript;
+pub use crate::version::claude;
+use crate::version::has;
 
-/// The client that the suite is written for.
-const VERSION: &str = "2.1.328";
 /// How long anything may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(75);
 /// How long to leave what is waited for alone: files and screens send no signal.
@@ -52,6 +52,8 @@ pub struct Run {
     pub code: Option<i32>,
     /// The client's own JSON result, or null.
     pub result: Value,
+    /// What Fusebox and the client tell the user beside the agent's texts.
+    pub told: String,
     pub out: String,
     pub err: String,
     pub took: Duration,
@@ -61,6 +63,11 @@ impl Run {
     /// Returns the text that the user reads.
     pub fn text(&self) -> &str {
         self.result["result"].as_str().unwrap_or_default()
+    }
+
+    /// Whether the user reads these words beside the agent's texts, where the client shows any of them.
+    pub fn tells(&self, words: &str) -> bool {
+        self.told.contains(words) || !has(Feature::HeadlessNotices)
     }
 
     /// Returns the client's own total.
@@ -115,6 +122,11 @@ impl Lab {
     /// Returns the folder of another repository, in which Fusebox is not registered.
     pub fn other_project(&self) -> PathBuf {
         self.dir.path().join("other")
+    }
+
+    /// Returns the folder of Fusebox's state.
+    pub fn state(&self) -> PathBuf {
+        self.dir.path().join("state")
     }
 
     /// Writes a file of the project.
@@ -218,14 +230,19 @@ impl Lab {
     /// Runs a headless client that may do anything, however it is started.
     pub fn finish(&self, mut command: Command, prompt: &str) -> Run {
         let began = Instant::now();
-        command.args(["-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"]);
+        let aloud = ["--output-format", "stream-json", "--verbose"];
+        command.args(["-p", prompt, "--dangerously-skip-permissions"]).args(aloud);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = read(child.stdout.take().unwrap());
         let err = read(child.stderr.take().unwrap());
         let code = end(&mut child, began);
         let (out, err) = (out.join().unwrap(), err.join().unwrap());
         assert!(began.elapsed() < PATIENCE, "the client did not end\nout: {out}\nerr: {err}\n{}", self.story());
-        Run { code, result: serde_json::from_str(&out).unwrap_or_default(), out, err, took: began.elapsed() }
+        let rows: Vec<Value> = out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let shown = rows.iter().filter(|row| row["type"] == "system" && row["subtype"] == "informational");
+        let told = shown.map(Value::to_string).collect::<Vec<_>>().join("\n");
+        let result = rows.iter().rfind(|row| row["type"] == "result").cloned().unwrap_or_default();
+        Run { code, result, told, out, err, took: began.elapsed() }
     }
 
     /// Starts a program in the project.
@@ -270,9 +287,14 @@ impl Lab {
 
     /// Waits until `holds`, for as long as patience lasts; `what` is for the report of a failure.
     pub fn until(&self, what: &str, holds: impl Fn() -> bool) {
+        self.until_in(PATIENCE, what, holds);
+    }
+
+    /// Waits until `holds`, for so long at the most.
+    pub fn until_in(&self, patience: Duration, what: &str, holds: impl Fn() -> bool) {
         let began = Instant::now();
         while !holds() {
-            assert!(began.elapsed() < PATIENCE, "waited in vain for {what}\n{}", self.story());
+            assert!(began.elapsed() < patience, "waited in vain for {what}\n{}", self.story());
             thread::park_timeout(BETWEEN_LOOKS);
         }
     }
@@ -301,35 +323,6 @@ impl Drop for Lab {
 /// Returns the binary under test.
 pub fn fusebox() -> PathBuf {
     std::env::var_os("FUSEBOX_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fusebox").into(), PathBuf::from)
-}
-
-/// Returns the real client, which is installed once from npm into the user's cache.
-pub fn claude() -> PathBuf {
-    static CLIENT: OnceLock<PathBuf> = OnceLock::new();
-    CLIENT.get_or_init(install).clone()
-}
-
-fn install() -> PathBuf {
-    if let Some(path) = std::env::var_os("CLAUDE_BIN") {
-        return path.into();
-    }
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
-    let cache = cache.join(format!("claude-code-{VERSION}"));
-    if let Some(client) = installed(&cache) {
-        return client;
-    }
-    fs::create_dir_all(&cache).unwrap();
-    let package = format!("@anthropic-ai/claude-code@{VERSION}");
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--silent", "--no-fund", "--no-audit", "--prefix"]).arg(&cache).arg(package);
-    assert!(npm.stdout(Stdio::null()).status().unwrap().success(), "npm could not install the client");
-    installed(&cache).unwrap()
-}
-
-fn installed(cache: &Path) -> Option<PathBuf> {
-    let packages = fs::read_dir(cache.join("node_modules/@anthropic-ai")).ok()?.flatten();
-    packages.map(|package| package.path().join("claude")).find(|client| client.exists())
 }
 
 fn write(path: &Path, text: &str) {

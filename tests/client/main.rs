@@ -4,13 +4,17 @@
 #![expect(clippy::disallowed_methods, reason = "the lab is a world of its own, with an environment and a clock")]
 #![expect(clippy::disallowed_macros, reason = "a failure tells its story")]
 
+#[cfg(target_os = "linux")]
+mod adversary;
 mod api;
 mod lab;
 mod script;
 mod terminal;
 mod transcript;
+mod version;
 
 mod ask;
+mod closed;
 mod cost;
 mod delegation;
 mod duration;

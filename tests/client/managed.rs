@@ -5,20 +5,26 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run, claude, fusebox};
-use crate::script::{call, main, work};
+use crate::script::{Script, call, main, work};
 use crate::terminal::Terminal;
 
 /// Lays a copy of the machine's settings over them, for this process and those that it starts.
 const APART: [&str; 4] = ["--", "sh", "-c", r#"mount --bind "$0" /etc && exec "$@""#];
 
 /// A lab with a managed file, whose `/etc` is a copy of the machine's.
-struct Managed {
-    lab: Lab,
+pub struct Managed {
+    pub lab: Lab,
 }
 
 impl Managed {
-    fn new(managed: &Value, project: Value) -> Managed {
-        let lab = Lab::new(project, vec![main([call([work()])]).forever()]);
+    /// A lab whose managed `fusebox.json` says `managed`; its agent works for ever.
+    pub fn new(managed: &Value, project: Value) -> Managed {
+        Managed::with(managed, project, vec![main([call([work()])]).forever()])
+    }
+
+    /// The same with scripts of its own.
+    pub fn with(managed: &Value, project: Value, scripts: Vec<Script>) -> Managed {
+        let lab = Lab::new(project, scripts);
         let etc = lab.other_project().join("etc");
         let copied = Command::new("cp").args(["-a", "/etc"]).arg(&etc).status().unwrap();
         assert!(copied.success());
@@ -41,14 +47,15 @@ impl Managed {
         command
     }
 
-    fn claude(&self, prompt: &str) -> Run {
+    /// Runs a headless client beside the managed file.
+    pub fn claude(&self, prompt: &str) -> Run {
         let mut command = self.command();
         command.arg(claude());
         self.lab.finish(command, prompt)
     }
 
     /// Runs `fusebox` beside the managed file; returns all that it says.
-    fn fusebox(&self, args: &[&str]) -> String {
+    pub fn fusebox(&self, args: &[&str]) -> String {
         let output = self.command().arg(fusebox()).args(args).output().unwrap();
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
     }

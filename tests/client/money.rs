@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};
-use crate::script::{REQUEST_USD, Step, agent, by_model, call, child, main, say, work};
+use crate::script::{Step, agent, by_model, call, child, main, say, work};
+use crate::version::{request_usd, usd};
 
 /// A response of the model that agents are given here costs half of main's.
 const SONNET: &str = "sonnet";
@@ -37,7 +38,7 @@ fn spenders(limits: &Value) -> (Lab, [usize; 2]) {
 
 #[test]
 fn planning_models_have_a_budget_of_their_own() {
-    let (lab, made) = spenders(&json!({"max_planning_cost_usd": 0.02, "max_turns": null}));
+    let (lab, made) = spenders(&json!({"max_planning_cost_usd": usd(0.02), "max_turns": null}));
     assert_eq!(made[0], 3);
     assert_eq!(made[1], 8);
     let told = lab.api.told("MAIN");
@@ -48,7 +49,7 @@ fn planning_models_have_a_budget_of_their_own() {
 
 #[test]
 fn execution_models_have_a_budget_of_their_own() {
-    let policy = json!({"agents": {"*": with(money(), &json!({"max_execution_cost_usd": 0.02}))}});
+    let policy = json!({"agents": {"*": with(money(), &json!({"max_execution_cost_usd": usd(0.02)}))}});
     let costly = child("COSTLY", [call([work()])]).forever();
     let cheap = child("CHEAP", [call([work()]), call([work()]), call([work()]), call([work()]), say("cheap done")]);
     let both = call([by_model("opus", agent("COSTLY work")), by_model(SONNET, agent("CHEAP work"))]);
@@ -82,7 +83,8 @@ fn one_large(limits: &Value, large: fn(Step) -> Step) -> Lab {
     assert_eq!(lab.claude("MAIN start", &[]).code, Some(0));
     let run = lab.run_of("main");
     assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("token_budget_exhausted")));
-    assert_eq!(lab.ran().len(), 2);
+    // Its own call is refused where the transcript has it in time.
+    assert!((1..=2).contains(&lab.ran().len()), "{}", lab.story());
     assert!(lab.api.requests().len() <= 3);
     lab
 }
@@ -113,7 +115,7 @@ fn a_completion_and_a_prompt_just_inside_pass() {
 /// A lab with two repositories and a budget for ten requests.
 fn with_budget(scope: &str, limit: &str, steps: impl IntoIterator<Item = Step>) -> Lab {
     let lab = Lab::without_fusebox(vec![main(steps).forever()]);
-    let budget = json!({limit: 10.0 * REQUEST_USD + 0.001, "timeout_action": "terminate"});
+    let budget = json!({limit: 10.0 * request_usd() + 0.001, "timeout_action": "terminate"});
     let policy = json!({scope: budget, "session": {"grace_turns": 0}});
     lab.write_home(".claude/fusebox.json", &policy.to_string());
     lab.must(&["init", "--scope", "user"]);
@@ -138,7 +140,7 @@ fn a_users_day_is_shared_by_three_sessions_in_two_repositories() {
     // What each of the others may still have in flight is held back, so the last slots may stay unused.
     assert!((8..=10).contains(&made), "{made} requests");
     let total: f64 = runs.iter().map(Run::usd).sum();
-    assert!((total - made as f64 * REQUEST_USD).abs() < 1e-9, "{total}");
+    assert!((total - made as f64 * request_usd()).abs() < 1e-9, "{total}");
     assert!((spent(&lab) - total).abs() < 5e-7, "{} instead of {total}", spent(&lab));
     let stopped: Vec<Value> = lab.runs().iter().map(|run| run["status"].clone()).collect();
     assert_eq!(stopped, [(); 3].map(|()| json!("failed")));
@@ -183,7 +185,7 @@ fn a_person_grants_a_day_more() {
     let again = lab.claude("go on", &["--resume", first.session()]);
     assert!(again.text().contains("fusebox grant user max_cost_usd_per_day=+"), "{}", again.text());
     assert_eq!(lab.api.requests().len(), 10);
-    lab.must(&["grant", "user", &format!("max_cost_usd_per_day=+{}", 2.0 * REQUEST_USD)]);
+    lab.must(&["grant", "user", &format!("max_cost_usd_per_day=+{}", 2.0 * request_usd())]);
     lab.claude("go on", &["--resume", first.session()]);
     assert_eq!(lab.api.requests().len(), 12);
 }
@@ -199,5 +201,5 @@ fn a_forks_history_is_charged_once() {
     // With the history charged again, this one would not fit.
     let twice = lab.claude("and another", &["--resume", fork.session(), "--fork-session"]);
     assert_eq!(twice.text(), "forked twice");
-    assert!((spent(&lab) - 6.0 * REQUEST_USD).abs() < 5e-7, "{}", spent(&lab));
+    assert!((spent(&lab) - 6.0 * request_usd()).abs() < 5e-7, "{}", spent(&lab));
 }

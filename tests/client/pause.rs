@@ -1,10 +1,12 @@
 //! A paused run waits for a person, and goes on from where it stood.
 
+use fusebox::setup::clients::Feature;
 use serde_json::json;
 
 use crate::lab::Lab;
 use crate::script::{agent, bash, call, child, load_send_message, main, say, send_message, work};
 use crate::terminal::Terminal;
+use crate::version::lacks;
 
 #[test]
 fn a_paused_main_run_waits_for_resume() {
@@ -48,6 +50,9 @@ fn in_a_terminal_the_next_prompt_is_blocked_until_resume() {
 
 #[test]
 fn a_paused_subagent_goes_on_by_message_after_resume_and_not_before() {
+    if lacks(Feature::BackgroundAgents) {
+        return;
+    }
     let policy = json!({"agents": {"*": {"max_turns": 2, "grace_turns": 0, "timeout_action": "pause"}}});
     let steps = [call([work()]), call([work()]), call([work()]), call([work()]), call([work()]), say("child A done")];
     let child = child("CHILD-A", steps);

@@ -4,9 +4,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The usage of every response: 0.00584 USD with the client's default model.
-pub const REQUEST_USD: f64 = 0.00584;
-
 /// One model response.
 #[derive(Clone, Default)]
 pub struct Step {

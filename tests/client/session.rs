@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::lab::Lab;
 use crate::script::{Script, agent, agent_of, bash, call, child, in_background, main, say, work};
+use crate::version::usd;
 
 #[test]
 fn a_session_limit_stops_main_subagents_and_background_agents() {
@@ -28,7 +29,7 @@ fn a_session_limit_stops_main_subagents_and_background_agents() {
 
 #[test]
 fn a_session_cost_limit_blocks_the_notifications() {
-    let policy = json!({"session": {"max_cost_usd": 0.03, "grace_turns": 0, "timeout_action": "terminate"}});
+    let policy = json!({"session": {"max_cost_usd": usd(0.03), "grace_turns": 0, "timeout_action": "terminate"}});
     let lab = Lab::new(
         policy,
         vec![
@@ -37,22 +38,22 @@ fn a_session_cost_limit_blocks_the_notifications() {
         ],
     );
     let run = lab.claude("start", &[]);
-    assert!(run.usd() <= 0.03, "{}", run.usd());
+    assert!(run.usd() <= usd(0.03), "{}", run.usd());
     assert!(run.text().contains("max_cost_usd"), "the person reads why: {}", run.text());
     let again = lab.claude("again", &["--resume", run.session()]);
-    assert!(again.usd() <= 0.03, "{}", again.usd());
+    assert!(again.usd() <= usd(0.03), "{}", again.usd());
 }
 
 #[test]
 fn a_session_cost_limit_holds_while_agents_spend_side_by_side() {
-    let policy = json!({"session": {"max_cost_usd": 0.07, "grace_turns": 0, "timeout_action": "terminate"}});
+    let policy = json!({"session": {"max_cost_usd": usd(0.07), "grace_turns": 0, "timeout_action": "terminate"}});
     let crowd = ["CHILD-A", "CHILD-B", "CHILD-C", "CHILD-D"];
     let mut scripts: Vec<Script> = crowd.map(|name| child(name, [call([work()])]).forever()).into();
     scripts.push(main([call(crowd.map(|name| agent(&format!("{name} loop"))))]).forever());
     let lab = Lab::new(policy, scripts);
     let run = lab.claude("start", &[]);
-    assert!(run.usd() <= 0.07, "{}", run.usd());
-    assert!(run.usd() > 0.05, "the cap is used: {}", run.usd());
+    assert!(run.usd() <= usd(0.07), "{}", run.usd());
+    assert!(run.usd() > usd(0.05), "the cap is used: {}", run.usd());
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A subagent that passes its tool call limit ends, its parent learns why, and everybody else goes on.
 
+use fusebox::setup::clients::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;
 use crate::script::{Script, Step, agent, bash, call, child, in_background, main, say, tool, work};
 use crate::terminal::Terminal;
+use crate::version::lacks;
 
 fn three_turns(grace: u64) -> Value {
     json!({"agents": {"*": {"max_turns": 3, "grace_turns": grace, "timeout_action": "terminate"}}})
@@ -111,6 +113,9 @@ fn a_background_agents_parent_is_told_at_the_notification() {
 
 #[test]
 fn in_a_terminal_the_parent_is_told_at_the_notification() {
+    if lacks(Feature::BackgroundAgents) {
+        return;
+    }
     let spawn = call([agent("CHILD-A loop")]);
     let lab = Lab::new(three_turns(0), vec![looping(), main([spawn, say("main waits"), say("main finished")])]);
     let terminal = Terminal::open(&lab, &[]);
