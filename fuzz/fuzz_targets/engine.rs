@@ -1,0 +1,127 @@
+//! A session of any lines, each what stands on a hook's standard input or a row of the transcript: counters only grow, each call and each
+//! response counts once, and the same lines are answered the same.
+
+#![no_main]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use fusebox::config::layers::SOURCES;
+use fusebox::config::policy::Pinned;
+use fusebox::config::read;
+use fusebox::config::resolve::Trust;
+use fusebox::engine::book::Book;
+use fusebox::engine::enforce;
+use fusebox::engine::event::{Event, Kind, Moment};
+use fusebox::engine::session::{Session, Tail, Tally};
+use fusebox::engine::step::{Findings, step};
+use fusebox::pricing::table::Table;
+use fusebox::transcript::intake::{Intake, Memory};
+use fusebox::wire::ending::mark;
+use fusebox::wire::events::EventName;
+use fusebox::wire::guard::Guard;
+use fusebox::wire::input::{self, Input};
+use fusebox::wire::output::{self, Case};
+use libfuzzer_sys::fuzz_target;
+
+/// Limits that are soon reached, over the session and over runs, with every action.
+const POLICY: &str = include_str!("../policy.json");
+
+static PINNED: LazyLock<Pinned> = LazyLock::new(|| {
+    let docs = read::text(&SOURCES[1], "fusebox.json", POLICY).map(|reading| reading.doc);
+    Pinned::of(docs.into_iter().collect(), Vec::new(), Trust::Untrusted).0
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let answers = play(&path, bytes);
+    assert_eq!(play(&path, bytes), answers, "played twice");
+});
+
+/// Plays a session from its start; returns its answers.
+fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
+    let mut transcript = File::create(path).unwrap();
+    let table = Table::embedded();
+    let mut intake = Intake::new(Memory::default(), &table);
+    let mut book = Book::new(Session {
+        id: "s".to_owned(),
+        rules: PINNED.session(),
+        tail: Tail { path: path.display().to_string(), offset: 0 },
+        ..Session::default()
+    });
+    let mut named = BTreeMap::new();
+    let (mut told_apart, mut prompt) = (true, None);
+    let mut answers = Vec::new();
+    for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let Ok(input) = input::parse(line) else {
+            transcript.write_all(&[line, b"\n"].concat()).unwrap();
+            continue;
+        };
+        let ms = number as u64 * 1_000;
+        let at = Moment { wall_ms: 1_795_168_800_000 + ms as i64, mono_ms: ms, boot: 1 };
+        let event = input::event(&input, at, true, &Guard::default());
+        told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;
+        for call in calls_of(&event) {
+            told_apart &= !call.is_empty();
+            told_apart &= *named.entry(call).or_insert_with(|| event.agent.clone()) == event.agent;
+        }
+        let before = (book.session.tally, runs(&book));
+        answers.push(take(&mut book, &mut intake, &input, event));
+        only_grew(&before.0, &book.session.tally);
+        for (run, tally) in &before.1 {
+            only_grew(tally, &book.run(run).unwrap().tally);
+        }
+        let ids: BTreeSet<&str> = intake.charges.all().map(|charge| charge.message.as_str()).collect();
+        assert_eq!(book.session.tally.spent.requests, ids.len() as u64, "each response counts once");
+        // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
+        assert!(!told_apart || book.session.tally.turns <= named.len() as u64, "each call counts once");
+    }
+    fs::remove_file(path).unwrap();
+    answers
+}
+
+fn runs(book: &Book) -> Vec<(String, Tally)> {
+    book.runs().map(|run| (run.id.clone(), run.tally)).collect()
+}
+
+/// Working time may shrink: the wait for a dialog is known only when its call has ended.
+fn only_grew(before: &Tally, after: &Tally) {
+    let counters = |tally: &Tally| {
+        let spent = tally.spent;
+        [tally.turns, spent.requests, spent.tokens, spent.cache_reads, spent.cost.0]
+    };
+    let (before, after) = (counters(before), counters(after));
+    assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{before:?} {after:?}");
+}
+
+/// Takes one event into the book, as the hook does; returns the answer.
+fn take(book: &mut Book, intake: &mut Intake<Memory>, input: &Input, mut event: Event) -> String {
+    mark(&mut event, input.tool_response, book);
+    intake.main(book, None).unwrap();
+    let found = Findings { charges: std::mem::take(&mut intake.found), ..Findings::default() };
+    let (run, verdict) = step(book, &event, &found, &*PINNED);
+    if let Some(halted) = book.halted.clone() {
+        enforce::cascade(book, &halted);
+    }
+    let name = EventName::parse(&input.hook_event_name);
+    let case = Case { name, event: &event, book, run: &run, tool_input: input.tool_input };
+    let text = output::answer(&case, &verdict).text();
+    assert!(
+        text.is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|it| it.is_object()),
+        "{text}"
+    );
+    book.saved();
+    text
+}
+
+fn calls_of(event: &Event) -> Vec<String> {
+    match &event.kind {
+        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![call.id.clone()],
+        Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.clone()).collect(),
+        _ => Vec::new(),
+    }
+}

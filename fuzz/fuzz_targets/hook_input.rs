@@ -1,0 +1,82 @@
+//! What stands on the hook's standard input, a call a line, with the state on disk: an answer that the client can take,
+//! and each call counted once in a state that can be read.
+//!
+//! `fuzz/run` gives it a home and a state of its own. What a hook does once its answer is given is left out: it leaves its
+//! database open for the end of its process to close.
+
+#![no_main]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use fusebox::cmd::hook;
+use fusebox::engine::amount::Amount;
+use fusebox::engine::event::{Event, Kind};
+use fusebox::store::Store;
+use fusebox::wire::guard::Guard;
+use fusebox::wire::input;
+use fusebox::world::World;
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+
+/// As many calls of one input are made.
+const MOST_CALLS: usize = 24;
+
+/// All that the client reads in an answer.
+const FIELDS: [&str; 6] = ["continue", "stopReason", "decision", "reason", "systemMessage", "hookSpecificOutput"];
+
+fuzz_target!(|bytes: &[u8]| {
+    let world = World::real();
+    let state = PathBuf::from(world.var("FUSEBOX_HOME").unwrap());
+    assert!(state.ends_with("fuzz-state"), "run this by fuzz/run: it would write into your own state");
+    let _none_yet = fs::remove_dir_all(&state);
+    let (mut named, mut counted) = (BTreeMap::new(), BTreeMap::<String, (u64, Amount)>::new());
+    let (mut told_apart, mut prompt) = (true, None);
+    for line in bytes.split(|byte| *byte == b'\n').take(MOST_CALLS) {
+        let line = input::mended(line.to_vec());
+        let Ok(input) = input::parse(&line) else { continue };
+        let event = input::event(&input, world.now(), true, &Guard::default());
+        told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;
+        for call in calls_of(&event) {
+            told_apart &= !call.is_empty();
+            told_apart &=
+                *named.entry((event.session.clone(), call)).or_insert_with(|| event.agent.clone()) == event.agent;
+        }
+        // Whatever happens twice is told twice.
+        for _ in 0..2 {
+            sound(&input.hook_event_name, &hook::respond(&world, &input, &line).unwrap().answer);
+        }
+        let store = Store::open(&world).unwrap();
+        let session = store.session(&event.session).unwrap().unwrap();
+        let now = (session.tally.turns, session.tally.spent.cost);
+        let before = counted.insert(event.session.clone(), now).unwrap_or_default();
+        assert!(now.0 >= before.0 && now.1 >= before.1, "{now:?} after {before:?}");
+        let most = named.keys().filter(|(session, _)| *session == event.session).count() as u64;
+        // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
+        assert!(!told_apart || session.tally.turns <= most, "{} of {most} calls", session.tally.turns);
+    }
+    let left: Vec<_> = fs::read_dir(&state).into_iter().flatten().flatten().map(|file| file.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("corrupt")), "{left:?}");
+});
+
+/// Whether the client can take an answer: nothing, or an object with fields that it knows, about the event at hand.
+fn sound(event: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let answer: Value = serde_json::from_str(text).unwrap();
+    assert!(answer.as_object().unwrap().keys().all(|field| FIELDS.contains(&field.as_str())), "{answer}");
+    let about = answer.pointer("/hookSpecificOutput/hookEventName");
+    assert!(about.is_none_or(|name| name == event), "{event}: {answer}");
+    let decision = answer.pointer("/hookSpecificOutput/permissionDecision").and_then(Value::as_str);
+    assert!(decision.is_none_or(|decision| ["allow", "ask", "deny"].contains(&decision)), "{answer}");
+}
+
+fn calls_of(event: &Event) -> Vec<String> {
+    match &event.kind {
+        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![call.id.clone()],
+        Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.clone()).collect(),
+        _ => Vec::new(),
+    }
+}
