@@ -87,7 +87,7 @@ impl State {
     fn open(&self, id: &str) -> Duration {
         let begin = Instant::now();
         let store = Store::open_for(&self.0, Some(id)).unwrap();
-        let found: Option<Session> = store.session(id).unwrap();
+        let found: Option<Box<Session>> = store.session(id).unwrap();
         let took = begin.elapsed();
         assert!(found.is_some());
         took

@@ -30,7 +30,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     catch_up(world, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let session = store.session(target.session())?.ok_or_else(gone)?;
-    let rows = fresh::rows_of(&store, session)?;
+    let rows = fresh::rows_of(&store, *session)?;
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
     let peers = kind.map(|kind| store.runs_of_type(&kind)).transpose()?.unwrap_or_default();
     drop(store);

@@ -23,7 +23,7 @@ pub fn fresh_sessions(world: &World, wanted: impl Fn(&Session) -> bool) -> Resul
         let store = Store::open_for(&store::folder(world)?, Some(&session.id))?;
         catch_up(world, &store, &session.id)?;
         let Some(session) = store.session(&session.id)? else { continue };
-        fresh.push(rows_of(&store, session)?);
+        fresh.push(rows_of(&store, *session)?);
     }
     Ok(fresh)
 }

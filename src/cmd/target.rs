@@ -124,7 +124,7 @@ fn at_work(store: &Store) -> Result<Vec<String>> {
 
 fn line(store: &Store, target: &Target) -> Result<String> {
     let described = match target {
-        Target::Session(id) => store.session(id)?.as_ref().map(of_session),
+        Target::Session(id) => store.session(id)?.as_deref().map(of_session),
         Target::Run { session, run } => store.run(session, run)?.as_ref().map(of_run),
     };
     Ok(described.unwrap_or_else(|| target.id().to_owned()))

@@ -58,9 +58,9 @@ pub struct Link {
 #[derive(Debug, Default)]
 pub struct Book {
     /// The session.
-    pub session: Session,
+    pub session: Box<Session>,
     /// The session whose agent started this one's client.
-    pub outer: Option<Session>,
+    pub outer: Option<Box<Session>>,
     /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
     pub pools: Vec<Pool>,
     /// Records to write.
@@ -88,8 +88,8 @@ pub struct Book {
 
 impl Book {
     /// Opens the book of a session, with the main run that is saved with it.
-    pub fn new(session: Session) -> Book {
-        let mut book = Book { session, ..Book::default() };
+    pub fn new(session: impl Into<Box<Session>>) -> Book {
+        let mut book = Book { session: session.into(), ..Book::default() };
         if let Some((id, run)) = book.session.at_work.take() {
             book.lay_run(*run);
             book.came_along = Some(id);
@@ -116,7 +116,7 @@ impl Book {
     }
 
     /// Closes a saved book and returns its session, with the main run that is saved with it.
-    pub fn into_session(mut self) -> Session {
+    pub fn into_session(mut self) -> Box<Session> {
         let _saved = self.pack();
         self.session
     }
@@ -196,7 +196,7 @@ impl Book {
                 wants: &mut run.wants,
             }),
             Scope::Session => Some(Side::of(&mut self.session)),
-            Scope::Outer => self.outer.as_mut().map(Side::of),
+            Scope::Outer => self.outer.as_deref_mut().map(Side::of),
             Scope::Project | Scope::User => {
                 let pool = self.pools.iter_mut().find(|pool| pool.scope == scope)?;
                 pool.changed = true;

@@ -6,6 +6,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     let (mut at, mut read, mut last_star) = (0, 0, None);
     while read < name.len() {
         match pattern.get(at) {
+            Some(b'*') if at + 1 == pattern.len() => return true,
             Some(b'*') => {
                 last_star = Some((at, read));
                 at += 1;

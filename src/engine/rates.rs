@@ -1,36 +1,78 @@
 //! Sliding windows: how often something happened lately, and when the next slot opens.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::event::Moment;
 use crate::engine::pattern;
 use crate::engine::rules::Rate;
 
-/// What happened in one window: the boot, and the milliseconds since then. A boot empties it. It is kept as the first moment
-/// and the time from each to the next, which are short numbers.
+/// What happened in one window: the boot, and the milliseconds since then. A boot empties it. It is kept as the boot and a text:
+/// the first moment and the time from each to the next, which are short numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(u64, Vec<u64>)", from = "(u64, Vec<u64>)")]
+#[serde(into = "(u64, String)", from = "(u64, Gaps)")]
 pub struct Window {
     boot: u64,
     at: Vec<u64>,
 }
 
-impl From<Window> for (u64, Vec<u64>) {
+impl From<Window> for (u64, String) {
     fn from(window: Window) -> Self {
-        let before = std::iter::once(0).chain(window.at.iter().copied());
-        (window.boot, window.at.iter().zip(before).map(|(at, before)| at.saturating_sub(before)).collect())
+        let mut gaps = String::with_capacity(8 * window.at.len());
+        let mut before = 0;
+        for at in window.at {
+            if !gaps.is_empty() {
+                gaps.push(' ');
+            }
+            gaps.push_str(itoa::Buffer::new().format(at.saturating_sub(before)));
+            before = at;
+        }
+        (window.boot, gaps)
     }
 }
 
-impl From<(u64, Vec<u64>)> for Window {
-    fn from((boot, gaps): (u64, Vec<u64>)) -> Self {
+impl From<(u64, Gaps)> for Window {
+    fn from((boot, Gaps(gaps)): (u64, Gaps)) -> Self {
         let sum = |at: &mut u64, gap: u64| {
             *at = at.saturating_add(gap);
             Some(*at)
         };
         Window { boot, at: gaps.into_iter().scan(0, sum).collect() }
+    }
+}
+
+/// The first moment of a window, and the time from each to the next. Earlier versions kept a list.
+struct Gaps(Vec<u64>);
+
+impl<'de> Deserialize<'de> for Gaps {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Gaps, D::Error> {
+        deserializer.deserialize_any(GapsReader)
+    }
+}
+
+struct GapsReader;
+
+impl<'de> Visitor<'de> for GapsReader {
+    type Value = Gaps;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("milliseconds: a text or a list")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Gaps, E> {
+        let gaps = text.split_ascii_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>();
+        gaps.map(Gaps).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Gaps, A::Error> {
+        let mut gaps = Vec::new();
+        while let Some(gap) = list.next_element()? {
+            gaps.push(gap);
+        }
+        Ok(Gaps(gaps))
     }
 }
 
@@ -156,8 +198,12 @@ mod tests {
         assert_eq!(read(&windows, 1100), (1, 0));
         assert_eq!(read(&windows, 1300), (0, 0));
         let kept = serde_json::to_string(&windows).unwrap();
-        assert_eq!(kept, r#"{"Web*/1000":[1,[100,200]]}"#);
-        assert_eq!(serde_json::from_str::<Windows>(&kept).unwrap(), windows);
+        assert_eq!(kept, r#"{"Web*/1000":[1,"100 200"]}"#);
+        for kept in [kept.as_str(), r#"{"Web*/1000":[1,[100,200]]}"#] {
+            assert_eq!(serde_json::from_str::<Windows>(kept).unwrap(), windows);
+        }
+        assert_eq!(serde_json::to_string(&Window::default()).unwrap(), r#"[0,""]"#);
+        assert_eq!(serde_json::from_str::<Window>(r#"[0,""]"#).unwrap(), Window::default());
         let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2 };
         assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
     }

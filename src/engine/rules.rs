@@ -1,17 +1,16 @@
 //! The rules in force over one scope: which limit, which cap, which action, and whose rule it is.
 
-use std::borrow::Cow;
-use std::fmt;
+mod kept;
 
-use serde::de::{self, SeqAccess, Visitor};
-use serde::ser::SerializeTuple;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::pattern;
-use crate::engine::policy::{ACTIONS, Action, LAYERS, Layer};
+use crate::engine::policy::{Action, Layer};
 use crate::limits::{self, Limit, Role};
 
-/// One limit in force over one scope. It is kept as a list of numbers, since every call reads and writes the rules of its run.
+/// One limit in force over one scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Which limit.
@@ -28,74 +27,6 @@ pub struct Rule {
     pub of: Option<Models>,
     /// Whether nobody may raise it, by the managed file.
     pub locked: bool,
-}
-
-impl Serialize for Rule {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let is_special = self.of.is_some() || self.locked;
-        let raised_by_half = self.increase == half(self.cap);
-        let mut list = serializer.serialize_tuple(if is_special { 7 } else { 4 + usize::from(!raised_by_half) })?;
-        list.serialize_element(&place(&limits::ROSTER, |limit| limit.key == self.limit.key))?;
-        list.serialize_element(&self.cap)?;
-        list.serialize_element(&place(&ACTIONS, |action| *action == self.action))?;
-        list.serialize_element(&place(&LAYERS, |row| row.0 == self.layer))?;
-        if is_special || !raised_by_half {
-            list.serialize_element(&(!raised_by_half).then_some(self.increase))?;
-        }
-        if is_special {
-            list.serialize_element(&self.of)?;
-            list.serialize_element(&self.locked)?;
-        }
-        list.end()
-    }
-}
-
-/// The increase that is most common, and so not written.
-fn half(cap: u64) -> u64 {
-    cap.div_ceil(2).max(1)
-}
-
-fn place<T>(table: &[T], is_it: impl Fn(&T) -> bool) -> usize {
-    table.iter().position(is_it).unwrap_or(table.len())
-}
-
-/// A rule as it was kept; nothing where a newer version has written it, with a limit that this one does not know.
-struct Known(Option<Rule>);
-
-impl<'de> Deserialize<'de> for Known {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Known, D::Error> {
-        deserializer.deserialize_seq(List)
-    }
-}
-
-/// Reads the list that a rule is kept as: places of limit, action and layer in their tables, and what is not as usual.
-struct List;
-
-impl<'de> Visitor<'de> for List {
-    type Value = Known;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a rule: limit, cap, action, layer, increase")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Known, A::Error> {
-        let missing = || de::Error::invalid_length(0, &self);
-        let limit: usize = list.next_element()?.ok_or_else(missing)?;
-        let cap = list.next_element()?.ok_or_else(missing)?;
-        let action: usize = list.next_element()?.ok_or_else(missing)?;
-        let layer: usize = list.next_element()?.ok_or_else(missing)?;
-        let increase = list.next_element::<Option<u64>>()?.flatten().unwrap_or_else(|| half(cap));
-        let of = list.next_element()?.unwrap_or_default();
-        let locked = list.next_element()?.unwrap_or_default();
-        while list.next_element::<de::IgnoredAny>()?.is_some() {}
-        let known = (limits::ROSTER.get(limit), ACTIONS.get(action), LAYERS.get(layer));
-        let (Some(limit), Some(action), Some((layer, ..))) = known else { return Ok(Known(None)) };
-        Ok(Known(Some(Rule { limit, cap, action: *action, layer: *layer, increase, of, locked })))
-    }
-}
-
-fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rule>, D::Error> {
-    Ok(Vec::<Known>::deserialize(deserializer)?.into_iter().filter_map(|known| known.0).collect())
 }
 
 /// The models that plan where nobody says.
@@ -219,7 +150,7 @@ pub struct ExplicitStop {
 #[serde(default)]
 pub struct Rules {
     /// The limits, at most one rule for each name.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "kept::write", deserialize_with = "kept::read")]
     pub rules: Vec<Rule>,
     /// Rates; all of them hold.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_rates")]

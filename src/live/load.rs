@@ -95,7 +95,7 @@ fn reads_siblings(kind: &Kind) -> bool {
 }
 
 /// Loads the book for an event.
-pub fn load(store: &Store, session: Session, event: &Event) -> Result<Book> {
+pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book> {
     let mut book = Book::new(session);
     if needs_open_runs(&event.kind) {
         store.lay_open_runs(&mut book)?;
@@ -342,11 +342,11 @@ fn first_request_fact(agent_type: &str) -> String {
 }
 
 /// Returns the session of an input: as stored, or new; pinned to the policy of its client.
-pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Session> {
+pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Box<Session>> {
     let mut session = match store.session(&event.session)? {
         Some(session) => orphans::mark_before(store, session, event)?,
         None => {
-            let new = pin::open(world, input, event);
+            let new = Box::new(pin::open(world, input, event));
             store.list_session(&new)?;
             new
         }

@@ -44,7 +44,7 @@ pub fn mark(store: &Store, book: &mut Book, now: Moment) -> Result<()> {
 }
 
 /// Marks what an earlier client of a session left at work, before another takes the session up.
-pub fn mark_before(store: &Store, session: Session, event: &Event) -> Result<Session> {
+pub fn mark_before(store: &Store, session: Box<Session>, event: &Event) -> Result<Box<Session>> {
     if !matches!(event.kind, Kind::SessionStart { .. }) || !is_orphaned(&session, event.at) {
         return Ok(session);
     }

@@ -188,7 +188,7 @@ fn of_client_or_above(store: &Store, client: Process, session: &str) -> Result<K
 }
 
 /// Finds the session at work whose agent started a client that has left its process tree: the client's environment names it.
-fn detached_from(store: &Store, client: Process, session: &str) -> Result<Option<Session>> {
+fn detached_from(store: &Store, client: Process, session: &str) -> Result<Option<Box<Session>>> {
     let Some(above) = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID").filter(|above| above != session) else {
         return Ok(None);
     };
@@ -196,7 +196,7 @@ fn detached_from(store: &Store, client: Process, session: &str) -> Result<Option
     let works = |above: &Session| {
         above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
     };
-    Ok(store.session(&above)?.filter(works))
+    Ok(store.session(&above)?.filter(|above| works(above)))
 }
 
 /// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.

@@ -184,7 +184,7 @@ impl<'a> Player<'a> {
         let outcome = Outcome {
             source: self.recording.source.clone(),
             never_started: self.cut.iter().filter(|id| self.book.run(id).is_none()).count(),
-            session: self.book.session,
+            session: *self.book.session,
             runs,
             timeline: self.entries,
             recorded,

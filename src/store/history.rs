@@ -20,7 +20,7 @@ impl Store {
             let (started, id) = listed.split_once('/').unwrap_or_default();
             // A session that was deleted and counted again is listed with both its beginnings.
             let is_listed = |session: &Session| started.parse() == Ok(session.started.wall_ms);
-            sessions.extend(self.session(id)?.filter(|it| is_listed(it) && it.last.wall_ms >= since_ms));
+            sessions.extend(self.session(id)?.map(|it| *it).filter(|it| is_listed(it) && it.last.wall_ms >= since_ms));
         }
         Ok(sessions)
     }
@@ -127,7 +127,7 @@ impl Store {
     pub fn sessions_of_launcher(&self, launcher: &str) -> Result<Vec<Session>> {
         let listed = self.below("x/session/")?.into_iter().filter(|(_, of)| of.text() == launcher);
         let sessions = listed.filter_map(|(name, _)| self.session(name.split_once('/')?.1).transpose());
-        sessions.collect()
+        sessions.map(|session| session.map(|session| *session)).collect()
     }
 
     /// Reads records; one that a newer version has written in another way is passed over.

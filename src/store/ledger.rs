@@ -11,8 +11,8 @@ use crate::store::{Store, entries};
 
 impl Store {
     /// Loads a session.
-    pub fn session(&self, id: &str) -> Result<Option<Session>> {
-        let found = self.get::<Session>(&format!("s/{id}"))?;
+    pub fn session(&self, id: &str) -> Result<Option<Box<Session>>> {
+        let found = self.get::<Box<Session>>(&format!("s/{id}"))?;
         Ok(found.map(|mut session| {
             id.clone_into(&mut session.id);
             session.known_notices = session.notices.len();

@@ -32,10 +32,13 @@ use crate::error::{Error, ErrorKind, Result};
 /// gives the table another name: then their first statement fails, and they say that the state is too new for them.
 pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (id INTEGER PRIMARY KEY, name, body)"];
 
+/// Bytes of a page. Most events write one entry, of a session with its main run: some two thousand bytes under every limit. What
+/// does not fit goes to pages of its own, which are given back and taken anew at each write: four frames more.
+pub const PAGE: u64 = 4096;
+
 /// Brings a database up to date, where its table is not there. One that a newer version has written is left as it is.
 pub fn migrate(conn: &Connection) -> Result<()> {
-    // What one event writes, its session and its run, is some two thousand bytes that stand together: one page, one frame.
-    conn.execute_batch("PRAGMA page_size=4096")?;
+    conn.execute_batch(&format!("PRAGMA page_size={PAGE}"))?;
     conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     conn.execute_batch("BEGIN EXCLUSIVE")?;
     let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;

@@ -25,12 +25,12 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// The calls that a session makes most. At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read and written, and the budgets that sessions share.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [400_000, 430_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [350_000, 410_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [400_000, 430_000],
+        [350_000, 400_000],
     ),
     (
         |scene| {
@@ -39,9 +39,9 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [490_000, 650_000],
+        [470_000, 630_000],
     ),
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [400_000, 515_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [385_000, 490_000]),
 ];
 
 #[test]

@@ -47,7 +47,7 @@ impl<'a> Client<'a> {
             let session = store.session(id).unwrap().unwrap();
             let (user_rules, project_rules) = budgets;
             let rules = Rules { grace_turns: 0, ..Rules::default() };
-            store.save_session(&Session { user_rules, project_rules, rules, ..session }).unwrap();
+            store.save_session(&Session { user_rules, project_rules, rules, ..*session }).unwrap();
         });
         client
     }
@@ -247,7 +247,7 @@ fn spent(book: &Book) -> u64 {
 /// Lays the budgets of a session that has one into a book, at some time after ten.
 fn laid(store: &Store, after_ms: i64) -> Book {
     let session =
-        Session { last: Moment { wall_ms: TEN + after_ms, ..at(0) }, ..store.session("mine").unwrap().unwrap() };
+        Session { last: Moment { wall_ms: TEN + after_ms, ..at(0) }, ..*store.session("mine").unwrap().unwrap() };
     let mut book = Book::new(session);
     shared::lay(store, &mut book, TEN + after_ms).unwrap();
     store.save(&mut book).unwrap();
@@ -313,7 +313,7 @@ fn a_budget_of_a_user_is_kept_apart_from_a_projects() {
     with_spending(&world);
     save(&world, |store| {
         let mine = store.session("mine").unwrap().unwrap();
-        store.save_session(&Session { project_rules: budget(5), ..mine }).unwrap();
+        store.save_session(&Session { project_rules: budget(5), ..*mine }).unwrap();
         laid(store, 0);
         let pools = store.pools().unwrap();
         let names: Vec<(Scope, &str)> = pools.iter().map(|pool| (pool.scope, pool.id.as_str())).collect();
@@ -329,7 +329,7 @@ fn a_spawn_that_asks_for_more_than_is_left_gets_what_is_left_and_is_told() {
     save(&world, |store| {
         let session = store.session("s1").unwrap().unwrap();
         let rules = rules(&[("max_turns", 10, Action::Terminate)], Layer::User);
-        store.save_session(&Session { rules, ..session }).unwrap();
+        store.save_session(&Session { rules, ..*session }).unwrap();
     });
     client.prompt();
     client.event("PreToolUse", r#""tool_name":"Read","tool_input":{},"tool_use_id":"t1""#);

@@ -316,7 +316,7 @@ fn a_question_of_a_scope_without_rules_is_dropped() {
     save(&world, |store| {
         let one = store.session("s1").unwrap().unwrap();
         assert_eq!(one.wants.len(), 1);
-        store.save_session(&Session { user_rules: Rules::default(), ..one }).unwrap();
+        store.save_session(&Session { user_rules: Rules::default(), ..*one }).unwrap();
     });
     let mut asked = 0;
     for n in 2..5 {

@@ -154,7 +154,7 @@ fn a_first_session_that_is_gone_binds_nobody_and_one_that_has_ended_still_does()
     assert_eq!(load(&world, "s1").0.tally.turns, 1);
     save(&world, |store| {
         let session = store.session("s2").unwrap().unwrap();
-        store.save_session(&Session { outer: Some("gone".to_owned()), ..session }).unwrap();
+        store.save_session(&Session { outer: Some("gone".to_owned()), ..*session }).unwrap();
     });
     assert_eq!(call(&world, below, "s2", "t2"), "");
     assert_eq!(load(&world, "s1").0.tally.turns, 1);

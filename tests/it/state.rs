@@ -32,7 +32,7 @@ pub fn save(world: &TestWorld, write: impl FnOnce(&Store)) {
 /// Reads a session and its runs.
 pub fn load(world: &TestWorld, session: &str) -> (Session, Vec<Run>) {
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    (store.session(session).unwrap().unwrap(), store.runs_of(session).unwrap())
+    (*store.session(session).unwrap().unwrap(), store.runs_of(session).unwrap())
 }
 
 /// A session that began at ten, with a limit of 25 USD.

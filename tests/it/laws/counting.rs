@@ -43,7 +43,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
     let arrivals = vec((0_u8..6, 0_u8..4), 0..40);
     try_all("tool_use_id", 500, &arrivals, |arrivals| {
         let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-        book.outer = Some(Session::default());
+        book.outer = Some(Box::default());
         for (number, (call, how)) in arrivals.iter().enumerate() {
             step(&mut book, &event(number, arrives(*call, *how)), &Findings::default(), &Policy::default());
             book.saved();

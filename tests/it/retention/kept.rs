@@ -48,7 +48,7 @@ fn with_old_session(days: i64) -> TestWorld {
         let listed = format!("x/session/{:016}/s1", told.started.wall_ms);
         let earlier = |moment: Moment| Moment { wall_ms: moment.wall_ms - days * DAY_MS, ..moment };
         store.forget(&listed).unwrap();
-        store.add_session(&Session { started: earlier(told.started), last: earlier(told.last), ..told }).unwrap();
+        store.add_session(&Session { started: earlier(told.started), last: earlier(told.last), ..*told }).unwrap();
     });
     world
 }
@@ -147,7 +147,7 @@ fn a_session_whose_client_lives_is_left_alone() {
     let client = Process { pid: parent, start, ns: fusebox::processes::namespace().unwrap() };
     save(&world, |store| {
         let told = store.session("s1").unwrap().unwrap();
-        store.save_session(&Session { client: Some(client), ..told }).unwrap();
+        store.save_session(&Session { client: Some(client), ..*told }).unwrap();
     });
     world.run(&["prune"]).ok();
     assert_eq!(load(&world, "s1").0.pruned, None);
