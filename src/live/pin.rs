@@ -17,6 +17,8 @@ use crate::store::Store;
 use crate::wire::input::Input;
 use crate::world::World;
 
+/// For so long after a session's last event a client that its agent started, and that nobody attends to, is still charged to it.
+const OUTLIVED_MS: u64 = 86_400_000;
 /// How the names of pinned policies begin.
 pub const POLICY: &str = "policy:";
 /// How the names of the facts begin that say a client's policy and session.
@@ -53,11 +55,11 @@ fn process(pid: u32) -> Option<Process> {
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
-pub fn pin(world: &World, store: &Store, session: &mut Session) -> Result<()> {
+pub fn pin(world: &World, store: &Store, session: &mut Session, attended: bool) -> Result<()> {
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
-        Some(client) => of_client_or_above(store, client, &session.id)?,
+        Some(client) => of_client_or_above(store, client, (session, attended))?,
         None => Known::default(),
     };
     session.outer = known.outer;
@@ -169,34 +171,36 @@ struct Known {
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above.
-fn of_client_or_above(store: &Store, client: Process, session: &str) -> Result<Known> {
+fn of_client_or_above(store: &Store, client: Process, of: (&Session, bool)) -> Result<Known> {
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
         let Some(fact) = store.fact(&client_fact(Process { pid, start, ns: 0 }))? else { continue };
         let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
         known.policy.get_or_insert_with(|| policy.to_owned());
         if pid != client.pid {
-            known.outer = root_of(store, above)?.filter(|outer| outer != session);
+            known.outer = root_of(store, above)?.filter(|outer| *outer != of.0.id);
             return Ok(known);
         }
     }
-    if let Some(above) = detached_from(store, client, session)? {
+    if let Some(above) = detached_from(store, client, of)? {
         known.policy.get_or_insert_with(|| above.policy.clone());
         known.outer = Some(above.outer.unwrap_or(above.id));
     }
     Ok(known)
 }
 
-/// Finds the session at work whose agent started a client that has left its process tree: the client's environment names it.
-fn detached_from(store: &Store, client: Process, session: &str) -> Result<Option<Box<Session>>> {
-    let Some(above) = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID").filter(|above| above != session) else {
-        return Ok(None);
-    };
-    // What started a person's terminal long ago is not at work any more.
-    let works = |above: &Session| {
+/// Finds the session whose agent started a client that has left its process tree: the client's environment names it. The agent
+/// may have started it for the time when its session is over; but the terminal that a person sits at, and a service that runs
+/// for days, may come from an agent, too.
+fn detached_from(store: &Store, client: Process, of: (&Session, bool)) -> Result<Option<Box<Session>>> {
+    let (session, attended) = of;
+    let above = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID").filter(|above| *above != session.id);
+    let Some(above) = above.map(|above| store.session(&above)).transpose()?.flatten() else { return Ok(None) };
+    let works = || {
         above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
     };
-    Ok(store.session(&above)?.filter(|above| works(above)))
+    let follows = !attended && session.started.wall_since(above.last) < OUTLIVED_MS;
+    Ok((follows || works()).then_some(above))
 }
 
 /// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::lab::PATIENCE;
 use crate::script::{Script, Step};
 
 /// The running server.
@@ -29,6 +30,8 @@ struct State {
     /// How each of the requests begins, when it arrived and when its answer had been sent.
     times: Vec<(String, Instant, Option<Instant>)>,
     asked: usize,
+    /// Agents' requests are answered once so many have arrived.
+    together: usize,
 }
 
 struct Playing {
@@ -59,13 +62,15 @@ impl Api {
             judgement: r#"{"ok": true}"#,
             times: Vec::new(),
             asked: 0,
+            together: 0,
         }));
-        let shared = Arc::clone(&state);
+        // Told whenever an agent's request has arrived.
+        let shared = (Arc::clone(&state), Arc::new(Condvar::new()));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let state = Arc::clone(&shared);
+                let (state, arrived) = shared.clone();
                 // A client that hangs up mid-answer is part of the game.
-                thread::spawn(move || drop(serve(&state, stream)));
+                thread::spawn(move || drop(serve(&state, &arrived, stream)));
             }
         });
         Api { port, state }
@@ -74,6 +79,11 @@ impl Api {
     /// Adds a script.
     pub fn play(&self, script: Script) {
         self.state.lock().unwrap().scripts.push(Playing { script, at: 0 });
+    }
+
+    /// Answers agents' requests only once so many have arrived: clients that are started together are then at work together.
+    pub fn wait_for(&self, requests: usize) {
+        self.state.lock().unwrap().together = requests;
     }
 
     /// Returns the bodies of all requests for an agent's next response, in the order of arrival.
@@ -118,7 +128,7 @@ impl Api {
     }
 }
 
-fn serve(state: &Mutex<State>, stream: TcpStream) -> std::io::Result<()> {
+fn serve(state: &Mutex<State>, arrived: &Condvar, stream: TcpStream) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -144,6 +154,11 @@ fn serve(state: &Mutex<State>, stream: TcpStream) -> std::io::Result<()> {
     } else {
         document(&json!({}))
     };
+    if answer.of.is_some() {
+        arrived.notify_all();
+        let alone = |state: &mut State| state.requests.len() < state.together;
+        drop(arrived.wait_timeout_while(state.lock().unwrap(), PATIENCE, alone).unwrap());
+    }
     let sent = send(stream, &answer);
     if let Some(request) = answer.of {
         state.lock().unwrap().times[request].2 = Some(Instant::now());

@@ -18,7 +18,7 @@ pub use crate::version::claude;
 use crate::version::has;
 
 /// How long anything may take before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(75);
+pub const PATIENCE: Duration = Duration::from_secs(75);
 /// How long to leave what is waited for alone: files and screens send no signal.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
 const KEY: &str = "sk-ant-none-loopback-only";

@@ -131,6 +131,7 @@ fn spent(lab: &Lab) -> f64 {
 #[test]
 fn a_users_day_is_shared_by_three_sessions_in_two_repositories() {
     let lab = with_budget("user", "max_cost_usd_per_day", [call([work()])]);
+    lab.api.wait_for(3);
     let runs: Vec<Run> = thread::scope(|scope| {
         let here = [(); 2].map(|()| scope.spawn(|| lab.claude("MAIN start", &[])));
         let there = scope.spawn(|| lab.claude_in_the_other("MAIN start"));

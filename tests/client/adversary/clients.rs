@@ -25,6 +25,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_leaves_the_process_tree_is_bound_by_the_session",
     },
     Attempt {
+        tries: "starts a client that waits for the session's end, to go on with counters of its own",
+        outcome: Outcome::NoEffect,
+        then: "for a day a client that nobody attends to is charged to the session that it comes from, and bound",
+        scenario: "a_client_that_outlives_the_session_is_bound_by_it",
+    },
+    Attempt {
         tries: "starts a client in another folder, with hooks in the user's settings (`init --scope user`)",
         outcome: Outcome::NoEffect,
         then: "its session is charged to the agent's and bound by its limits",
@@ -154,6 +160,15 @@ fn a_client_that_leaves_the_process_tree_is_bound_by_the_session() {
     assert_eq!(lab.ran().len(), CALLS, "{}", lab.story());
     // Both go on side by side: the one that takes the last call stops, and so does the other, at its next event.
     assert!(lab.api.requests().len() <= CALLS + 2, "{}", lab.story());
+}
+
+#[test]
+fn a_client_that_outlives_the_session_is_bound_by_it() {
+    let waits = format!("setsid nohup sh -c \"tail --pid=$PPID -f /dev/null; CLIENT {ASKED}\" >/dev/null 2>&1 &");
+    let (lab, _) = calls(command(&waits), "local");
+    lab.until("the ends of both clients", || lab.events("SessionEnd").len() == 2);
+    assert_eq!(lab.ran().len(), CALLS, "{}", lab.story());
+    assert!(lab.api.requests_of("NESTED").is_empty(), "its prompt is not heard: {}", lab.story());
 }
 
 #[test]
