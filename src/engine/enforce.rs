@@ -90,13 +90,21 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 /// How long the prompt of an agent that never came is kept.
 const SPAWN_KEPT_MS: u64 = 86_400_000;
 
+/// Marks a call, but for one that is counted: it stays so, whatever is answered where it comes again.
+fn mark(book: &mut Book, run: &str, call: &Call, state: CallState) {
+    let record = book.call_mut(run, &call.id);
+    if record.state != CallState::Counted {
+        record.state = state;
+    }
+}
+
 /// Counts an admitted call; marks one that is asked about or refused.
 fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let Kind::ToolRequested(call) = &event.kind else { return };
     match verdict.step {
         Step::Allow | Step::Warn => account::count_call(book, id, call),
-        Step::Ask => book.call_mut(id, &call.id).state = CallState::Asked,
-        Step::Deny | Step::Stop => book.call_mut(id, &call.id).state = CallState::Refused,
+        Step::Ask => mark(book, id, call, CallState::Asked),
+        Step::Deny | Step::Stop => mark(book, id, call, CallState::Refused),
     }
     let sees_batches = book.session.sees_batches;
     let Some(run) = book.run_mut(id) else { return };

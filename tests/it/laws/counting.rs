@@ -5,8 +5,11 @@ use std::fs;
 
 use fusebox::engine::book::Book;
 use fusebox::engine::event::{Agent, Call, Event, Kind, Moment, Outcome};
+use fusebox::engine::policy::{Action, Layer};
+use fusebox::engine::rules::{Rule, Rules};
 use fusebox::engine::session::Session;
 use fusebox::engine::step::{Findings, step};
+use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::intake::{Intake, Memory};
 use proptest::collection::vec;
@@ -61,6 +64,21 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
             }
         }
     });
+}
+
+#[test]
+fn a_call_that_ran_and_is_asked_about_again_counts_once() {
+    for action in [Action::Terminate, Action::Pause, Action::RequestIncrease] {
+        let limit = limits::find("max_turns").unwrap();
+        let rule = Rule { limit, cap: 1, action, layer: Layer::User, increase: 1, of: None, locked: false };
+        let rules = Rules { rules: vec![rule], ..Rules::default() };
+        let mut book = Book::new(Session { id: "s".to_owned(), rules, ..Session::default() });
+        for (number, how) in [0, 1, 0, 1, 3].into_iter().enumerate() {
+            step(&mut book, &event(number, arrives(1, how)), &Findings::default(), &Policy::default());
+            book.saved();
+        }
+        assert_eq!(book.session.tally.turns, 1, "{action:?}");
+    }
 }
 
 #[test]
