@@ -104,7 +104,7 @@ pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
 fn is_attended(world: &World) -> bool {
     match world.var("CLAUDE_CODE_SESSION_ATTENDED") {
         Some(said) => said != "0",
-        None => world.var("CLAUDE_CODE_ENTRYPOINT").as_deref() != Some("sdk-cli"),
+        None => world.var("CLAUDE_CODE_ENTRYPOINT").is_none_or(|started_as| !started_as.starts_with("sdk")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dialogs that ask a person for more: what a Yes grants, and what comes of one that no person gave.
 
-use crate::engine::book::Book;
+use crate::engine::book::{Book, CallState};
 use crate::engine::enforce;
 use crate::engine::event::{Event, Kind, Moment};
 use crate::engine::session::Ask;
@@ -9,6 +9,10 @@ use crate::engine::verdict::Verdict;
 /// Keeps what the dialog of a call asks for.
 pub fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let (Kind::ToolRequested(call), Some(finding)) = (&event.kind, verdict.deciding()) else { return };
+    if book.call(&call.id).is_some_and(|call| call.state == CallState::Counted) {
+        // It comes again: it has run, and its end is no Yes.
+        return;
+    }
     book.session.asks.push(Ask {
         tool_use_id: call.id.clone(),
         run: id.to_owned(),

@@ -352,7 +352,7 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
         }
     };
     if pin::is_due(world, &session, event) {
-        pin::pin(world, store, &mut session, event.attended)?;
+        pin::pin(world, store, &mut session, event)?;
     }
     if let Kind::SessionStart { source } = &event.kind {
         session.is_fork |= source == "fork";

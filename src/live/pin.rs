@@ -55,11 +55,11 @@ fn process(pid: u32) -> Option<Process> {
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
-pub fn pin(world: &World, store: &Store, session: &mut Session, attended: bool) -> Result<()> {
+pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
-        Some(client) => of_client_or_above(store, client, (session, attended))?,
+        Some(client) => of_client_or_above(store, client, event)?,
         None => Known::default(),
     };
     session.outer = known.outer;
@@ -171,36 +171,36 @@ struct Known {
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above.
-fn of_client_or_above(store: &Store, client: Process, of: (&Session, bool)) -> Result<Known> {
+fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<Known> {
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
         let Some(fact) = store.fact(&client_fact(Process { pid, start, ns: 0 }))? else { continue };
         let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
         known.policy.get_or_insert_with(|| policy.to_owned());
         if pid != client.pid {
-            known.outer = root_of(store, above)?.filter(|outer| *outer != of.0.id);
+            known.outer = root_of(store, above)?.filter(|outer| *outer != event.session);
             return Ok(known);
         }
+        // What it worked on before a `/clear` says where it came from.
+        known.outer = store.session(above)?.and_then(|before| before.outer);
     }
-    if let Some(above) = detached_from(store, client, of)? {
-        known.policy.get_or_insert_with(|| above.policy.clone());
-        known.outer = Some(above.outer.unwrap_or(above.id));
+    if known.outer.is_none() {
+        known.outer = detached_from(store, client, event)?.filter(|outer| *outer != event.session);
     }
     Ok(known)
 }
 
-/// Finds the session whose agent started a client that has left its process tree: the client's environment names it. The agent
+/// Finds the first of the sessions whose agent started a client that has left its process tree: its environment names the last. The agent
 /// may have started it for the time when its session is over; but the terminal that a person sits at, and a service that runs
 /// for days, may come from an agent, too.
-fn detached_from(store: &Store, client: Process, of: (&Session, bool)) -> Result<Option<Box<Session>>> {
-    let (session, attended) = of;
-    let above = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID").filter(|above| *above != session.id);
+fn detached_from(store: &Store, client: Process, event: &Event) -> Result<Option<String>> {
+    let above = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID");
     let Some(above) = above.map(|above| store.session(&above)).transpose()?.flatten() else { return Ok(None) };
     let works = || {
         above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
     };
-    let follows = !attended && session.started.wall_since(above.last) < OUTLIVED_MS;
-    Ok((follows || works()).then_some(above))
+    let follows = !event.attended && event.at.wall_since(above.last) < OUTLIVED_MS;
+    Ok((follows || works()).then(|| above.outer.unwrap_or(above.id)))
 }
 
 /// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.

@@ -159,3 +159,69 @@ fn a_first_session_that_is_gone_binds_nobody_and_one_that_has_ended_still_does()
     assert_eq!(call(&world, below, "s2", "t2"), "");
     assert_eq!(load(&world, "s1").0.tally.turns, 1);
 }
+
+/// A process outside of every client's tree that carries a session's name, as what an agent has left behind does.
+struct LeftBehind(Child);
+
+impl LeftBehind {
+    fn by(session: &str) -> LeftBehind {
+        let mut command = Command::new("/bin/cat");
+        command.env("CLAUDE_CODE_SESSION_ID", session).stdin(Stdio::piped()).stdout(Stdio::null());
+        LeftBehind(command.spawn().unwrap())
+    }
+}
+
+impl Drop for LeftBehind {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ended = self.0.wait();
+    }
+}
+
+/// Starts a session in a client that was left behind; returns whose it is.
+fn begins(world: &TestWorld, client: &LeftBehind, session: &str, attended: &str) -> Option<String> {
+    let input = json!({"session_id": session, "transcript_path": world.path(&format!("{session}.jsonl")),
+        "cwd": world.path("project"), "hook_event_name": "SessionStart", "source": "startup"});
+    let hook = world.command(&["hook"]).env("CLAUDE_PID", &client.0.id().to_string()).stdin(input);
+    hook.env("CLAUDE_CODE_SESSION_ATTENDED", attended).run().ok();
+    outer(world, session)
+}
+
+/// Starts a session in a client of its own that was left behind by `above`.
+fn comes_from(world: &TestWorld, above: &str, session: &str, attended: &str) -> Option<String> {
+    begins(world, &LeftBehind::by(above), session, attended)
+}
+
+/// Dates the last event of a session back.
+fn was_last_seen(world: &TestWorld, session: &str, hours_ago: i64) {
+    save(world, |store| {
+        let mut found = store.session(session).unwrap().unwrap();
+        found.last.wall_ms -= hours_ago * 3_600_000;
+        found.last.mono_ms = found.last.mono_ms.saturating_sub(hours_ago as u64 * 3_600_000);
+        found.last.boot = if hours_ago > 0 { 0 } else { found.last.boot };
+        store.save_session(&found).unwrap();
+    });
+}
+
+#[test]
+fn a_client_left_behind_is_the_sessions_while_that_works_and_for_a_day_where_nobody_attends_to_it() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let s1 = Some("s1".to_owned());
+    let processes = Processes::start();
+    let first = processes.pids[0];
+    start(&world, first, "s1");
+    assert_eq!([comes_from(&world, "s1", "a", "1"), comes_from(&world, "s1", "b", "0")], [s1.clone(), s1.clone()]);
+    event(&world, first, "s1", "SessionEnd", &json!({"reason": "other"}));
+    assert_eq!([comes_from(&world, "s1", "c", "1"), comes_from(&world, "s1", "d", "0")], [None, s1.clone()]);
+    // One that takes up itself, or the session that it comes from.
+    assert_eq!([comes_from(&world, "d", "d", "0"), comes_from(&world, "d", "s1", "0")], [s1.clone(), None]);
+    assert_eq!(comes_from(&world, "d", "e", "0"), s1);
+    let lives_long = LeftBehind::by("s1");
+    assert_eq!(begins(&world, &lives_long, "before-a-clear", "0"), s1);
+    for (hours, session, expected) in [(23, "f", s1.clone()), (2, "g", None)] {
+        was_last_seen(&world, "s1", hours);
+        assert_eq!(comes_from(&world, "s1", session, "0"), expected, "{session}");
+    }
+    assert_eq!(begins(&world, &lives_long, "after-a-clear", "0"), s1);
+    assert_eq!(comes_from(&world, "s1", "b", "0"), None, "a session that is taken up again later is its own");
+}

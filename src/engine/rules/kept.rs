@@ -60,8 +60,8 @@ fn append(rule: &Rule, text: &mut String) {
     text.extend(role.map(|(mark, _)| char::from(*mark)));
 }
 
-/// Reads a rule of a text; nothing where a newer version has written it.
-fn usual(text: &[u8]) -> Option<Rule> {
+/// Reads a rule of a text; nothing in it where a newer version has written it.
+fn usual(text: &[u8]) -> Option<Option<Rule>> {
     let (letters, rest) = text.split_first_chunk::<3>()?;
     let role = ROLES.iter().find(|(mark, _)| rest.last() == Some(mark));
     let numbers = &rest[..rest.len() - usize::from(role.is_some())];
@@ -70,7 +70,7 @@ fn usual(text: &[u8]) -> Option<Rule> {
         None => (number(numbers)?, None),
     };
     let places = letters.map(|letter| usize::from(letter.wrapping_sub(FIRST)));
-    rule(places, cap, (increase, role.map(|(_, role)| Models::Role(*role, None)), false))
+    Some(rule(places, cap, (increase, role.map(|(_, role)| Models::Role(*role, None)), false)))
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
@@ -103,8 +103,8 @@ fn rule(places: [usize; 3], cap: u64, rest: (Option<u64>, Option<Models>, bool))
     Some(Rule { limit, cap, action: *action, layer, increase: increase.unwrap_or_else(|| half(cap)), of, locked })
 }
 
-/// A rule that is kept as a list: the places of limit, action and layer in their tables with the cap before them, the increase,
-/// the models, and whether it is locked. Earlier versions kept every rule so, as far as it was not as usual.
+/// A rule that is kept as a list: the place of its limit, the cap, the places of its action and layer, the increase, the models, and
+/// whether it is locked. Earlier versions kept every rule so, without what was as usual at its end.
 struct Special<'a>(&'a Rule);
 
 impl Serialize for Special<'_> {
@@ -142,7 +142,9 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
-        self.0.extend(text.as_bytes().split(|byte| *byte == BETWEEN).filter_map(usual));
+        for word in text.as_bytes().split(|byte| *byte == BETWEEN) {
+            self.0.extend(usual(word).ok_or_else(|| E::custom("a rule cannot be read"))?);
+        }
         Ok(())
     }
 
@@ -222,9 +224,21 @@ mod tests {
         let mut known = String::new();
         append(&turns(400), &mut known);
         let read = |kept: Value| serde_json::from_value::<Kept>(kept).unwrap().0;
-        assert_eq!(read(json!([format!("~{} {known} {known}x Ä {known}+", &known[1..])])), [turns(400)]);
+        assert_eq!(read(json!([format!("~{} {known}", &known[1..])])), [turns(400)]);
         assert_eq!(read(json!([[99, 400, 0, 0]])), []);
-        assert!(serde_json::from_value::<Kept>(json!([7])).is_err());
-        assert!(serde_json::from_value::<Kept>(json!([[0, 400]])).is_err());
+    }
+
+    #[test]
+    fn a_rule_that_is_damaged_is_an_error() {
+        for kept in [json!("ADB4x0"), json!("ADB400+"), json!("ADB"), json!("Ä"), json!(""), json!(7), json!([0, 400])]
+        {
+            assert!(serde_json::from_value::<Kept>(json!([kept])).is_err(), "{kept}");
+        }
+    }
+
+    #[test]
+    fn rules_of_an_earlier_version_are_read() {
+        let rules = serde_json::from_value::<Kept>(json!([[0, 400, 3, 1], [0, 400, 3, 1, 7]])).unwrap().0;
+        assert_eq!(rules, [turns(400), Rule { increase: 7, ..turns(400) }]);
     }
 }

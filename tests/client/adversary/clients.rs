@@ -31,6 +31,13 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_outlives_the_session_is_bound_by_it",
     },
     Attempt {
+        tries: "starts a client outside of the process tree without the session's name in its environment (`env -u`), or after the \
+                session's end in a terminal of its own (`script`)",
+        outcome: Outcome::OutOfReach,
+        then: "it is a client like a person's: the session's limits bind it anew, and budgets of the user and the project over all",
+        scenario: "a_client_that_hides_where_it_comes_from_is_bound_by_itself",
+    },
+    Attempt {
         tries: "starts a client in another folder, with hooks in the user's settings (`init --scope user`)",
         outcome: Outcome::NoEffect,
         then: "its session is charged to the agent's and bound by its limits",
@@ -169,6 +176,16 @@ fn a_client_that_outlives_the_session_is_bound_by_it() {
     lab.until("the ends of both clients", || lab.events("SessionEnd").len() == 2);
     assert_eq!(lab.ran().len(), CALLS, "{}", lab.story());
     assert!(lab.api.requests_of("NESTED").is_empty(), "its prompt is not heard: {}", lab.story());
+}
+
+#[test]
+fn a_client_that_hides_where_it_comes_from_is_bound_by_itself() {
+    let hides = format!(
+        "env -u CLAUDE_CODE_SESSION_ID setsid nohup sh -c \"tail --pid=$$ -f /dev/null; CLIENT {ASKED}\" >/dev/null 2>&1 &"
+    );
+    let (lab, _) = calls(command(&hides), "local");
+    lab.until("the ends of both clients", || lab.events("SessionEnd").len() == 2);
+    assert_eq!(lab.ran().len(), 2 * CALLS, "each has the limit for itself: {}", lab.story());
 }
 
 #[test]

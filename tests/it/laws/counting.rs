@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fusebox::engine::book::Book;
+use fusebox::engine::book::{Book, CallState};
 use fusebox::engine::event::{Agent, Call, Event, Kind, Moment, Outcome};
 use fusebox::engine::policy::{Action, Layer};
 use fusebox::engine::rules::{Rule, Rules};
@@ -77,7 +77,8 @@ fn a_call_that_ran_and_is_asked_about_again_counts_once() {
             step(&mut book, &event(number, arrives(1, how)), &Findings::default(), &Policy::default());
             book.saved();
         }
-        assert_eq!(book.session.tally.turns, 1, "{action:?}");
+        assert_eq!((book.session.tally.turns, book.session.rules.rules[0].cap), (1, 1), "{action:?}");
+        assert_eq!(book.call("t1").unwrap().state, CallState::Counted, "{action:?}");
     }
 }
 
