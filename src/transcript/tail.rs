@@ -43,8 +43,8 @@ struct Mark {
     before: &'static [u8],
     /// What stands after it: one of these.
     after: &'static [&'static [u8]],
-    /// Takes what the line says into the chunk.
-    take: fn(&mut Chunk, &[u8]),
+    /// Takes what the line says into the chunk; whether there was something to take.
+    take: fn(&mut Chunk, &[u8]) -> bool,
 }
 
 const MARKS: [Mark; 3] = [
@@ -135,26 +135,32 @@ impl Chunk {
                 taken[mark] = gist == before && last.is_some_and(|(last, gist)| last.id.as_bytes() == gist.id);
                 before = gist;
             }
-            if !mem::replace(&mut taken[mark], true) {
-                (MARKS[mark].take)(self, &bytes[line.clone()]);
-            }
+            let is_read = mem::replace(&mut taken[mark], true) || (MARKS[mark].take)(self, &bytes[line.clone()]);
+            // What repeats a row that could not be read is no repetition.
+            before = before.filter(|_| is_read);
         }
     }
 
-    fn take_response(&mut self, line: &[u8]) {
+    fn take_response(&mut self, line: &[u8]) -> bool {
         match row::response(line) {
-            Parsed::Response(row) => self.add(*row),
+            Parsed::Response(row) => {
+                self.add(*row);
+                return true;
+            }
             Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
             Parsed::Other => {}
         }
+        false
     }
 
-    fn take_client_cost(&mut self, line: &[u8]) {
+    fn take_client_cost(&mut self, line: &[u8]) -> bool {
         self.client_cost = row::client_cost(line).or(self.client_cost);
+        true
     }
 
-    fn take_prompt(&mut self, line: &[u8]) {
+    fn take_prompt(&mut self, line: &[u8]) -> bool {
         self.notification = self.notification || row::is_notification(line);
+        true
     }
 
     fn add(&mut self, row: ResponseRow) {
@@ -265,6 +271,12 @@ mod tests {
         // one that is no response, then the same as a response
         let unmetered = a.replace(r#""type""#, r#""isUnmetered":true,"type""#);
         check(format!("{unmetered}{a}"), "a:5");
+        // the same as a row that does not count, or cannot be read, after one of the same response
+        let more = row("a", 9);
+        check(row("a", 5) + &unmetered.replace(":5", ":9") + &more, "a:9");
+        let torn = more.replace(r#""type""#, r#""torn""type""#);
+        let why = "a response's row cannot be read: ";
+        assert!(shown(&read(row("a", 5) + &torn + &more, 0, None)).starts_with(&format!("a:9 {why}")), "{torn}");
         // apart, and in the order of the first row
         check(format!("{a}{b}{a}"), "a:5 b:7");
         check(row("a", 1) + &b + &a, "a:5 b:7");
