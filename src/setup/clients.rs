@@ -92,8 +92,8 @@ pub const DIFFERENCES: [Difference; 14] = [
     row(Feature::KilledCommands, TRIED[2], "the end of a background command that Fusebox ended is not reported", None),
     row(
         Feature::ReplacedSettings,
-        TRIED[2],
-        "that a user's settings file was replaced is not noticed: the hooks stay in force, and the user is not told",
+        TRIED[3],
+        "that a user's settings file was replaced is not always noticed: the hooks stay in force, and the user is not told",
         None,
     ),
     row(

@@ -7,7 +7,7 @@ use fusebox::setup::clients::Feature;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::adversary::trial::{self, Trial, in_turn};
+use crate::adversary::trial::{self, LEFT, Trial, in_turn};
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, fusebox};
 use crate::script::{Tool, bash, tool};
@@ -106,11 +106,10 @@ fn plain_edits_of_the_program_are_refused() {
     let attempts = [ways.map(|way| bash(&way.replace("{}", &path))).into_iter().chain([write]).collect()];
     let before = fs::read(&copy).unwrap();
     let mut trial = Trial::run(with_copy(&copy, &attempts, &[]), &attempts);
-    // Some versions of the client refuse by themselves to write what has not been read.
-    trial.results.retain(|result| !result.contains("has not been read yet"));
-    assert!(trial.results.len() >= ways.len());
+    let rejected = trial.leave_out_rejected();
+    assert!(rejected <= 1, "the Write alone");
     trial.all("the program that holds the limits");
-    trial.held();
+    trial.held_to(LEFT - rejected);
     assert!(fs::read(&copy).unwrap() == before);
 }
 

@@ -90,7 +90,9 @@ fn calls_whose_hooks_are_killed_are_counted_and_told() {
     // A hook that ends before it is hit leaves its bullet for a later one, the refusal's too.
     let ran = lab.ran().len();
     assert!((4..=6).contains(&ran), "{ran}: {}", lab.story());
-    assert_eq!((run.code, lab.api.requests().len()), (Some(0), ran + 1), "{}", lab.story());
+    // The last call is refused, or a call that went by unseen was the last: its batch ends the agent.
+    assert!((ran..=ran + 1).contains(&lab.api.requests().len()), "{}", lab.story());
+    assert_eq!(run.code, Some(0), "{}", lab.story());
     assert_eq!(lab.run_of("main")["stop_reason"], "turn_limit_reached");
     told(&(lab, run), "went by without Fusebox being asked");
 }

@@ -5,6 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::adversary::siege::{WHILE_AT_WORK, besieged, daemon, four_calls, held, program, told};
+use crate::adversary::trial::NOT_READ;
 use crate::adversary::{Attempt, Outcome, siege};
 use crate::lab::{Lab, Run, claude};
 use crate::script::{Tool, agent, bash, call, child, main, say, tool, work};
@@ -130,8 +131,10 @@ fn plain_commands_on_the_state_are_refused() {
     lab.api.play(main(attempts.map(|attempt| call([attempt(&state)])).into_iter().chain([say("I give up")])));
     assert_eq!(lab.claude("MAIN start", &[]).text(), "I give up");
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (0, 6));
-    assert_eq!(lab.api.told("MAIN").matches("the folder that holds Fusebox's state").count(), 5);
-    assert_eq!(lab.run_of("main")["turns"], 0);
+    let told = |words: &str| lab.api.told("MAIN").matches(words).count();
+    let rejected = told(NOT_READ);
+    assert_eq!((rejected <= 1, rejected + told("the folder that holds Fusebox's state")), (true, 5));
+    assert_eq!(lab.run_of("main")["turns"], rejected);
 }
 
 #[test]

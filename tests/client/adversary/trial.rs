@@ -6,7 +6,9 @@ use crate::lab::{Lab, Run};
 use crate::script::{Tool, bash, call, main, work};
 
 /// The calls that are left to an agent after its attempts.
-const LEFT: usize = 2;
+pub const LEFT: usize = 2;
+/// How a client says that it refuses to write a file by itself.
+pub const NOT_READ: &str = "has not been read yet";
 
 /// A lab, and what happened in it.
 pub struct Trial {
@@ -61,9 +63,22 @@ impl Trial {
 
     /// The agent's own work after its attempts was exactly what was left to it.
     pub fn held(&self) {
+        self.held_to(LEFT);
+    }
+
+    /// Its work was so much.
+    pub fn held_to(&self, left: usize) {
         let steps = self.lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
-        assert_eq!(steps, LEFT, "{:#?}\n{}", self.results, self.lab.story());
+        assert_eq!(steps, left, "{:#?}\n{}", self.results, self.lab.story());
         assert_eq!(self.lab.run_of("main")["stop_reason"], "turn_limit_reached");
+    }
+
+    /// Leaves out the attempts that the client has refused by itself, as some versions do where a file has not been read. They count
+    /// as calls; returns how many they are.
+    pub fn leave_out_rejected(&mut self) -> usize {
+        let all = self.results.len();
+        self.results.retain(|result| !result.contains(NOT_READ));
+        all - self.results.len()
     }
 
     /// What the model read of every attempt has these words.
