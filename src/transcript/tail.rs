@@ -142,15 +142,13 @@ impl Chunk {
     }
 
     fn take_response(&mut self, line: &[u8]) -> bool {
-        match row::response(line) {
-            Parsed::Response(row) => {
-                self.add(*row);
-                return true;
-            }
-            Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
-            Parsed::Other => {}
+        let parsed = row::response(line);
+        if let Parsed::Broken(why) = &parsed {
+            self.doubt(format!("a response's row cannot be read: {why}"));
         }
-        false
+        let Parsed::Response(row) = parsed else { return false };
+        self.add(*row);
+        true
     }
 
     fn take_client_cost(&mut self, line: &[u8]) -> bool {
@@ -274,9 +272,8 @@ mod tests {
         // the same as a row that does not count, or cannot be read, after one of the same response
         let more = row("a", 9);
         check(row("a", 5) + &unmetered.replace(":5", ":9") + &more, "a:9");
-        let torn = more.replace(r#""type""#, r#""torn""type""#);
-        let why = "a response's row cannot be read: ";
-        assert!(shown(&read(row("a", 5) + &torn + &more, 0, None)).starts_with(&format!("a:9 {why}")), "{torn}");
+        let torn = row("a", 5) + &more.replace(r#""type""#, r#""torn""type""#) + &more;
+        assert!(shown(&read(torn, 0, None)).starts_with("a:9 a response's row cannot be read: "));
         // apart, and in the order of the first row
         check(format!("{a}{b}{a}"), "a:5 b:7");
         check(row("a", 1) + &b + &a, "a:5 b:7");
