@@ -184,23 +184,26 @@ fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<K
         // What it worked on before a `/clear` says where it came from.
         known.outer = store.session(above)?.and_then(|before| before.outer);
     }
-    if known.outer.is_none() {
-        known.outer = detached_from(store, client, event)?.filter(|outer| *outer != event.session);
+    if known.outer.is_none()
+        && let Some(above) = detached_from(store, client, event)?
+    {
+        known.policy.get_or_insert(above.policy);
+        known.outer = Some(above.outer.unwrap_or(above.id)).filter(|outer| *outer != event.session);
     }
     Ok(known)
 }
 
-/// Finds the first of the sessions whose agent started a client that has left its process tree: its environment names the last. The agent
+/// Finds the session whose agent started a client that has left its process tree: the client's environment names it. The agent
 /// may have started it for the time when its session is over; but the terminal that a person sits at, and a service that runs
 /// for days, may come from an agent, too.
-fn detached_from(store: &Store, client: Process, event: &Event) -> Result<Option<String>> {
+fn detached_from(store: &Store, client: Process, event: &Event) -> Result<Option<Box<Session>>> {
     let above = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID");
     let Some(above) = above.map(|above| store.session(&above)).transpose()?.flatten() else { return Ok(None) };
     let works = || {
         above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
     };
     let follows = !event.attended && event.at.wall_since(above.last) < OUTLIVED_MS;
-    Ok((follows || works()).then(|| above.outer.unwrap_or(above.id)))
+    Ok((follows || works()).then_some(above))
 }
 
 /// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.

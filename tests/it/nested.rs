@@ -213,6 +213,9 @@ fn a_client_left_behind_is_the_sessions_while_that_works_and_for_a_day_where_nob
     assert_eq!([comes_from(&world, "s1", "a", "1"), comes_from(&world, "s1", "b", "0")], [s1.clone(), s1.clone()]);
     event(&world, first, "s1", "SessionEnd", &json!({"reason": "other"}));
     assert_eq!([comes_from(&world, "s1", "c", "1"), comes_from(&world, "s1", "d", "0")], [None, s1.clone()]);
+    world.write("home/.claude/fusebox.json", json!({"session": {"max_turns": 900}}).to_string());
+    assert_eq!(comes_from(&world, "s1", "h", "0"), s1);
+    assert_eq!(load(&world, "h").0.policy, load(&world, "s1").0.policy, "edits are for those that come from nobody");
     // One that takes up itself, or the session that it comes from.
     assert_eq!([comes_from(&world, "d", "d", "0"), comes_from(&world, "d", "s1", "0")], [s1.clone(), None]);
     assert_eq!(comes_from(&world, "d", "e", "0"), s1);
