@@ -59,21 +59,26 @@ fn end(stage: &Stage) {
     stage.beside.take().unwrap().wait().unwrap();
 }
 
-/// Whether a process is stopped.
-fn is_stopped(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
+/// Lets the process beside the hooks go on to its end. It is traced: a signal that its tracer misses is sent again.
+fn go_on(stage: &Stage) {
+    until("the stopped hook ends", || {
+        signal(stage, "-CONT");
+        stage.beside.borrow_mut().as_mut().unwrap().try_wait().unwrap().is_some()
+    });
+    stage.beside.take();
 }
 
 /// Starts another hook, and stops it while it writes.
 fn stop_a_hook_that_writes(stage: &Stage) {
     stage.write("event", Session::named(stage, "s1").ends("Read", "t1").to_string());
-    let words =
-        ["strace", "-D", "-qqq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=STOP:when=1"];
-    let mut command = stage.hook().through(&words).command(&[]);
+    let told = stage.path("stopped");
+    let _not_there = fs::remove_file(&told);
+    let words = ["strace", "-D", "-qqq", "-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=STOP:when=1", "-o"];
+    let mut command = stage.hook().through(&[&words[..], &[told.to_str().unwrap()]].concat()).command(&[]);
     command.stdin(fs::File::open(stage.path("event")).unwrap()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().unwrap();
-    until("the hook stands still", || is_stopped(child.id()));
+    // A traced process stands still at every system call: only its tracer knows the stop that is meant.
+    until("the hook stands still", || fs::read_to_string(&told).is_ok_and(|told| told.contains("stopped by SIGSTOP")));
     stage.beside.replace(Some(child));
 }
 
@@ -198,10 +203,7 @@ pub const FAULTS: [Fault; 15] = [
         comes: Comes::Refused,
         says: "database is locked",
         make: |stage, _| stop_a_hook_that_writes(stage),
-        mend: |stage| {
-            signal(stage, "-CONT");
-            end(stage);
-        },
+        mend: go_on,
         ..FAULT
     },
     Fault {
