@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rusqlite::ffi;
 
-/// Bytes of room: several times what a hook call asks for. Untouched pages cost nothing.
-const ROOM: usize = 2 << 20;
+/// Bytes of room: many times what a hook call asks for. Untouched pages cost nothing. A scan of 100 MB of transcripts finds
+/// room in it, too, whose threads would wait for each other at the system's allocator: it takes 31 ms instead of 41.
+const ROOM: usize = 16 << 20;
 
 #[global_allocator]
 static ARENA: Arena = Arena::new();

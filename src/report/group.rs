@@ -1,8 +1,8 @@
 //! Sums over sessions: by agent type, model, project or day. Each response counts once, in the session that billed it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
-use chrono::NaiveDateTime;
+use chrono::{NaiveDate, NaiveDateTime};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -92,26 +92,60 @@ pub struct Grouped {
     pub pruned_before: Option<Stamp>,
 }
 
+/// The name of a group. A day is written once, however many responses it has.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Name<'a> {
+    Text(&'a str),
+    Day(NaiveDate),
+}
+
+impl Name<'_> {
+    fn text(self) -> String {
+        match self {
+            Name::Text(text) => text.to_owned(),
+            Name::Day(day) => day.to_string(),
+        }
+    }
+}
+
+/// The local days of moments. Clocks are set by whole quarters of an hour, so that each is asked for once.
+struct Days {
+    local: fn(i64) -> NaiveDateTime,
+    known: HashMap<i64, NaiveDate>,
+}
+
+impl Days {
+    fn day(&mut self, at_ms: i64) -> NaiveDate {
+        const QUARTER_MS: i64 = 15 * 60 * 1000;
+        *self.known.entry(at_ms.div_euclid(QUARTER_MS)).or_insert_with(|| (self.local)(at_ms).date())
+    }
+}
+
 /// Sums what sessions were billed for: those that are known, and the sums of days that stand for those that are pruned.
 pub fn group(rows: &[SessionRows], pruned: &[DaySum], span: &Span) -> Grouped {
-    let mut sums: BTreeMap<String, (BTreeSet<&str>, Spend)> = BTreeMap::new();
-    let first = day(span, span.since_ms);
+    let mut sums: BTreeMap<String, (u64, Spend)> = BTreeMap::new();
+    let first = (span.local)(span.since_ms).date().to_string();
     for sum in pruned.iter().filter(|sum| sum.day >= first) {
         sums.entry(name_of_sum(sum, span)).or_default().1 += sum.spend;
     }
+    let mut days = Days { local: span.local, known: HashMap::new() };
+    let mut sessions = 0;
     for session in rows {
+        let mut own: BTreeMap<Name, Spend> = BTreeMap::new();
         let billed = session.charges.iter().filter(|charge| !charge.inherited && charge.at_ms >= span.since_ms);
         for charge in billed {
-            let (sessions, spent) = sums.entry(name(session, charge, span)).or_default();
-            sessions.insert(&session.session.id);
-            *spent += charge.spend;
+            *own.entry(name(session, charge, span.by, &mut days)).or_default() += charge.spend;
+        }
+        sessions += u64::from(!own.is_empty());
+        for (name, spent) in own {
+            let (sessions, sum) = sums.entry(name.text()).or_default();
+            *sessions += 1;
+            *sum += spent;
         }
     }
-    let sessions: BTreeSet<&str> = sums.values().flat_map(|(sessions, _)| sessions.iter().copied()).collect();
     let spent = sums.values().map(|(_, spent)| *spent).fold(Spend::default(), std::ops::Add::add);
-    let total = sum("total".to_owned(), sessions.len(), spent);
-    let mut groups: Vec<Group> =
-        sums.into_iter().map(|(name, (sessions, spent))| sum(name, sessions.len(), spent)).collect();
+    let total = sum("total".to_owned(), sessions, spent);
+    let mut groups: Vec<Group> = sums.into_iter().map(|(name, (sessions, spent))| sum(name, sessions, spent)).collect();
     match span.by {
         By::Day => groups.reverse(),
         _ => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
@@ -119,10 +153,10 @@ pub fn group(rows: &[SessionRows], pruned: &[DaySum], span: &Span) -> Grouped {
     Grouped { by: span.by, groups, total, pruned_before: None }
 }
 
-fn sum(name: String, sessions: usize, spent: Spend) -> Group {
+fn sum(name: String, sessions: u64, spent: Spend) -> Group {
     Group {
         name,
-        sessions: sessions as u64,
+        sessions,
         requests: spent.requests,
         tokens: spent.tokens,
         cache_reads: spent.cache_reads,
@@ -130,30 +164,23 @@ fn sum(name: String, sessions: usize, spent: Spend) -> Group {
     }
 }
 
-fn name(rows: &SessionRows, charge: &Charge, span: &Span) -> String {
-    match span.by {
-        By::Session => charge.session.clone(),
-        By::Agent => {
-            let run = rows.runs.iter().find(|run| run.id == charge.run);
-            run.map_or_else(|| "unknown".to_owned(), |run| run.agent_type.clone())
-        }
-        By::Model => charge.model.clone(),
+fn name<'a>(rows: &'a SessionRows, charge: &'a Charge, by: By, days: &mut Days) -> Name<'a> {
+    Name::Text(match by {
+        By::Session => &charge.session,
+        By::Agent => rows.runs.iter().find(|run| run.id == charge.run).map_or("unknown", |run| &run.agent_type),
+        By::Model => &charge.model,
         By::Project => project(&rows.session.project),
-        By::Day => day(span, charge.at_ms),
-    }
+        By::Day => return Name::Day(days.day(charge.at_ms)),
+    })
 }
 
 fn name_of_sum(sum: &DaySum, span: &Span) -> String {
     match span.by {
         By::Session | By::Agent => PRUNED.to_owned(),
         By::Model => sum.model.clone(),
-        By::Project => project(&sum.project),
+        By::Project => project(&sum.project).to_owned(),
         By::Day => sum.day.clone(),
     }
-}
-
-fn day(span: &Span, at_ms: i64) -> String {
-    (span.local)(at_ms).format("%Y-%m-%d").to_string()
 }
 
 /// Sums sessions of a report for its row of totals: cost is what each session billed itself.

@@ -182,7 +182,7 @@ impl SessionReport {
         let limits = reading::of_session(rows, now);
         SessionReport {
             session_id: session.id.clone(),
-            project: project(&session.project),
+            project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
             status: session.status,
             started_at: Stamp(session.started.wall_ms),
@@ -243,8 +243,8 @@ impl RunReport {
 }
 
 /// Returns the folder of a project.
-pub fn project(id: &str) -> String {
-    id.strip_suffix("/.git").unwrap_or(id).to_owned()
+pub fn project(id: &str) -> &str {
+    id.strip_suffix("/.git").unwrap_or(id)
 }
 
 /// Sums what responses spent.

@@ -156,7 +156,7 @@ pub fn budgets(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Vec<Budget>
 
 fn of_pool(session: &Session, pool: Pool, now: Moment) -> Vec<Budget> {
     let (scope, ends) = (pool.scope, pool.periods.each_ref().map(|period| period.to_ms));
-    let id = if scope == Scope::Project { project(&session.project) } else { String::new() };
+    let id = if scope == Scope::Project { project(&session.project).to_owned() } else { String::new() };
     let mut book = Book::new(session.clone());
     book.pools.push(pool);
     let readings = measured(&book, &Run::default(), now, scope);

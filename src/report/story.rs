@@ -85,7 +85,7 @@ fn heading(words: &str, page: &Page) -> String {
 fn title(rows: &SessionRows, run: &RunReport, page: &Page) -> String {
     let head = page.paint(Ink::Bold, &format!("{} {}", plain(&run.agent_type), plain(&run.run_id)));
     let mut text = format!("{head}  {}\n", standing(run.status, page));
-    let of = format!("session {}, project {}", short(&rows.session.id), plain(&project(&rows.session.project)));
+    let of = format!("session {}, project {}", short(&rows.session.id), plain(project(&rows.session.project)));
     text.push_str(&page.wrap("  ", &of));
     if let Some(parent) = &run.parent_run_id {
         let kind = rows.runs.iter().find(|other| other.id == *parent).map_or("run", |other| &other.agent_type);

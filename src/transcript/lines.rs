@@ -34,7 +34,7 @@ pub struct Lines<'a> {
     file: &'a File,
     /// Where reading ends.
     end: u64,
-    buffer: Vec<u8>,
+    buffer: &'a mut Vec<u8>,
     /// Where the buffer begins in the file.
     start: u64,
     /// Bytes of the buffer that have been handed out.
@@ -46,25 +46,24 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Reads from the file's start to `end`.
-    pub fn of(file: &'a File, end: u64) -> Lines<'a> {
-        Lines::from(file, 0, end)
-    }
-
-    /// Reads from `offset` to `end`; `None` where `offset` is not the start of a line.
-    pub fn at(file: &'a File, offset: u64, end: u64) -> io::Result<Option<Lines<'a>>> {
-        if offset == 0 || offset >= end {
-            return Ok(Some(Lines::from(file, offset, end)));
-        }
+    /// Reads from `offset` to `end` through a buffer, which many files can share: nothing of it is kept. Where `offset` is not the
+    /// start of a line, it reads from the file's start.
+    pub fn at(file: &'a File, offset: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<Lines<'a>> {
         // The byte before tells whether a line begins here; read with the rest, it costs no system call of its own.
-        let mut lines = Lines::from(file, offset - 1, end);
-        lines.fill()?;
-        (lines.done, lines.searched) = (1, 1);
-        Ok((lines.buffer.first() == Some(&b'\n')).then_some(lines))
+        let mut lines = Lines::from(file, offset.saturating_sub(u64::from(offset < end)), end, buffer);
+        if lines.start < offset {
+            lines.fill()?;
+            (lines.done, lines.searched) = (1, 1);
+            if lines.buffer.first() != Some(&b'\n') {
+                return Ok(Lines::from(file, 0, end, lines.buffer));
+            }
+        }
+        Ok(lines)
     }
 
-    fn from(file: &'a File, start: u64, end: u64) -> Lines<'a> {
-        let buffer = Vec::with_capacity(to_usize(end.saturating_sub(start).min(BUFFER)));
+    fn from(file: &'a File, start: u64, end: u64, buffer: &'a mut Vec<u8>) -> Lines<'a> {
+        buffer.clear();
+        buffer.reserve_exact(to_usize(end.saturating_sub(start).min(BUFFER)));
         Lines { file, end, buffer, start, done: 0, searched: 0, long: Vec::new() }
     }
 
@@ -96,7 +95,7 @@ impl<'a> Lines<'a> {
     /// Passes over a line that fills the buffer and goes on.
     fn long_line(&mut self, interesting: impl Fn(&[u8]) -> bool) -> io::Result<Option<Piece<'_>>> {
         let line = self.start;
-        let mut wanted = interesting(&self.buffer);
+        let mut wanted = interesting(self.buffer);
         loop {
             self.done = self.buffer.len() - OVERLAP;
             self.discard();
@@ -138,7 +137,7 @@ impl<'a> Lines<'a> {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        read(self.file, &mut self.buffer, self.start, self.end)
+        read(self.file, self.buffer, self.start, self.end)
     }
 }
 

@@ -63,7 +63,8 @@ pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
     let (file, length) = open(path)?;
     let mut memory = Memory::default();
     let mut looking = Looking { prompt, is_of_prompt: prompt.is_none(), seen: HashSet::new() };
-    let mut lines = Lines::of(&file, length);
+    let mut buffer = Vec::new();
+    let mut lines = Lines::at(&file, 0, length, &mut buffer)?;
     while let Some(piece) = lines.next(|_| true)? {
         let Piece::Lines(bytes) = piece else { continue };
         for row in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {

@@ -76,9 +76,9 @@ pub struct Gist<'a> {
 /// The first `message` is the row's own: what stands before it is the client's.
 pub fn gist(line: &[u8], usage: usize) -> Option<Gist<'_>> {
     const MESSAGE: &[u8] = br#""message":{"id":""#;
-    /// How far from its start a row's message begins at most.
+    /// How far from its start a row's message ends at most.
     const FAR: usize = 512;
-    let start = line[..usage].windows(MESSAGE.len()).take(FAR).position(|window| window == MESSAGE)?;
+    let start = memmem::find(&line[..usage.min(FAR)], MESSAGE)?;
     let id = &line[start + MESSAGE.len()..usage];
     let id = &id[..memchr(b'"', id)?];
     let usage = &line[usage..];

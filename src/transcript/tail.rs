@@ -80,19 +80,20 @@ const MOST_AT_ONCE: u64 = 1 << 30;
 /// (it is shorter, or the offset is inside a line), it is read again from the start: responses are charged by their
 /// id, so nothing is charged twice.
 pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
+    read_through(&mut Vec::new(), path, offset, upto)
+}
+
+/// Reads a transcript through a buffer that it leaves to the next one.
+pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
     let (file, length) = open(path)?;
     let end = upto.unwrap_or(length).min(length).min(offset.saturating_add(MOST_AT_ONCE));
     let mut chunk = Chunk { offset, ..Chunk::default() };
     let finder = Finder::new(NEEDLE);
-    let known = if offset <= length { Lines::at(&file, offset, end)? } else { None };
-    let mut lines = match known {
-        Some(lines) => lines,
-        None => {
-            chunk.doubt("a transcript was rewritten, and is read again from its start");
-            chunk.offset = 0;
-            Lines::of(&file, end)
-        }
-    };
+    let mut lines = Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?;
+    if lines.position() < offset {
+        chunk.doubt("a transcript was rewritten, and is read again from its start");
+        chunk.offset = 0;
+    }
     let began = chunk.offset;
     let interesting = |bytes: &[u8]| finder.find_iter(bytes).any(|needle| Mark::at(bytes, needle).is_some());
     while let Some(piece) = lines.next(interesting)? {

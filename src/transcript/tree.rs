@@ -2,6 +2,7 @@
 //!
 //! Nothing else is needed to say what past sessions cost, so that it can be said before Fusebox has seen an event.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Read;
@@ -110,7 +111,7 @@ fn transcript(path: PathBuf) -> Option<Transcript> {
     let session = match below.and_then(Path::parent).and_then(Path::file_name) {
         Some(session) => session.to_string_lossy().into_owned(),
         // Older clients put subagents beside the sessions: only the rows say whose they are.
-        None => said(&head(&path), r#""sessionId":"#),
+        None => said(head(&path, &mut Vec::new()), r#""sessionId":"#),
     };
     Some(Transcript { agent: Some(id).filter(|id| !is_backgrounded_main(id)), path, session })
 }
@@ -120,11 +121,11 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(transcripts.len());
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut readings = Vec::new();
+        let (mut readings, mut buffer) = (Vec::new(), Vec::new());
         while let Some((at, transcript)) = Some(next.fetch_add(1, Ordering::Relaxed))
             .and_then(|at| transcripts.get(at).map(|transcript| (at, transcript)))
         {
-            readings.push((at, Reading::of(transcript)));
+            readings.push((at, Reading::of(transcript, &mut buffer)));
         }
         readings
     };
@@ -139,25 +140,24 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
 }
 
 impl Reading {
-    fn of(transcript: &Transcript) -> Option<Reading> {
-        let chunk = tail::read_from(&transcript.path, 0, None).ok()?;
+    fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<Reading> {
+        let chunk = tail::read_through(buffer, &transcript.path, 0, None).ok()?;
         let agent_type = match &transcript.agent {
             Some(_) => layout::meta(&transcript.path).unwrap_or_default().agent_type,
             None => MAIN.to_owned(),
         };
         // Where the session was started is the same for its subagents.
         let folder =
-            if transcript.agent.is_some() { String::new() } else { said(&head(&transcript.path), r#""cwd":"#) };
+            if transcript.agent.is_some() { String::new() } else { said(head(&transcript.path, buffer), r#""cwd":"#) };
         Some(Reading { chunk, folder, agent_type })
     }
 }
 
-/// Returns the start of a file.
-fn head(path: &Path) -> Vec<u8> {
-    let Ok((file, length)) = open(path) else { return Vec::new() };
-    let mut bytes = Vec::with_capacity(usize::try_from(length.min(HEAD)).unwrap_or_default() + 1);
-    let _as_far_as_it_goes = file.take(HEAD).read_to_end(&mut bytes);
-    bytes
+/// Reads the start of a file into a buffer.
+fn head<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+    buffer.clear();
+    let _as_far_as_it_goes = open(path).and_then(|(file, _)| file.take(HEAD).read_to_end(buffer));
+    buffer
 }
 
 /// Returns the first text that stands after a key; nothing where there is none. Quotes inside a text are escaped, so the
@@ -207,7 +207,7 @@ impl Scan<'_> {
             let priced = price(self.table, &response.model, response.at_ms, &response.usage, Some(stand_in));
             let charge = response.charge((session, of.run()), &priced);
             if charge.unknown_model {
-                unknown.entry(response.model).or_insert(stand_in);
+                unknown.entry(response.model.clone()).or_insert(stand_in);
             }
             sessions.entry(session).or_default().charges.push(charge);
         }
@@ -218,16 +218,17 @@ impl Scan<'_> {
     }
 
     /// Returns each response once, with the transcript that it was first seen in.
-    fn once(&self) -> Vec<(&Transcript, Response)> {
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut once: Vec<(&Transcript, Response)> = Vec::new();
+    fn once(&self) -> Vec<(&Transcript, Cow<'_, Response>)> {
+        let most = self.each().map(|(_, reading)| reading.chunk.responses.len()).sum();
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(most);
+        let mut once: Vec<(&Transcript, Cow<Response>)> = Vec::with_capacity(most);
         for (of, reading) in self.each() {
             for response in &reading.chunk.responses {
                 match places.get(response.id.as_str()) {
-                    Some(place) => once[*place].1.usage.merge_max(&response.usage),
+                    Some(place) => once[*place].1.to_mut().usage.merge_max(&response.usage),
                     None => {
                         places.insert(&response.id, once.len());
-                        once.push((of, response.clone()));
+                        once.push((of, Cow::Borrowed(response)));
                     }
                 }
             }
