@@ -1,5 +1,6 @@
 //! Fusebox: limits on turns, time, cost and tokens for Claude Code agents, enforced at the client's hooks.
 
+pub mod bytes;
 pub mod cmd;
 pub mod config;
 pub mod engine;

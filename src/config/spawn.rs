@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value};
 
+use crate::bytes::Finder;
+
 /// The word that a block begins with.
 const WORD: &str = "execution_limits";
 
 /// Returns the first `execution_limits` block of a prompt.
 pub fn find(prompt: &str) -> Option<Map<String, Value>> {
-    let starts = memchr::memmem::find_iter(prompt.as_bytes(), WORD);
-    starts.into_iter().find_map(|start| {
+    Finder::new(WORD.as_bytes()).each(prompt.as_bytes()).find_map(|start| {
         let after = prompt[start + WORD.len()..].trim_start_matches(['"', '\'', '`']);
         let after = after.trim_start_matches([' ', '\t']).strip_prefix(':')?;
         match after.trim_start_matches([' ', '\t']) {

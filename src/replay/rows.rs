@@ -5,10 +5,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use chrono::DateTime;
-use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::bytes::Finder;
 use crate::transcript;
 
 /// One row.
@@ -113,7 +113,7 @@ pub fn read(path: &Path) -> io::Result<Transcript> {
     let (file, _) = transcript::open(path)?;
     let mut lines = BufReader::with_capacity(128 * 1024, file);
     let mut transcript = Transcript::default();
-    let matters = [Finder::new(r#""type":"user""#), Finder::new(r#""type":"assistant""#)];
+    let matters = [br#""type":"user""#.as_slice(), br#""type":"assistant""#].map(Finder::new);
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -3,9 +3,9 @@
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
-use memchr::memmem;
 use serde::Deserialize;
 
+use crate::bytes;
 use crate::transcript::open;
 
 /// The end of a transcript that is searched: several batches, whatever their results.
@@ -35,7 +35,7 @@ pub fn by_hooks(path: &Path, calls: &[&str]) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
         let line = line?;
-        if memmem::find(&line, KIND.as_bytes()).is_none() {
+        if bytes::find(KIND.as_bytes(), &line).is_none() {
             continue;
         }
         let Ok(Row { attachment }) = serde_json::from_slice::<Row>(&line) else { continue };

@@ -6,9 +6,10 @@
 use std::fs::File;
 use std::io;
 
-use memchr::{memchr, memrchr};
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
+
+use crate::bytes;
 
 /// Bytes read at a time.
 const BUFFER: u64 = 128 * 1024;
@@ -76,7 +77,7 @@ impl<'a> Lines<'a> {
     pub fn next(&mut self, interesting: impl Fn(&[u8]) -> bool) -> io::Result<Option<Piece<'_>>> {
         self.discard();
         loop {
-            if let Some(newline) = memrchr(b'\n', &self.buffer[self.searched..]) {
+            if let Some(newline) = bytes::last(b'\n', &self.buffer[self.searched..]) {
                 self.done = self.searched + newline + 1;
                 self.searched = self.buffer.len();
                 return Ok(Some(Piece::Lines(&self.buffer[..self.done])));
@@ -103,7 +104,7 @@ impl<'a> Lines<'a> {
             if self.searched == self.buffer.len() {
                 return Ok(None);
             }
-            let newline = memchr(b'\n', &self.buffer[self.searched..]).map(|newline| self.searched + newline);
+            let newline = bytes::first(b'\n', &self.buffer[self.searched..]).map(|newline| self.searched + newline);
             wanted = wanted || interesting(&self.buffer[..newline.unwrap_or(self.buffer.len())]);
             self.searched = self.buffer.len();
             if let Some(newline) = newline {

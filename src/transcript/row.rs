@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use chrono::DateTime;
-use memchr::{memchr, memchr2_iter, memmem};
 use serde::Deserialize;
 
+use crate::bytes;
 use crate::engine::amount::Amount;
 use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
 use crate::transcript::field::{Count, OpensAsNotification, Text};
@@ -45,7 +45,7 @@ pub fn response(line: &[u8]) -> Parsed<'_> {
     match serde_json::from_slice::<Row>(line) {
         Ok(row) => row.into_response(),
         // The shape of rows that are no responses is not ours to know.
-        Err(_) if memmem::find(line, br#""type":"assistant""#).is_none() => Parsed::Other,
+        Err(_) if bytes::find(br#""type":"assistant""#, line).is_none() => Parsed::Other,
         Err(cause) => Parsed::Broken(cause.to_string()),
     }
 }
@@ -78,17 +78,19 @@ pub fn gist(line: &[u8], usage: usize) -> Option<Gist<'_>> {
     const MESSAGE: &[u8] = br#""message":{"id":""#;
     /// How far from its start a row's message ends at most.
     const FAR: usize = 512;
-    let start = memmem::find(&line[..usage.min(FAR)], MESSAGE)?;
+    let start = bytes::find(MESSAGE, &line[..usage.min(FAR)])?;
     let id = &line[start + MESSAGE.len()..usage];
-    let id = &id[..memchr(b'"', id)?];
+    let id = &id[..bytes::first(b'"', id)?];
     let usage = &line[usage..];
-    let mut depth = 0;
-    let mut braces = memchr2_iter(b'{', b'}', usage);
-    let end = braces.find(|at| {
-        depth += if usage[*at] == b'{' { 1 } else { -1 };
-        depth == 0
-    })?;
-    Some(Gist { id, usage: &usage[..end] })
+    let (mut depth, mut end) = (0, 0);
+    loop {
+        end += bytes::first_of(*b"{}", &usage[end..])?;
+        depth += if usage[end] == b'{' { 1 } else { -1 };
+        if depth == 0 {
+            return Some(Gist { id, usage: &usage[..end] });
+        }
+        end += 1;
+    }
 }
 
 #[derive(Deserialize)]

@@ -9,9 +9,7 @@ use std::io;
 use std::mem;
 use std::path::Path;
 
-use memchr::memmem::Finder;
-use memchr::{memchr, memrchr};
-
+use crate::bytes::{self, Finder};
 use crate::engine::amount::Amount;
 use crate::transcript::lines::{Lines, Piece};
 use crate::transcript::open;
@@ -95,7 +93,7 @@ pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option
         chunk.offset = 0;
     }
     let began = chunk.offset;
-    let interesting = |bytes: &[u8]| finder.find_iter(bytes).any(|needle| Mark::at(bytes, needle).is_some());
+    let interesting = |bytes: &[u8]| finder.each(bytes).any(|needle| Mark::at(bytes, needle).is_some());
     while let Some(piece) = lines.next(interesting)? {
         match piece {
             Piece::Lines(bytes) => chunk.take_lines(bytes, &finder),
@@ -126,8 +124,8 @@ impl Chunk {
             from = needle + NEEDLE.len();
             let Some(mark) = Mark::at(bytes, needle) else { continue };
             if needle >= line.end {
-                let start = memrchr(b'\n', &bytes[..needle]).map_or(0, |newline| newline + 1);
-                let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |newline| from + newline);
+                let start = bytes::last(b'\n', &bytes[..needle]).map_or(0, |newline| newline + 1);
+                let end = bytes::first(b'\n', &bytes[from..]).map_or(bytes.len(), |newline| from + newline);
                 (line, taken) = (start..end, [false; MARKS.len()]);
                 // Another field of that name, in the input of a tool, makes it unsure which one is the usage.
                 let sure = finder.find(&bytes[from..end]).is_none();

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use memchr::memmem;
 use serde::Deserialize;
 
+use crate::bytes;
 use crate::engine::record::Charge;
 use crate::error::{Error, Result};
 use crate::pricing::price::price;
@@ -163,7 +163,7 @@ fn head<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> &'a [u8] {
 /// Returns the first text that stands after a key; nothing where there is none. Quotes inside a text are escaped, so the
 /// key cannot be in one.
 fn said(bytes: &[u8], key: &str) -> String {
-    let after = memmem::find(bytes, key.as_bytes()).map(|at| &bytes[at + key.len()..]);
+    let after = bytes::find(key.as_bytes(), bytes).map(|at| &bytes[at + key.len()..]);
     let text = after.and_then(|after| String::deserialize(&mut serde_json::Deserializer::from_slice(after)).ok());
     text.unwrap_or_default()
 }

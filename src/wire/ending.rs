@@ -1,9 +1,9 @@
 //! What is said at the end of an agent's work: by its last message, by a line of a tool's result, by a command that judges it.
 
-use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::bytes::Finder;
 use crate::engine::book::Book;
 use crate::engine::event::{Agent, Event, Kind};
 
@@ -47,7 +47,8 @@ pub fn mark(event: &mut Event, result: Option<&RawValue>, book: &Book) {
 fn marked(json: &str, marker: &str) -> Option<String> {
     let quoted = serde_json::to_string(marker).ok()?;
     let escaped = quoted.get(1..quoted.len() - 1).filter(|escaped| !escaped.is_empty())?;
-    let begins = memmem::find_iter(json.as_bytes(), escaped).find(|at| begins_line(&json.as_bytes()[..*at]))?;
+    let begins =
+        Finder::new(escaped.as_bytes()).each(json.as_bytes()).find(|at| begins_line(&json.as_bytes()[..*at]))?;
     let rest = &json[begins + escaped.len()..];
     let text: String = serde_json::from_str(&format!("\"{}\"", &rest[..end_of_line(rest.as_bytes())])).ok()?;
     Some(reason(&text))

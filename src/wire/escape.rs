@@ -1,7 +1,7 @@
 //! Shell commands that plainly go where no hook is asked: a client that is started without hooks or for another home, and the
 //! end of Fusebox's own processes.
 
-use memchr::memmem;
+use crate::bytes;
 
 /// What a client's start is given so that the hooks of this session do not run in it, or not with this session's state.
 const UNHOOKED: [&str; 8] = [
@@ -36,7 +36,7 @@ pub fn seen(command: &str) -> Option<String> {
 
 /// Whether a command contains some words. Commands can be long, and every call's is searched.
 pub fn holds(command: &str, words: &str) -> bool {
-    memmem::find(command.as_bytes(), words.as_bytes()).is_some()
+    bytes::find(words.as_bytes(), command.as_bytes()).is_some()
 }
 
 /// Whether a word names the client: by its command, or by the package that it is started from.

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::bytes;
 use crate::engine::event::{
     Agent, Background, Call, Ending, Event, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
@@ -142,7 +143,7 @@ pub fn mended(mut json: Vec<u8>) -> Vec<u8> {
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
     let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+    while let Some(found) = json.get(at..).and_then(|rest| bytes::first(b'\\', rest)) {
         at += found;
         at += match (unit(&json, at), unit(&json, at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,

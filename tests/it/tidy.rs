@@ -5,21 +5,22 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself. `*` stands for all of them.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("engine", &["limits"]),
     ("limits", &["engine"]),
     ("pricing", &["engine", "error", "files", "world"]),
-    ("wire", &["engine", "limits"]),
-    ("config", &["engine", "limits", "error", "files"]),
+    ("wire", &["bytes", "engine", "limits"]),
+    ("config", &["bytes", "engine", "limits", "error", "files"]),
     ("report", &["engine", "limits", "wire"]),
-    ("transcript", &["engine", "pricing", "wire", "error", "files"]),
+    ("transcript", &["bytes", "engine", "pricing", "wire", "error", "files"]),
     ("store", &["engine", "limits", "wire", "error", "world"]),
     ("world", &["engine", "files"]),
     ("error", &[]),
+    ("bytes", &[]),
     ("files", &[]),
     ("arena", &[]),
     ("processes", &[]),
-    ("replay", &["config", "engine", "limits", "pricing", "report", "transcript", "wire", "error", "world"]),
+    ("replay", &["bytes", "config", "engine", "limits", "pricing", "report", "transcript", "wire", "error", "world"]),
     ("setup", &["config", "engine", "files", "live", "pricing", "replay", "store", "wire", "error", "world"]),
     ("live", &["*"]),
     ("cmd", &["*"]),
