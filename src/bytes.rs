@@ -1,8 +1,9 @@
 //! Looking for bytes with the instructions that every processor of its kind has.
 //!
 //! The front of `memchr` asks the processor once a process for wider ones. In a virtual machine each of those dozen questions goes to
-//! the host, at some 4 µs: a twentieth of a hook call, and nothing gained on what a call reads.
+//! the host, at some 4 µs: a twentieth of a hook call, and nothing gained on what most calls read.
 
+use memchr::memmem;
 use vector::Pair;
 
 /// Returns where a byte stands first.
@@ -25,24 +26,47 @@ pub fn find(words: &[u8], bytes: &[u8]) -> Option<usize> {
     Finder::new(words).find(bytes)
 }
 
-/// Looks for some words, two bytes of which are seldom.
+/// So many bytes are searched faster with wider instructions, the questions included. Elsewhere `memchr` knows them when it is compiled.
+const MANY: u64 = if cfg!(target_arch = "x86_64") { 64 * 1024 } else { 0 };
+
+/// Looks for some words.
 pub struct Finder<'a> {
     words: &'a [u8],
-    pair: Option<Pair>,
+    by: By,
+}
+
+/// What words are looked for with.
+enum By {
+    /// Two bytes of theirs that are seldom.
+    Pair(Pair),
+    /// The widest instructions that the processor has.
+    Widest(Box<memmem::Finder<'static>>),
+    /// Each byte in turn.
+    Bytes,
 }
 
 impl<'a> Finder<'a> {
     /// Prepares to look for some words: one byte at least.
     pub fn new(words: &'a [u8]) -> Finder<'a> {
+        Finder::through(words, 0)
+    }
+
+    /// Prepares to look for some words in so many bytes.
+    pub fn through(words: &'a [u8], bytes: u64) -> Finder<'a> {
         debug_assert!(!words.is_empty());
-        Finder { words, pair: Pair::new(words) }
+        let by = match bytes.checked_sub(MANY) {
+            Some(_) => By::Widest(Box::new(memmem::Finder::new(words).into_owned())),
+            None => Pair::new(words).map_or(By::Bytes, By::Pair),
+        };
+        Finder { words, by }
     }
 
     /// Returns where they stand first.
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
-        match &self.pair {
-            Some(pair) if bytes.len() >= pair.min_haystack_len() => pair.find(bytes, self.words),
-            _ => bytes.windows(self.words.len()).position(|window| window == self.words),
+        match &self.by {
+            By::Pair(pair) if bytes.len() >= pair.min_haystack_len() => pair.find(bytes, self.words),
+            By::Widest(finder) => finder.find(bytes),
+            By::Pair(_) | By::Bytes => bytes.windows(self.words.len()).position(|window| window == self.words),
         }
     }
 
@@ -76,30 +100,28 @@ mod vector {
     }
 }
 
-/// Elsewhere `memchr` knows when it is compiled.
 #[cfg(not(target_arch = "x86_64"))]
 mod vector {
-    use memchr::memmem;
     pub use memchr::{memchr as first, memrchr as last};
 
     pub fn first_of([a, b]: [u8; 2], bytes: &[u8]) -> Option<usize> {
         memchr::memchr2(a, b, bytes)
     }
 
-    /// Looks for some words.
-    pub struct Pair(memmem::Finder<'static>);
+    /// There is none: words are looked for as in many bytes.
+    pub enum Pair {}
 
     impl Pair {
-        pub fn new(words: &[u8]) -> Option<Pair> {
-            Some(Pair(memmem::Finder::new(words).into_owned()))
+        pub fn new(_words: &[u8]) -> Option<Pair> {
+            None
         }
 
         pub fn min_haystack_len(&self) -> usize {
-            0
+            match *self {}
         }
 
-        pub fn find(&self, bytes: &[u8], _words: &[u8]) -> Option<usize> {
-            self.0.find(bytes)
+        pub fn find(&self, _bytes: &[u8], _words: &[u8]) -> Option<usize> {
+            match *self {}
         }
     }
 }
@@ -124,6 +146,7 @@ mod tests {
                 for words in [&b"ab"[..], b"words", br#"sage":"#, b"a longer text of more bytes than a vector has"] {
                     let text = [&plain[..at], words, &plain[at..]].concat();
                     assert_eq!(find(words, &text), Some(at), "{length}");
+                    assert_eq!(Finder::through(words, MANY).find(&text), Some(at), "{length}");
                     assert_eq!(Finder::new(words).each(&text.repeat(2)).collect::<Vec<_>>(), [at, at + text.len()]);
                     assert_eq!(find(words, &text[..at + words.len() - 1]), None, "{length}");
                 }

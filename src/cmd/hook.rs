@@ -190,9 +190,8 @@ fn remember(book: &mut Book, run: &str, what: (&Event, &Input), answer: &str) {
 }
 
 fn stamp(book: &mut Book) {
-    let at = logbook::time(book.session.last.wall_ms);
     for record in &mut book.records {
-        record.at.clone_from(&at);
+        record.at = logbook::time(book.session.last.wall_ms);
     }
 }
 

@@ -14,7 +14,8 @@ use crate::store::{self, Store, locks};
 use crate::world::World;
 
 /// File systems that live on another machine, by the number that the kernel has for them.
-const NETWORK: [(i64, &str); 8] = [
+#[cfg(target_os = "linux")]
+const NETWORK: [(rustix::fs::FsWord, &str); 8] = [
     (0x6969, "NFS"),
     (0x517B, "SMB"),
     (0xFF53_4D42, "CIFS"),

@@ -29,9 +29,9 @@ const FILE: &str = "state.db";
 /// How long SQLite itself waits where a lock file was not to be had. With the lock files' patience it stays below the five
 /// seconds that the client gives the shortest of its hooks.
 const BUSY: Duration = Duration::from_secs(1);
-/// Size of the write-ahead log from which it is folded back: 28 frames of a page and its header. Each frame is read again by
+/// Size of the write-ahead log from which it is folded back: 32 frames of a page and its header. Each frame is read again by
 /// every call, each folding back costs three syncs.
-const WAL_LIMIT: u64 = 28 * (schema::PAGE + 24);
+const WAL_LIMIT: u64 = 32 * (schema::PAGE + 24);
 
 /// The open database, with the locks that are held while it is.
 #[derive(Debug)]

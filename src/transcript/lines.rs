@@ -75,14 +75,15 @@ impl<'a> Lines<'a> {
 
     /// Returns the next lines; long ones only where some piece of them is `interesting`.
     pub fn next(&mut self, interesting: impl Fn(&[u8]) -> bool) -> io::Result<Option<Piece<'_>>> {
-        self.discard();
         loop {
             if let Some(newline) = bytes::last(b'\n', &self.buffer[self.searched..]) {
+                let begin = self.done;
                 self.done = self.searched + newline + 1;
                 self.searched = self.buffer.len();
-                return Ok(Some(Piece::Lines(&self.buffer[..self.done])));
+                return Ok(Some(Piece::Lines(&self.buffer[begin..self.done])));
             }
             self.searched = self.buffer.len();
+            self.discard();
             if self.is_full() && self.start + (self.buffer.len() as u64) < self.end {
                 return self.long_line(interesting);
             }

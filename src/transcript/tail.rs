@@ -86,7 +86,7 @@ pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option
     let (file, length) = open(path)?;
     let end = upto.unwrap_or(length).min(length).min(offset.saturating_add(MOST_AT_ONCE));
     let mut chunk = Chunk { offset, ..Chunk::default() };
-    let finder = Finder::new(NEEDLE);
+    let finder = Finder::through(NEEDLE, end.saturating_sub(offset));
     let mut lines = Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?;
     if lines.position() < offset {
         chunk.doubt("a transcript was rewritten, and is read again from its start");

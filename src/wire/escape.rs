@@ -1,8 +1,6 @@
 //! Shell commands that plainly go where no hook is asked: a client that is started without hooks or for another home, and the
 //! end of Fusebox's own processes.
 
-use crate::bytes;
-
 /// What a client's start is given so that the hooks of this session do not run in it, or not with this session's state.
 const UNHOOKED: [&str; 8] = [
     "--bare",
@@ -24,19 +22,14 @@ pub const HOLDERS: [&str; 4] = ["sqlite3", "flock", "chattr", "mount"];
 
 /// Says what a shell command does, where it would go on without Fusebox.
 pub fn seen(command: &str) -> Option<String> {
-    if holds(command, "claude")
+    if command.contains("claude")
         && let Some(how) = UNHOOKED.iter().find(|how| command.contains(*how))
         && words(command).any(is_client)
     {
         return Some(format!("a client with `{how}`, in which Fusebox's hooks would not be this session's"));
     }
     let ends = || words(command).any(|word| ENDERS.contains(&word));
-    (holds(command, "fusebox") && ends()).then(|| "Fusebox's own processes".to_owned())
-}
-
-/// Whether a command contains some words. Commands can be long, and every call's is searched.
-pub fn holds(command: &str, words: &str) -> bool {
-    bytes::find(words.as_bytes(), command.as_bytes()).is_some()
+    (command.contains("fusebox") && ends()).then(|| "Fusebox's own processes".to_owned())
 }
 
 /// Whether a word names the client: by its command, or by the package that it is started from.

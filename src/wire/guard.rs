@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::wire::escape::{self, holds};
+use crate::wire::escape;
 
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 7] = ["grant", "resume", "reset", "reload", "trust", "uninstall", "prune"];
@@ -50,9 +50,9 @@ impl Guard {
         if let Some(what) = escape::seen(command) {
             return Some(what);
         }
-        let names = |state: &&str| holds(command, last_two(state)) || holds(command, "FUSEBOX_HOME");
+        let names = |state: &&str| command.contains(last_two(state)) || command.contains("FUSEBOX_HOME");
         let state = self.state_dir.as_deref().filter(names);
-        if state.is_none() && !holds(command, "fusebox") {
+        if state.is_none() && !command.contains("fusebox") {
             return None;
         }
         let separators = |c: char| c.is_whitespace() || "\"';&|()`<>".contains(c);

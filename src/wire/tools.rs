@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::engine::event::Intent;
-use crate::wire::escape::holds;
 use crate::wire::guard::Guard;
 use crate::wire::input::hash;
 
@@ -114,7 +113,7 @@ const API: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthro
 /// Whether a call runs a shell command that speaks to the model itself.
 pub fn asks_the_model(tool: &str, input: Option<&RawValue>) -> bool {
     let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
-    is_shell && input.is_some_and(|input| API.iter().any(|name| holds(input.get(), name)))
+    is_shell && input.is_some_and(|input| API.iter().any(|name| input.get().contains(name)))
 }
 
 /// Returns the timeout that a call asks for, else the tool's own; nothing and less count as not asked for.

@@ -1,20 +1,24 @@
-//! The budgets of a hook call, as far as they are exact: instructions, system calls and syncs of the static release binary, in a
+//! The budgets of a hook call, as far as they are exact: instructions, system calls, syncs and the reach of the static release binary, in a
 //! session among ten thousand. `./check` runs this; by hand: `cargo test --test gates -- --nocapture`. Time is `cargo bench`'s.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]
 #![expect(clippy::disallowed_methods, reason = "the test says which binary it measures")]
 #![expect(clippy::disallowed_macros, reason = "the figures are worth reading when all is well, too")]
 
+mod layout;
 mod scene;
 
-use std::fs;
+use std::{env, fs};
 
+use layout::Ran;
 use scene::{Event, Scene, feed, static_binary};
 
 /// The most system calls of a call.
 const MOST_SYSTEM_CALLS: u64 = 140;
 /// In a hundred calls: about 19, as a session and its main run are one entry on one page.
 const MOST_SYNCS: u64 = 20;
+/// Stretches of the program that a call comes into.
+const MOST_STRETCHES: u64 = 40;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -87,6 +91,27 @@ fn calls_seldom_sync() {
     }
     println!("| syncs in a hundred calls | {syncs} | {MOST_SYNCS} |");
     assert!(syncs <= MOST_SYNCS, "{syncs} syncs in a hundred calls, at most {MOST_SYNCS}");
+}
+
+#[test]
+fn the_functions_of_a_call_stand_side_by_side() {
+    let mut calls = Vec::new();
+    for config in ["{}", EVERY_LIMIT] {
+        let scene = Scene::among(&static_binary(), config, 10);
+        for (before, event, ..) in CALLS {
+            before(&scene);
+            calls.push((event, Ran::at(&scene, event)));
+        }
+    }
+    if env::var_os("FUSEBOX_REGENERATE").is_some() {
+        let calls: Vec<Ran> = calls.into_iter().map(|(_, ran)| ran).collect();
+        return layout::write(&calls);
+    }
+    for (event, ran) in calls {
+        let stretches = ran.stretches();
+        println!("| {event:?} | 64 KiB stretches of the program | {stretches} | {MOST_STRETCHES} |");
+        assert!(stretches <= MOST_STRETCHES, "{event:?}: order its functions anew, as CONTRIBUTING.md says");
+    }
 }
 
 fn measure(scene: &Scene, before: fn(&Scene), event: Event, meter: fn(&Scene, Event) -> u64) -> u64 {
