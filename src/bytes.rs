@@ -1,9 +1,8 @@
 //! Looking for bytes with the instructions that every processor of its kind has.
 //!
 //! The front of `memchr` asks the processor once a process for wider ones. In a virtual machine each of those dozen questions goes to
-//! the host, at some 4 µs: a twentieth of a hook call, and nothing gained on what most calls read.
+//! the host, at some 4 µs: a twentieth of a hook call, and nothing gained on what a call reads.
 
-use memchr::memmem;
 use vector::Pair;
 
 /// Returns where a byte stands first.
@@ -26,47 +25,59 @@ pub fn find(words: &[u8], bytes: &[u8]) -> Option<usize> {
     Finder::new(words).find(bytes)
 }
 
-/// So many bytes are searched faster with wider instructions, the questions included. Elsewhere `memchr` knows them when it is compiled.
-const MANY: u64 = if cfg!(target_arch = "x86_64") { 64 * 1024 } else { 0 };
-
 /// Looks for some words.
 pub struct Finder<'a> {
     words: &'a [u8],
-    by: By,
+    /// Where in them a byte stands that is seldom in what is searched.
+    seldom: Option<usize>,
+    /// Two bytes of theirs that are seldom in most texts.
+    pair: Option<Pair>,
 }
 
-/// What words are looked for with.
-enum By {
-    /// Two bytes of theirs that are seldom.
-    Pair(Pair),
-    /// The widest instructions that the processor has.
-    Widest(Box<memmem::Finder<'static>>),
-    /// Each byte in turn.
-    Bytes,
-}
+/// A byte is seldom that stands less often than once in so many.
+const SELDOM: usize = 32;
 
 impl<'a> Finder<'a> {
     /// Prepares to look for some words: one byte at least.
     pub fn new(words: &'a [u8]) -> Finder<'a> {
-        Finder::through(words, 0)
+        debug_assert!(!words.is_empty());
+        Finder { words, seldom: None, pair: Pair::new(words) }
     }
 
-    /// Prepares to look for some words in so many bytes.
-    pub fn through(words: &'a [u8], bytes: u64) -> Finder<'a> {
-        debug_assert!(!words.is_empty());
-        let by = match bytes.checked_sub(MANY) {
-            Some(_) => By::Widest(Box::new(memmem::Finder::new(words).into_owned())),
-            None => Pair::new(words).map_or(By::Bytes, By::Pair),
-        };
-        Finder { words, by }
+    /// Prepares to look for them by the byte at a place in them: where it is seldom, that takes half the time.
+    pub fn by(words: &'a [u8], seldom: usize) -> Finder<'a> {
+        Finder { seldom: Some(seldom), ..Finder::new(words) }
     }
 
     /// Returns where they stand first.
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
-        match &self.by {
-            By::Pair(pair) if bytes.len() >= pair.min_haystack_len() => pair.find(bytes, self.words),
-            By::Widest(finder) => finder.find(bytes),
-            By::Pair(_) | By::Bytes => bytes.windows(self.words.len()).position(|window| window == self.words),
+        match self.seldom {
+            Some(place) => self.by_byte(place, bytes),
+            None => self.by_pair(bytes),
+        }
+    }
+
+    fn by_byte(&self, place: usize, bytes: &[u8]) -> Option<usize> {
+        let (mut from, mut missed) = (place, 0);
+        loop {
+            let at = from + first(self.words[place], bytes.get(from..)?)?;
+            let start = at - place;
+            let next = self.words.get(place + 1);
+            if next.is_none_or(|next| bytes.get(at + 1) == Some(next)) && bytes[start..].starts_with(self.words) {
+                return Some(start);
+            }
+            from = at + 1;
+            missed += SELDOM;
+            if missed > from + SELDOM * SELDOM {
+                return Some(from - place + self.by_pair(&bytes[from - place..])?);
+            }
+        }
+    }
+
+    fn by_pair(&self, bytes: &[u8]) -> Option<usize> {
+        match &self.pair {
+            Some(pair) if bytes.len() >= pair.min_haystack_len() => pair.find(bytes, self.words),
+            _ => bytes.windows(self.words.len()).position(|window| window == self.words),
         }
     }
 
@@ -100,28 +111,30 @@ mod vector {
     }
 }
 
+/// Elsewhere `memchr` knows when it is compiled.
 #[cfg(not(target_arch = "x86_64"))]
 mod vector {
+    use memchr::memmem;
     pub use memchr::{memchr as first, memrchr as last};
 
     pub fn first_of([a, b]: [u8; 2], bytes: &[u8]) -> Option<usize> {
         memchr::memchr2(a, b, bytes)
     }
 
-    /// There is none: words are looked for as in many bytes.
-    pub enum Pair {}
+    /// Looks for some words.
+    pub struct Pair(memmem::Finder<'static>);
 
     impl Pair {
-        pub fn new(_words: &[u8]) -> Option<Pair> {
-            None
+        pub fn new(words: &[u8]) -> Option<Pair> {
+            Some(Pair(memmem::Finder::new(words).into_owned()))
         }
 
         pub fn min_haystack_len(&self) -> usize {
-            match *self {}
+            0
         }
 
-        pub fn find(&self, _bytes: &[u8], _words: &[u8]) -> Option<usize> {
-            match *self {}
+        pub fn find(&self, bytes: &[u8], _words: &[u8]) -> Option<usize> {
+            self.0.find(bytes)
         }
     }
 }
@@ -146,12 +159,18 @@ mod tests {
                 for words in [&b"ab"[..], b"words", br#"sage":"#, b"a longer text of more bytes than a vector has"] {
                     let text = [&plain[..at], words, &plain[at..]].concat();
                     assert_eq!(find(words, &text), Some(at), "{length}");
-                    assert_eq!(Finder::through(words, MANY).find(&text), Some(at), "{length}");
+                    assert!((0..words.len()).all(|seldom| Finder::by(words, seldom).find(&text) == Some(at)));
                     assert_eq!(Finder::new(words).each(&text.repeat(2)).collect::<Vec<_>>(), [at, at + text.len()]);
                     assert_eq!(find(words, &text[..at + words.len() - 1]), None, "{length}");
                 }
             }
         }
         assert_eq!(Finder::new(b"aa").each(b"aaaaa").collect::<Vec<_>>(), [0, 2]);
+        // a byte that is not as seldom as was thought
+        for often in ["d", "wd", "wo", "word", "x"].map(|often| often.repeat(5_000)) {
+            let text = often.clone() + "words" + &often;
+            assert!((0..5).all(|seldom| Finder::by(b"words", seldom).find(text.as_bytes()) == Some(often.len())));
+            assert!((0..5).all(|seldom| Finder::by(b"words", seldom).find(often.as_bytes()).is_none()));
+        }
     }
 }
