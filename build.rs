@@ -1,5 +1,5 @@
 //! Has the linker put the functions of a hook call side by side (`src/hook.ld`) in the static build. Without that it is slower, and as
-//! right: a linker that does not understand it is not asked to.
+//! right: a linker that may not understand it is not asked to.
 
 #![expect(clippy::disallowed_methods, reason = "Cargo tells a build script what it is to do in its environment")]
 #![expect(clippy::disallowed_macros, reason = "and listens to its standard output")]
@@ -18,10 +18,15 @@ fn main() {
     }
 }
 
-/// Whether the linker is GNU's or LLVM's: others know no `INSERT`.
+/// Whether the linker is GNU's or LLVM's, as far as can be known here: others read no such script.
 fn understands() -> bool {
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    if ["fuse-ld", "ld-path", "linker"].iter().any(|other| flags.contains(other)) {
+        return false;
+    }
     let driver = env::var("RUSTC_LINKER").unwrap_or_else(|_| "cc".to_owned());
     let said = Command::new(driver).arg("-Wl,--version").output().map(|output| output.stdout).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
-    said.contains("GNU ld") || said.contains("LLD")
+    // Some say that they are compatible with GNU ld, and are not.
+    said.starts_with("GNU ld") || said.starts_with("LLD")
 }

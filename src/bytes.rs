@@ -1,7 +1,7 @@
 //! Looking for bytes with the instructions that every processor of its kind has.
 //!
-//! The front of `memchr` asks the processor once a process for wider ones. In a virtual machine each of those dozen questions goes to
-//! the host, at some 4 µs: a twentieth of a hook call, and nothing gained on what a call reads.
+//! The front of `memchr` asks the processor once a process for wider ones, by CPUID. In a virtual machine each of those dozen questions
+//! goes to the host, at some 4 µs: a twentieth of a hook call, and nothing gained on what a call reads.
 
 use vector::Pair;
 
@@ -34,8 +34,8 @@ pub struct Finder<'a> {
     pair: Option<Pair>,
 }
 
-/// A byte is seldom that stands less often than once in so many.
-const SELDOM: usize = 32;
+/// A byte that stands more often than once in so many is not seldom; the first thousand are not held against it.
+const TOO_OFTEN: usize = 32;
 
 impl<'a> Finder<'a> {
     /// Prepares to look for some words: one byte at least.
@@ -67,8 +67,8 @@ impl<'a> Finder<'a> {
                 return Some(start);
             }
             from = at + 1;
-            missed += SELDOM;
-            if missed > from + SELDOM * SELDOM {
+            missed += 1;
+            if missed * TOO_OFTEN > from + 1000 {
                 return Some(from - place + self.by_pair(&bytes[from - place..])?);
             }
         }

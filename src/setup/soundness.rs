@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rustix::fs::statfs;
-
 use crate::config::load;
 use crate::engine::policy::OnError;
 use crate::live::{pin, prune};
@@ -115,8 +113,14 @@ pub fn file_system(patient: &Patient<'_>) -> Diagnosis {
 
 #[cfg(target_os = "linux")]
 fn network(folder: &Path) -> Option<&'static str> {
-    let kind = statfs(folder).ok()?.f_type;
+    let kind = rustix::fs::statfs(folder).ok()?.f_type;
     NETWORK.iter().find(|row| row.0 == kind).map(|row| row.1)
+}
+
+/// Elsewhere file systems have no such numbers.
+#[cfg(not(target_os = "linux"))]
+fn network(_folder: &Path) -> Option<&'static str> {
+    None
 }
 
 /// Whether responses can be priced.

@@ -76,7 +76,7 @@ pub struct Gist<'a> {
 /// The first `message` is the row's own: what stands before it is the client's.
 pub fn gist(line: &[u8], usage: usize) -> Option<Gist<'_>> {
     const MESSAGE: &[u8] = br#""message":{"id":""#;
-    /// How far from its start a row's message ends at most.
+    /// How far into a row the start of its message is looked for.
     const FAR: usize = 512;
     let start = bytes::find(MESSAGE, &line[..usage.min(FAR)])?;
     let id = &line[start + MESSAGE.len()..usage];

@@ -35,7 +35,7 @@ pub struct Chunk {
 /// for it costs a third of three. Quotes inside a text are escaped, so it cannot be in one.
 const NEEDLE: &[u8] = br#"sage":"#;
 /// The place of its `g`: one byte in a hundred of transcripts, code and prose is one; more are quotes and colons.
-const SELDOM: usize = 2;
+const PLACE_OF_G: usize = 2;
 
 /// A field that makes its line worth a look.
 struct Mark {
@@ -88,7 +88,7 @@ pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option
     let (file, length) = open(path)?;
     let end = upto.unwrap_or(length).min(length).min(offset.saturating_add(MOST_AT_ONCE));
     let mut chunk = Chunk { offset, ..Chunk::default() };
-    let finder = Finder::by(NEEDLE, SELDOM);
+    let finder = Finder::by(NEEDLE, PLACE_OF_G);
     let mut lines = Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?;
     if lines.position() < offset {
         chunk.doubt("a transcript was rewritten, and is read again from its start");

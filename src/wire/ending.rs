@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes::Finder;
 use crate::engine::book::Book;
 use crate::engine::event::{Agent, Event, Kind};
 
@@ -47,8 +46,7 @@ pub fn mark(event: &mut Event, result: Option<&RawValue>, book: &Book) {
 fn marked(json: &str, marker: &str) -> Option<String> {
     let quoted = serde_json::to_string(marker).ok()?;
     let escaped = quoted.get(1..quoted.len() - 1).filter(|escaped| !escaped.is_empty())?;
-    let begins =
-        Finder::new(escaped.as_bytes()).each(json.as_bytes()).find(|at| begins_line(&json.as_bytes()[..*at]))?;
+    let (begins, _) = json.match_indices(escaped).find(|(at, _)| begins_line(&json.as_bytes()[..*at]))?;
     let rest = &json[begins + escaped.len()..];
     let text: String = serde_json::from_str(&format!("\"{}\"", &rest[..end_of_line(rest.as_bytes())])).ok()?;
     Some(reason(&text))

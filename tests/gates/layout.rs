@@ -59,7 +59,7 @@ pub fn write(calls: &[Ran]) {
     assert!(all.len() > 500, "the binary has no names of functions: build it with `--profile profiling`");
     let row = |name: &&str| (each.iter().filter(|ran| !ran.contains(name)).count(), pattern(name));
     let rows: BTreeSet<(usize, String)> = all.iter().map(row).collect();
-    let rows: String = rows.iter().map(|(_, name)| format!("*(.text.{name})\n")).collect();
+    let rows: String = rows.iter().map(|(_, name)| format!("*(.text.{name} .text.unlikely.{name})\n")).collect();
     let head = "/* The functions of a hook call, side by side (build.rs). Written by tests/gates/layout.rs. */";
     fs::write(FILE, format!("{head}\nSECTIONS {{ .text.hook : {{\n{rows}}} }}\nINSERT BEFORE .text;\n")).unwrap();
 }
@@ -67,7 +67,7 @@ pub fn write(calls: &[Ran]) {
 /// Returns a name as it is in every build: crates stand in it with hashes of their versions, `Cs…_`, and what was named before with
 /// its place, `B…_`. A long one is known by its ends.
 fn pattern(name: &str) -> String {
-    const LONG: usize = 120;
+    const LONG: usize = 240;
     let numbered = name.rsplit_once('.').filter(|(_, end)| end.bytes().all(|byte| byte.is_ascii_digit()));
     let name = numbered.map_or(name.to_owned(), |(name, _)| format!("{name}.*"));
     let name = if name.starts_with("_R") { without(&without(&name, "Cs", 10..13), "B", 0..4) } else { name };

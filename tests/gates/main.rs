@@ -15,7 +15,7 @@ use scene::{Event, Scene, feed, static_binary};
 
 /// The most system calls of a call.
 const MOST_SYSTEM_CALLS: u64 = 140;
-/// In a hundred calls: about 19, as a session and its main run are one entry on one page.
+/// In a hundred calls: 16 or 19, as a session and its main run are one entry on one page.
 const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into.
 const MOST_STRETCHES: u64 = 40;
