@@ -28,6 +28,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "responses_that_are_written_nowhere_count_as_average",
     },
     Attempt {
+        tries: "puts a folder in the place of its transcript with its first call, on some clients before any response was charged, so that there is no average",
+        outcome: Outcome::Noticed,
+        then: "the user is told that cost and tokens are not counted; calls and time are",
+        scenario: "a_transcript_that_cannot_be_read_from_the_first_is_told",
+    },
+    Attempt {
         tries: "rewrites its transcript so that another session was billed",
         outcome: Outcome::NoEffect,
         then: "what was charged stays charged, to the session and to the budgets",
@@ -93,6 +99,20 @@ fn a_transcript_that_loses_rows_changes_nothing() {
 fn responses_that_are_written_nowhere_count_as_average() {
     let (lab, _) = spends("session", "max_cost_usd", forges("os.remove(path); os.mkdir(path)"));
     assert_eq!(spent(&lab), FIT, "{}", lab.story());
+}
+
+#[test]
+fn a_transcript_that_cannot_be_read_from_the_first_is_told() {
+    let put =
+        "path = glob.glob(os.path.expanduser('~/.claude/projects/*/*.jsonl'))[0]\nos.remove(path)\nos.mkdir(path)";
+    let steps = [call([program(put)])].into_iter().chain(std::iter::repeat_n(call([work()]), 9));
+    let lab = Lab::without_fusebox(vec![main(steps.chain([say(ESCAPED)]))]);
+    let policy = json!({"session": {"grace_turns": 0, "max_cost_usd": FIT as f64 * request_usd(), "max_turns": 7}});
+    lab.write_home(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init"]);
+    let run = lab.claude("MAIN start", &[]);
+    assert!(run.tells("cannot be read (it is no regular file)"), "{}: {}", run.told, lab.story());
+    assert!(spent(&lab) <= 8, "{}", lab.story());
 }
 
 #[test]
