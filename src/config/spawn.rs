@@ -2,14 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::bytes::Finder;
-
 /// The word that a block begins with.
 const WORD: &str = "execution_limits";
 
 /// Returns the first `execution_limits` block of a prompt.
 pub fn find(prompt: &str) -> Option<Map<String, Value>> {
-    Finder::new(WORD.as_bytes()).each(prompt.as_bytes()).find_map(|start| {
+    prompt.match_indices(WORD).find_map(|(start, _)| {
         let after = prompt[start + WORD.len()..].trim_start_matches(['"', '\'', '`']);
         let after = after.trim_start_matches([' ', '\t']).strip_prefix(':')?;
         match after.trim_start_matches([' ', '\t']) {

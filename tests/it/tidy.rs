@@ -10,7 +10,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("limits", &["engine"]),
     ("pricing", &["engine", "error", "files", "world"]),
     ("wire", &["bytes", "engine", "limits"]),
-    ("config", &["bytes", "engine", "limits", "error", "files"]),
+    ("config", &["engine", "limits", "error", "files"]),
     ("report", &["engine", "limits", "wire"]),
     ("transcript", &["bytes", "engine", "pricing", "wire", "error", "files"]),
     ("store", &["engine", "limits", "wire", "error", "world"]),
