@@ -86,10 +86,8 @@ fn no_with_words_grants_nothing_and_is_not_asked_again() {
     let terminal = Terminal::open(&lab, &[]);
     terminal.types("start");
     terminal.sees(DIALOG);
-    terminal.presses("Down");
-    terminal.sees("❯ 2. No");
-    terminal.presses("Tab");
-    terminal.sees("tell Claude what to do differently");
+    terminal.presses_for("Down", "❯ 2. No");
+    terminal.presses_for("Tab", "tell Claude what to do differently");
     terminal.types("write it down instead");
     lab.until("the end of the run", || lab.run_of("main")["status"] == "failed");
     assert_eq!((lab.ran().len(), dialogs(&lab), grants(&lab)), (2, 1, 0));

@@ -39,8 +39,7 @@ impl<'lab> Terminal<'lab> {
 
     /// Types a line and sends it.
     pub fn types(&self, line: &str) {
-        self.send(&["-l", line]);
-        self.sees(line);
+        self.insists(&format!("`{line}` in the field"), || self.screen().contains(line), || self.send(&["-l", line]));
         self.presses("Enter");
     }
 
@@ -49,16 +48,27 @@ impl<'lab> Terminal<'lab> {
         self.send(&[key]);
     }
 
-    /// Answers a dialog; again after a second, since the client drops a key that comes too soon after a dialog opens.
+    /// Presses a key that makes the screen show `text`.
+    pub fn presses_for(&self, key: &str, text: &str) {
+        self.insists(&format!("`{text}` on the screen"), || self.screen().contains(text), || self.presses(key));
+    }
+
+    /// Answers a dialog.
     pub fn answers(&self, key: &str) {
         self.sees(DIALOG);
         let before = self.lab.hooks().len();
         let gone = || self.lab.hooks().len() > before || !self.screen().contains(DIALOG);
-        self.lab.until("the end of the dialog", || {
-            self.presses(key);
+        self.insists("the end of the dialog", gone, || self.presses(key));
+    }
+
+    /// Does `act` until it is `done`; again after a second, since the client drops what comes too soon after a dialog
+    /// or a field opens.
+    fn insists(&self, what: &str, done: impl Fn() -> bool, act: impl Fn()) {
+        self.lab.until(what, || {
+            act();
             (0..20).any(|_| {
                 std::thread::park_timeout(Duration::from_millis(50));
-                gone()
+                done()
             })
         });
     }
