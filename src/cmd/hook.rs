@@ -144,6 +144,9 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     Ok(text)
 }
 
+/// What waits for an event that is heard; the log has all.
+const MOST_NOTICES: usize = 30;
+
 /// Writes down what the person is to be told, and shows it where the client would.
 fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
     for new in &book.session.notices[book.session.known_notices..] {
@@ -153,14 +156,24 @@ fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
             book.records.push(record);
         }
     }
-    // What is said at these, or at a subagent's calls, the client does not show; at a start it does so to a person alone.
+    // What is said at these, or at any event of a subagent's, the client does not show, nor beside a stop at a call's end; at
+    // a start it does so to a person alone. The person is told at the next event that is heard.
     let unheard = match event.kind {
-        Kind::ToolRequested(_) | Kind::ToolEnded(..) | Kind::BatchEnded(_) => event.agent != Agent::Main,
+        _ if event.agent != Agent::Main => true,
+        Kind::ToolEnded(..) => answer.goes_on == Some(false),
         Kind::SessionEnded | Kind::PermissionRequested | Kind::ConfigChanged { .. } => true,
         Kind::SessionStart { .. } => !event.attended,
         _ => false,
     };
-    if !unheard {
+    if unheard {
+        let said = answer.system_message.take().unwrap_or_default();
+        let notices = &mut book.session.notices;
+        for line in said.lines() {
+            if notices.len() < MOST_NOTICES && notices.iter().all(|known| known != line) {
+                notices.push(line.to_owned());
+            }
+        }
+    } else {
         for told in std::mem::take(&mut book.session.notices) {
             answer.tell_person(&told);
         }

@@ -155,7 +155,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     early(&mut answer, (name, run), verdict);
     for news in &case.book.news {
         answer.tell_model(name, &sentences::news(news));
-        // What an agent's end lacked, the person was told there.
+        // What an agent's end lacked, the person is told of with that end.
         if !ending::is_of_end(&news.finding) {
             answer.tell_person(&sentences::news(news));
         }

@@ -28,6 +28,16 @@ fn a_session_limit_stops_main_subagents_and_background_agents() {
 }
 
 #[test]
+fn the_person_reads_a_warning_that_a_subagent_came_to() {
+    let policy = json!({"session": {"max_turns": 5, "timeout_action": "terminate"}});
+    let child = child("CHILD-A", [call([work()]), call([work()]), call([work()]), say("CHILD-A is done")]);
+    let lab = Lab::new(policy, vec![child, main([call([agent("CHILD-A go")]), say("main finished")])]);
+    let run = lab.claude("start", &[]);
+    let warning = "80 % is reached: agent general-purpose";
+    assert!(run.tells(warning), "the client shows nobody what it is told of a subagent: {}", run.told);
+}
+
+#[test]
 fn a_session_cost_limit_blocks_the_notifications() {
     let policy = json!({"session": {"max_cost_usd": usd(0.03), "grace_turns": 0, "timeout_action": "terminate"}});
     let lab = Lab::new(
