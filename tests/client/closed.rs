@@ -8,7 +8,7 @@ use fusebox::setup::clients::Feature;
 use fusebox::wire::events::EVENTS;
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, Run, fusebox};
+use crate::lab::{Lab, Run, copy_fusebox, fusebox};
 use crate::script::{Script, agent, bash, call, child, main, say};
 use crate::version::{has, lacks};
 
@@ -26,7 +26,7 @@ impl Fragile {
         let lab = Lab::without_fusebox(scripts);
         lab.write("../bin/README", "a Fusebox to be broken");
         let binary = lab.project().parent().unwrap().join("bin/fusebox");
-        fs::copy(fusebox(), &binary).unwrap();
+        copy_fusebox(&binary);
         lab.write(".claude/fusebox.json", &policy.to_string());
         let said = lab.command(&binary).arg("init").args(init).output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));

@@ -320,6 +320,12 @@ impl Drop for Lab {
     }
 }
 
+/// Puts a copy of the program somewhere. Another process writes it: a file that this one has open for writing, and with it a
+/// child of another thread, cannot be run.
+pub fn copy_fusebox(to: impl AsRef<Path>) {
+    assert!(Command::new("cp").arg(fusebox()).arg(to.as_ref()).status().unwrap().success());
+}
+
 /// Returns the binary under test.
 pub fn fusebox() -> PathBuf {
     std::env::var_os("FUSEBOX_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fusebox").into(), PathBuf::from)

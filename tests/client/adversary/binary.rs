@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::adversary::trial::{self, LEFT, Trial, in_turn};
 use crate::adversary::{Attempt, Outcome};
-use crate::lab::{Lab, fusebox};
+use crate::lab::{Lab, copy_fusebox};
 use crate::script::{Tool, bash, tool};
 use crate::version::lacks;
 
@@ -59,7 +59,7 @@ const FAKE: &str = "#!/bin/sh\ncat >/dev/null\n";
 fn copy() -> (TempDir, PathBuf) {
     let folder = TempDir::with_prefix("fusebox-copy-").unwrap();
     let path = folder.path().join("fusebox");
-    fs::copy(fusebox(), &path).unwrap();
+    copy_fusebox(&path);
     (folder, path)
 }
 

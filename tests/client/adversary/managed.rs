@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::adversary::{Attempt, Outcome};
-use crate::lab::{Lab, Run, claude, fusebox};
+use crate::lab::{Lab, Run, claude, copy_fusebox};
 use crate::script::{Script, Step, bash, call, main, say, work};
 use crate::version::{lacks, request_usd, skip};
 
@@ -59,7 +59,7 @@ impl Machine {
         assert!(Command::new("cp").args(["-a", "/etc"]).arg(root.join("etc")).status().unwrap().success());
         fs::create_dir(root.join("bin")).unwrap();
         open(&root.join("bin"));
-        fs::copy(fusebox(), root.join("bin/fusebox")).unwrap();
+        copy_fusebox(root.join("bin/fusebox"));
         fs::write(root.join("bin/claude"), "").unwrap();
         let uid = self.uid.to_string();
         self.root(&["exec useradd --no-create-home --uid \"$@\"", "sh"], &[&uid, AGENT]);
@@ -297,7 +297,7 @@ fn a_day_begun_anew() {
 fn a_binary_that_its_user_may_change() {
     let Some(machine) = Machine::new(&four_turns(), &[], vec![main([say("done")])]) else { return };
     let own = machine.lab.project().join("../home/fusebox");
-    fs::copy(fusebox(), &own).unwrap();
+    copy_fusebox(&own);
     let own = own.canonicalize().unwrap().display().to_string();
     let before = machine.installed();
     let said = machine.root(&["exec \"$@\"", "sh"], &[&own, "init", "--scope", "managed"]);
