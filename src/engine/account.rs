@@ -1,16 +1,18 @@
 //! Counting: what an event adds to the meters, before anything is decided.
 
-use crate::engine::amount::Amount;
+use std::collections::BTreeMap;
+
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::ending;
+use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
-use crate::engine::rules::Rules;
 use crate::engine::runs;
-use crate::engine::session::{MAIN, Request, Run, Session, Status};
+use crate::engine::session::{MAIN, Request, Run, Status};
 use crate::engine::step::Recalled;
+use crate::engine::unwritten;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
 const SHORTEST_WAIT_MS: u64 = 500;
@@ -18,54 +20,76 @@ const SHORTEST_WAIT_MS: u64 = 500;
 pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// Calls kept with their run where no end of a batch is seen.
 const MOST_IN_FLIGHT: usize = 32;
-/// How many requests an estimate is made from.
-const RECENT: usize = 5;
+
+/// What is added to the sums of a run and all that share in it.
+#[derive(Clone, Copy)]
+pub struct Adds<'a> {
+    /// The model it was spent on.
+    pub model: &'a str,
+    /// When, milliseconds since 1970.
+    pub at_ms: i64,
+    /// How much.
+    pub spend: Spend,
+    /// Whether another session was billed for it.
+    pub inherited: bool,
+}
 
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if book.run(id).is_none() {
         open_history(book, id);
     }
-    let model = &new.charge.model;
-    book.session.tally.spent += new.adds;
-    *book.session.models.entry(model.clone()).or_default() += new.adds;
-    if new.charge.inherited {
-        book.session.inherited += new.adds;
-    } else {
-        charge_others(book, new, now);
-    }
-    if new.adds.requests > 0 {
-        book.settle(id);
-    }
+    let charge = &new.charge;
+    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
+    let estimated = unwritten::less_the_estimate(book, id, new);
+    add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     let Some(run) = book.run_mut(id) else { return };
-    run.tally.spent += new.adds;
-    *run.models.entry(model.clone()).or_default() += new.adds;
-    run.extremes = (new.charge.context, run.extremes.1.max(new.charge.output));
-    if new.adds.requests > 0 && !new.charge.inherited {
-        run.model.clone_from(model);
+    run.extremes = (charge.context, run.extremes.1.max(charge.output));
+    if new.adds.requests > 0 && estimated.is_none() {
         run.unpaid = (run.unpaid - 1).max(-1);
-        run.recent.push(Request { spend: new.charge.spend, output: new.charge.output });
-        let old = run.recent.len().saturating_sub(RECENT);
+    }
+    if new.adds.requests > 0 && !charge.inherited {
+        run.model.clone_from(&charge.model);
+        run.recent.push(Request { spend: charge.spend, output: charge.output });
+        let old = run.recent.len().saturating_sub(estimate::RECENT);
         run.recent.drain(..old);
-        run.context = new.charge.context + new.charge.output;
+        run.context = charge.context + charge.output;
         run.replay_price = new.replay_price;
     }
 }
 
-/// Charges what a session was billed for to the session that started it, and to the user's and the project's budgets.
-fn charge_others(book: &mut Book, new: &NewCharge, now: Moment) {
-    let (model, adds) = (&new.charge.model, new.adds);
+/// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
+pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
+    let of = |models: &mut BTreeMap<String, Spend>| *models.entry(adds.model.to_owned()).or_default() += adds.spend;
+    book.session.tally.spent += adds.spend;
+    of(&mut book.session.models);
+    if adds.inherited {
+        book.session.inherited += adds.spend;
+    } else {
+        add_to_others(book, adds, now);
+    }
+    if adds.spend.requests > 0 {
+        book.settle(id);
+    }
+    if let Some(run) = book.run_mut(id) {
+        run.tally.spent += adds.spend;
+        of(&mut run.models);
+    }
+}
+
+/// Adds what a session was billed for to the session that started it, and to the user's and the project's budgets.
+fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
     if let Some(outer) = &mut book.outer {
-        outer.tally.spent += adds;
-        *outer.models.entry(model.clone()).or_default() += adds;
+        outer.tally.spent += adds.spend;
+        *outer.models.entry(adds.model.to_owned()).or_default() += adds.spend;
     }
     for pool in &mut book.pools {
         if !pool.counted {
-            pool.charge(model, new.charge.at_ms, adds);
+            pool.charge(adds.model, adds.at_ms, adds.spend);
         }
     }
-    if adds.requests > 0 {
-        book.note_request(model, (new.charge.at_ms, now));
+    if adds.spend.requests > 0 {
+        book.note_request(adds.model, (adds.at_ms, now));
     }
 }
 
@@ -92,10 +116,16 @@ fn open_history(book: &mut Book, id: &str) {
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(book: &mut Book, run: &str, event: &Event) {
     tick(book, run, event);
+    if matches!(event.kind, Kind::SubagentEnded(_) | Kind::Stopped { .. }) {
+        unwritten::look(book, run, event);
+    }
     match &event.kind {
         Kind::ToolRequested(call) => requested(book, run, call, event.at),
         Kind::ToolEnded(call, outcome) => ended(book, run, (call, outcome), event.at),
-        Kind::BatchEnded(calls) => batch(book, run, calls),
+        Kind::BatchEnded(calls) => {
+            batch(book, run, calls);
+            unwritten::look(book, run, event);
+        }
         Kind::SubagentStarted => restart(book, run),
         Kind::SubagentEnded(_) => end(book, run),
         Kind::Stopped { crons, .. } => {
@@ -345,35 +375,4 @@ fn end_session(book: &mut Book) {
     if book.session.status == Status::Running {
         book.session.status = Status::Completed;
     }
-}
-
-/// Returns the mean request of a session, for runs that have made none yet.
-pub fn mean_of(session: &Session) -> Spend {
-    session.tally.spent.mean()
-}
-
-/// Estimates the next request: the mean of the last five, or the conversation read again from the cache, if that is more.
-pub fn estimate(run: &Run, rules: &Rules) -> Spend {
-    let count = (run.recent.len() as u64).max(1);
-    let sum: Spend = run.recent.iter().map(|request| request.spend).fold(Spend::default(), std::ops::Add::add);
-    let mean = Spend {
-        requests: 1,
-        tokens: sum.counting_cache_reads(rules.count_cache_reads).tokens.div_ceil(count),
-        cache_reads: sum.cache_reads.div_ceil(count),
-        cost: Amount(sum.cost.0.div_ceil(count)),
-    };
-    at_least_again(run, mean)
-}
-
-/// Estimates the next request to some models by the mean of all that went to them: the last five may have gone elsewhere.
-pub fn estimate_of(run: &Run, rules: &Rules, spent: Spend) -> Spend {
-    at_least_again(run, spent.counting_cache_reads(rules.count_cache_reads).mean())
-}
-
-fn at_least_again(run: &Run, mean: Spend) -> Spend {
-    let count = (run.recent.len() as u64).max(1);
-    let output = run.recent.iter().map(|request| request.output).sum::<u64>() / count;
-    let (read, write) = run.replay_price;
-    let again = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
-    Spend { cost: mean.cost.max(again), ..mean }
 }

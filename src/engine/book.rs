@@ -1,6 +1,6 @@
 //! The open book of one session: what an event may read and change, loaded before and saved after by the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::engine::account::RESERVE_LIVES_MS;
 pub use crate::engine::calls::{CallRecord, CallState, Ended};
@@ -12,6 +12,7 @@ use crate::engine::pool::Pool;
 use crate::engine::record::{Charge, Record};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Order, Reserve, Run, Session};
+use crate::engine::unwritten::Unwritten;
 use crate::engine::verdict::Finding;
 
 /// News for a parent: a subagent was ended from outside.
@@ -75,15 +76,36 @@ pub struct Book {
     pub halted: Option<String>,
     /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
     pub saw_notification: bool,
-    /// The expected first request of the agent about to be spawned, where its type is known.
+    /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
     pub first_request: Option<Spend>,
-    runs: BTreeMap<String, Run>,
-    calls: BTreeMap<String, CallRecord>,
+    /// Responses that were charged at an estimate in this event, to be kept.
+    pub estimated: Vec<Charge>,
+    /// The estimates whose responses have come, to be forgotten.
+    pub came: Vec<String>,
+    runs: BTreeMap<String, Laid<Run>>,
+    calls: BTreeMap<String, Laid<CallRecord>>,
     opened: Vec<String>,
-    changed_runs: BTreeSet<String>,
-    changed_calls: BTreeSet<String>,
     /// The run that came with the session.
     came_along: Option<String>,
+}
+
+/// What was laid into a book, and whether it has changed since.
+#[derive(Debug)]
+struct Laid<T> {
+    it: T,
+    changed: bool,
+}
+
+impl<T> Laid<T> {
+    fn unchanged(it: T) -> Laid<T> {
+        Laid { it, changed: false }
+    }
+
+    /// Hands it out to be changed.
+    fn touch(&mut self) -> &mut T {
+        self.changed = true;
+        &mut self.it
+    }
 }
 
 impl Book {
@@ -102,7 +124,7 @@ impl Book {
     pub fn pack(&mut self) -> Option<(Option<String>, String)> {
         let loaded = self.session.main.clone().filter(|main| self.runs.contains_key(main));
         let main = loaded.or_else(|| self.came_along.clone())?;
-        let run = self.runs.remove(&main)?;
+        let run = self.runs.remove(&main)?.it;
         self.session.at_work = Some((main.clone(), Box::new(run)));
         let came = self.came_along.replace(main.clone());
         (came.as_ref() != Some(&main)).then_some((came, main))
@@ -126,64 +148,69 @@ impl Book {
         for call in run.calls.values_mut() {
             call.run.clone_from(&run.id);
         }
-        self.runs.insert(run.id.clone(), run);
+        self.runs.insert(run.id.clone(), Laid::unchanged(run));
     }
 
     /// Lays a loaded call into the book.
     pub fn lay_call(&mut self, id: &str, call: CallRecord) {
-        self.calls.insert(id.to_owned(), call);
+        self.calls.insert(id.to_owned(), Laid::unchanged(call));
     }
 
     /// Finds a run.
     pub fn run(&self, id: &str) -> Option<&Run> {
-        self.runs.get(id)
+        self.runs.get(id).map(|run| &run.it)
     }
 
     /// Finds a run to change.
     pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
-        let run = self.runs.get_mut(id)?;
-        self.changed_runs.insert(id.to_owned());
-        Some(run)
+        self.runs.get_mut(id).map(Laid::touch)
+    }
+
+    /// Finds what is unwritten in the transcript of a run, to change it, and the id of whose that is: main runs share one.
+    pub fn unwritten_mut(&mut self, run: &str) -> (&str, &mut Unwritten) {
+        match self.runs.get_mut(run) {
+            Some(run) if !run.it.is_main() => {
+                let run = run.touch();
+                (&run.id, &mut run.unwritten)
+            }
+            _ => (&self.session.id, &mut self.session.unwritten),
+        }
     }
 
     /// Opens a run.
     pub fn open_run(&mut self, run: Run) {
-        self.changed_runs.insert(run.id.clone());
-        self.opened.push(run.id.clone());
+        let id = run.id.clone();
         self.lay_run(run);
+        let _run = self.run_mut(&id);
+        self.opened.push(id);
     }
 
     /// Returns every loaded run.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.values()
+        self.runs.values().map(|run| &run.it)
     }
 
     /// Finds a call: of a batch in flight, or one whose batch is over.
     pub fn call(&self, id: &str) -> Option<&CallRecord> {
-        self.calls.get(id).or_else(|| self.runs.values().find_map(|run| run.calls.get(id)))
+        let filed = self.calls.get(id).map(|call| &call.it);
+        filed.or_else(|| self.runs().find_map(|run| run.calls.get(id)))
     }
 
     /// Finds or makes the record of a run's call, to change it.
     pub fn call_mut(&mut self, run: &str, id: &str) -> &mut CallRecord {
-        let of_run = self.runs.get(run).filter(|_| !self.calls.contains_key(id));
-        if of_run.is_some() {
-            self.changed_runs.insert(run.to_owned());
-        } else {
-            self.changed_calls.insert(id.to_owned());
+        let new = || CallRecord { run: run.to_owned(), ..CallRecord::default() };
+        let of_run = self.runs.get_mut(run).filter(|_| !self.calls.contains_key(id));
+        match of_run {
+            Some(of_run) => of_run.touch().calls.entry(id.to_owned()).or_insert_with(new),
+            None => self.calls.entry(id.to_owned()).or_insert_with(|| Laid::unchanged(new())).touch(),
         }
-        let calls = match self.runs.get_mut(run) {
-            Some(run) if !self.calls.contains_key(id) => &mut run.calls,
-            _ => &mut self.calls,
-        };
-        calls.entry(id.to_owned()).or_insert_with(|| CallRecord { run: run.to_owned(), ..CallRecord::default() })
     }
 
     /// Files the calls of a run's batch: it is over.
     pub fn file_calls(&mut self, run: &str) {
         let Some(run) = self.run_mut(run) else { return };
         for (id, call) in std::mem::take(&mut run.calls) {
-            self.changed_calls.insert(id.clone());
-            self.calls.insert(id, call);
+            self.calls.insert(id, Laid { it: call, changed: true });
         }
     }
 
@@ -277,7 +304,7 @@ impl Book {
 
     /// Takes note of a call in the windows of the rates that count it.
     pub fn note_call(&mut self, run: &str, tool: &str, now: Moment) {
-        if let Some(run) = self.runs.get_mut(run) {
+        if let Some(run) = self.runs.get_mut(run).map(|run| &mut run.it) {
             for rate in run.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
                 run.windows.note(rate, "", now);
             }
@@ -302,20 +329,22 @@ impl Book {
 
     /// Returns the runs that changed.
     pub fn changed_runs(&self) -> impl Iterator<Item = &Run> {
-        self.changed_runs.iter().filter_map(|id| self.runs.get(id))
+        self.runs.values().filter(|run| run.changed).map(|run| &run.it)
     }
 
     /// Returns the calls that changed, with their ids.
     pub fn changed_calls(&self) -> impl Iterator<Item = (&String, &CallRecord)> {
-        self.changed_calls.iter().filter_map(|id| self.calls.get_key_value(id))
+        self.calls.iter().filter(|(_, call)| call.changed).map(|(id, call)| (id, &call.it))
     }
 
     /// Forgets what has been saved, for the next event.
     pub fn saved(&mut self) {
         self.opened.clear();
-        self.changed_runs.clear();
-        self.changed_calls.clear();
+        self.runs.values_mut().for_each(|run| run.changed = false);
+        self.calls.values_mut().for_each(|call| call.changed = false);
         self.records.clear();
+        self.estimated.clear();
+        self.came.clear();
         self.kills.clear();
         self.news.clear();
         self.cuts.clear();
@@ -337,7 +366,7 @@ impl Book {
     /// Finds a subagent's run by its id or name, the latest where a name was used twice.
     pub fn addressee(&self, to: &str) -> Option<&Run> {
         self.run(to).or_else(|| {
-            let named = self.runs.values().filter(|run| run.name.as_deref() == Some(to));
+            let named = self.runs().filter(|run| run.name.as_deref() == Some(to));
             named.max_by_key(|run| run.started.wall_ms)
         })
     }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::account::{RESERVE_LIVES_MS, estimate, estimate_of, mean_of};
+use crate::engine::account::RESERVE_LIVES_MS;
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
 use crate::engine::decide::ScopeUsage;
+use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment};
 use crate::engine::loops::LOOPS;
 use crate::engine::meters::{Meters, Spend};
@@ -164,20 +165,20 @@ impl<'a> Actor<'a> {
             return Spend::default();
         }
         match of {
-            _ if self.run.recent.is_empty() => self.first(),
-            Some(of) => estimate_of(self.run, rules, spent(self.run.tally.spent, &self.run.models, Some(of))),
-            None => estimate(self.run, rules),
+            _ if self.run.recent.is_empty() => estimate::first(self.book),
+            Some(of) => estimate::next_of(self.run, rules, spent(self.run.tally.spent, &self.run.models, Some(of))),
+            None => estimate::next(self.run, rules),
         }
     }
 
     /// Estimates the next request of all that are together in a scope: of an agent that is about to start, its first.
     fn next_of_all(self, rules: &Rules, of: Option<&Models>) -> Spend {
         let spawns = matches!(&self.event.kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
-        if spawns && of.is_none_or(|of| of.include(self.model())) { self.first() } else { self.next(rules, of) }
-    }
-
-    fn first(self) -> Spend {
-        self.book.first_request.unwrap_or_else(|| mean_of(&self.book.session))
+        if spawns && of.is_none_or(|of| of.include(self.model())) {
+            estimate::first(self.book)
+        } else {
+            self.next(rules, of)
+        }
     }
 
     /// The model that the run's next request goes to: the last one's.

@@ -38,6 +38,16 @@ impl Spend {
         Spend { tokens: self.tokens + if count { self.cache_reads } else { 0 }, ..self }
     }
 
+    /// Returns what is left of it beyond another, count by count.
+    pub fn beyond(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.saturating_sub(other.requests),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cache_reads: self.cache_reads.saturating_sub(other.cache_reads),
+            cost: self.cost.minus(other.cost),
+        }
+    }
+
     /// Returns the average of its requests.
     pub fn mean(self) -> Spend {
         let count = self.requests.max(1);

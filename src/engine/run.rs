@@ -11,6 +11,7 @@ use crate::engine::meters::Spend;
 use crate::engine::rates::Windows;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Order, Status, Tail, Tally, is_default};
+use crate::engine::unwritten::{Growth, Unwritten};
 use crate::engine::verdict::Finding;
 
 /// What one request spent, for estimates.
@@ -92,6 +93,12 @@ pub struct Run {
     /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpaid: i32,
+    /// When its transcript has grown.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub growth: Growth,
+    /// What was charged although it is nowhere on disk; of main runs the session holds it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unwritten: Unwritten,
     /// Tokens of the conversation as it stands, which the next request sends again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub context: u64,

@@ -10,6 +10,7 @@ use crate::engine::policy::{Mode, OnError};
 use crate::engine::rates::Windows;
 use crate::engine::rules::Rules;
 pub use crate::engine::run::{MAIN, Request, Run};
+use crate::engine::unwritten::Unwritten;
 use crate::engine::verdict::Finding;
 
 /// Where a run or session stands.
@@ -242,6 +243,9 @@ pub struct Session {
     /// Sums over all runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,
+    /// What was charged although it is nowhere in the main transcript.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unwritten: Unwritten,
     /// Cost that rows copied by a fork or resume brought in, contained in the tally.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Spend,

@@ -15,7 +15,10 @@ pub const LIMIT: Limit = Limit {
     phrase: "cost budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
     doc: "US dollars at list price, each response at the price of its own time. The next request is estimated before it \
-          is made, so the cap is kept and not passed. A session's cost counts the main agent and all subagents.",
+          is made, so the cap is kept and not passed. A session's cost counts the main agent and all subagents. \
+          A response that is in no transcript two batches later counts as an average one of its run, and where none ever was (as \
+          with `--no-session-persistence`) as a first request: 12,500 tokens of prompt and 500 of answer, at the price of the \
+          session's model, else of the client's default. The user is told.",
     example: "1.0",
     ..Limit::PLAIN
 };

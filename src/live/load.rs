@@ -14,7 +14,7 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{orphans, pin, prune, recall, shared};
+use crate::live::{orphans, pin, prune, recall, shared, unwritten};
 use crate::pricing;
 use crate::store::Store;
 use crate::transcript::intake::{self, Charges, Intake, Prices};
@@ -136,7 +136,7 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
         book.first_request = mean_first_request(store, agent_type)?;
     }
     shared::lay_outer(store, &mut book)?;
-    if shared::matters(&book.session, &event.kind) {
+    if shared::matters(&book, event) {
         shared::lay_pools(store, &mut book, event.at.wall_ms)?;
     }
     Ok(book)
@@ -211,6 +211,9 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     if (!findings.charges.is_empty() || findings.link.is_some()) && book.pools.is_empty() {
         // What was found is in the state already: a pool that is counted anew here has it.
         shared::lay_pools(store, book, event.at.wall_ms)?;
+    }
+    if findings.charges.is_empty() && unwritten::is_all(book, event) {
+        book.first_request = Some(unwritten::first_request(book, table(), event.at.wall_ms));
     }
     if let Some((_, Some(trouble))) = loaded.get() {
         say_once(&mut book.session, "pricing", &trouble.to_string());

@@ -12,3 +12,4 @@ pub mod recall;
 pub mod settings;
 pub mod shared;
 pub mod unseen;
+pub mod unwritten;

@@ -96,7 +96,9 @@ fn has_gap(book: &Book, event: &Event, found: &Findings) -> bool {
         return true;
     }
     let new = found.charges.iter().filter(|(of, new)| *of == run.id && new.adds.requests > 0 && !new.charge.inherited);
-    let new = new.count();
+    let unwritten = if run.is_main() { book.session.unwritten } else { run.unwritten };
+    let (known, new): (Vec<_>, Vec<_>) = new.partition(|(_, new)| new.charge.at_ms <= unwritten.until_ms);
+    let new = new.len() + known.len().saturating_sub(usize::try_from(unwritten.sum.requests).unwrap_or(usize::MAX));
     match (book.session.sees_batches, &event.kind) {
         (true, _) => usize::try_from(run.unpaid + 1).is_ok_and(|at_work| at_work < new),
         // Some clients tell no end of a batch; one that does tells the first.

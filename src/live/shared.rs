@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use crate::engine::book::Book;
-use crate::engine::event::{Intent, Kind};
+use crate::engine::event::{Event, Intent, Kind};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::rules::Rules;
@@ -33,12 +33,15 @@ pub fn lay_outer(store: &Store, book: &mut Book) -> Result<()> {
     Ok(())
 }
 
-/// Whether an event is decided by what sessions share, before anything is charged. A plain call is not: each request was.
-pub fn matters(session: &Session, kind: &Kind) -> bool {
+/// Whether an event is decided by what sessions share, or charges an estimate to it, before anything that it finds is
+/// charged. A plain call is not: each request was.
+pub fn matters(book: &Book, event: &Event) -> bool {
+    let session = &book.session;
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
-    let call = match kind {
+    let call = match &event.kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,
         Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => return false,
+        Kind::SubagentEnded(_) | Kind::Stopped { .. } => return book.runs().any(|run| run.unpaid > 0),
         _ => return true,
     };
     let asks = session.asks.iter().any(|ask| shared(ask.finding.scope));

@@ -1,6 +1,6 @@
 //! Why a limit tripped, and what would have helped, in sentences.
 
-use crate::engine::account;
+use crate::engine::estimate;
 use crate::engine::event::Moment;
 use crate::engine::policy::LAYERS;
 use crate::engine::session::{Run, Session, Status};
@@ -156,7 +156,7 @@ fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
     let Reading { used, .. } = readings.into_iter().find(|reading| reading.limit == name)?;
     Some(match &used.limit.meter {
         Meter::Spend { part, .. } => {
-            let ahead = part(&account::estimate(peer, &run.rules)).saturating_mul(u64::from(run.rules.grace_turns));
+            let ahead = part(&estimate::next(peer, &run.rules)).saturating_mul(u64::from(run.rules.grace_turns));
             used.value.saturating_add(ahead)
         }
         Meter::Step { adds, .. } => used.value.saturating_add(adds(Stage::Request).unwrap_or(0)),

@@ -11,6 +11,7 @@ use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::session::Tail;
 use crate::engine::step::Unannounced;
+use crate::engine::unwritten::Growth;
 use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
@@ -196,6 +197,12 @@ impl<'a, C: Charges> Intake<'a, C> {
                 return Ok(());
             }
         };
+        if chunk.offset != at.offset
+            && let Some(run) = book.run_mut(run)
+        {
+            run.growth = Growth::Now;
+            run.unpaid = run.unpaid.saturating_sub_unsigned(chunk.uncounted.len() as u32).max(-1);
+        }
         at.offset = chunk.offset;
         book.saw_notification |= chunk.notification;
         if let Some(cost) = chunk.client_cost {
@@ -265,7 +272,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         let key = format!("unreadable:{path}");
         if !path.is_empty() && !book.session.said.contains(&key) {
             book.session.said.push(key);
-            let what = "so that its cost and tokens are not counted until it can be";
+            let what = "so that cost and tokens are estimates until it can be";
             self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
         }
     }
@@ -298,7 +305,7 @@ pub fn link(transcript: &Path) -> Option<Link> {
 pub const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
 
 /// Returns the model whose price stands in for one without: the session's, the main agent's, else the client's default.
-fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
+pub fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
     let main = book.session.main.as_deref().and_then(|id| book.run(id));
     let used = main.into_iter().flat_map(|run| run.models.keys());
     let candidates = book.session.model.iter().chain(used);

@@ -34,6 +34,8 @@ pub struct ResponseRow<'a> {
 pub enum Parsed<'a> {
     /// A response to charge.
     Response(Box<ResponseRow<'a>>),
+    /// A response that nobody is billed for, or whose usage is not told, by its id.
+    Uncounted(Cow<'a, str>),
     /// Nothing to charge.
     Other,
     /// A response that cannot be read, and why.
@@ -123,11 +125,12 @@ struct Message<'a> {
 
 impl<'a> Row<'a> {
     fn into_response(self) -> Parsed<'a> {
-        let skipped = [self.api_error, self.unmetered, self.made_up].contains(&Some(true));
-        let Some(Message { id, model, usage: Some(usage) }) = self.message else { return Parsed::Other };
-        if skipped || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
+        let Some(Message { id, model, usage }) = self.message else { return Parsed::Other };
+        let is_none = [self.api_error, self.made_up].contains(&Some(true));
+        if is_none || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
             return Parsed::Other;
         }
+        let Some(usage) = usage.filter(|_| self.unmetered != Some(true)) else { return Parsed::Uncounted(id.0) };
         if id.0.is_empty() {
             return Parsed::Broken("usage without a `message.id`".to_owned());
         }
@@ -275,7 +278,7 @@ mod tests {
         assert!(ROW.contains(from));
         match response(ROW.replace(from, to).as_bytes()) {
             Parsed::Response(row) => Some((row.usage, row.doubtful)),
-            Parsed::Other => None,
+            Parsed::Uncounted(_) | Parsed::Other => None,
             Parsed::Broken(why) => panic!("{why}"),
         }
     }
@@ -311,6 +314,8 @@ mod tests {
             assert_eq!(parse(from, to), None, "{to}");
         }
         assert!(parse(r#""type":"#, r#""isVirtual":false,"isUnmetered":null,"type":"#).is_some());
+        let unmetered = ROW.replace(r#""type":"#, r#""isUnmetered":true,"type":"#);
+        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(id) if id == "a"));
         let result = br#"{"type":"user","message":7,"toolUseResult":{"usage":{"output_tokens":5}}}"#;
         assert!(matches!(response(result), Parsed::Other));
     }

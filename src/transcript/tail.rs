@@ -4,7 +4,7 @@
 //! that matter decides which lines are looked at, and only those are parsed.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::mem;
 use std::path::Path;
@@ -21,6 +21,8 @@ use crate::transcript::row::{self, Parsed, ResponseRow};
 pub struct Chunk {
     /// The responses, one per `message.id`, in the order of the file.
     pub responses: Vec<Response>,
+    /// The ids of responses without a usage that counts: nobody is billed for them.
+    pub uncounted: BTreeSet<String>,
     /// Where to read on: after the last complete line.
     pub offset: u64,
     /// The client's own total, by its last `cost-state` row.
@@ -143,13 +145,13 @@ impl Chunk {
     }
 
     fn take_response(&mut self, line: &[u8]) -> bool {
-        let parsed = row::response(line);
-        if let Parsed::Broken(why) = &parsed {
-            self.doubt(format!("a response's row cannot be read: {why}"));
+        match row::response(line) {
+            Parsed::Response(row) => return self.add(*row),
+            Parsed::Uncounted(id) => drop(self.uncounted.insert(id.into_owned())),
+            Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
+            Parsed::Other => {}
         }
-        let Parsed::Response(row) = parsed else { return false };
-        self.add(*row);
-        true
+        false
     }
 
     fn take_client_cost(&mut self, line: &[u8]) -> bool {
@@ -162,7 +164,7 @@ impl Chunk {
         true
     }
 
-    fn add(&mut self, row: ResponseRow) {
+    fn add(&mut self, row: ResponseRow) -> bool {
         if row.doubtful {
             self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
@@ -179,6 +181,7 @@ impl Chunk {
                 self.responses.push(Response { id, model, at_ms, usage: row.usage, billed_by });
             }
         }
+        true
     }
 
     /// Folds responses whose rows did not stand together.
@@ -228,8 +231,7 @@ mod tests {
 
     /// An assistant row of the response `id` with these tokens.
     fn row(id: &str, output: i64) -> String {
-        let time = "2026-11-20T10:00:00.000Z";
-        let usage = format!(r#"{{"input_tokens":1,"output_tokens":{output}}}"#);
+        let (time, usage) = ("2026-11-20T10:00:00.000Z", format!(r#"{{"input_tokens":1,"output_tokens":{output}}}"#));
         format!(r#"{{"message":{{"id":"{id}","model":"m","usage":{usage}}},"type":"assistant","timestamp":"{time}"}}"#)
             + "\n"
     }
@@ -270,6 +272,7 @@ mod tests {
         // one that is no response, then the same as a response
         let unmetered = a.replace(r#""type""#, r#""isUnmetered":true,"type""#);
         check(format!("{unmetered}{a}"), "a:5");
+        assert_eq!(read(unmetered.repeat(2), 0, None).uncounted.len(), 1);
         // the same as a row that does not count, or cannot be read, after one of the same response
         let more = row("a", 9);
         check(row("a", 5) + &unmetered.replace(":5", ":9") + &more, "a:9");
@@ -278,11 +281,9 @@ mod tests {
         // apart, and in the order of the first row
         check(format!("{a}{b}{a}"), "a:5 b:7");
         check(row("a", 1) + &b + &a, "a:5 b:7");
-        check(a.clone() + &row("a", 3), "a:5 response `a` has a token count that shrank: the larger one holds");
-        check(
-            format!("{a}{b}") + &row("a", 3),
-            "a:5 b:7 response `a` has a token count that shrank: the larger one holds",
-        );
+        let shrank = "response `a` has a token count that shrank: the larger one holds";
+        check(a.clone() + &row("a", 3), &format!("a:5 {shrank}"));
+        check(format!("{a}{b}") + &row("a", 3), &format!("a:5 b:7 {shrank}"));
     }
 
     #[test]
@@ -306,8 +307,7 @@ mod tests {
         check(row("", 5), "a response's row cannot be read: usage without a `message.id`");
         let many: String = (0..100).map(|number| row(&number.to_string(), -1)).collect();
         assert_eq!(read(many, 0, None).suspicious.len(), MOST_SUSPICIOUS);
-        let doubt = &read(row("a", -1), 0, None).suspicious[0];
-        assert!(doubt.ends_with(" (in t.jsonl)"), "{doubt}");
+        assert!(read(row("a", -1), 0, None).suspicious[0].ends_with(" (in t.jsonl)"));
     }
 
     #[test]
@@ -343,10 +343,12 @@ mod tests {
             let chunk = read(&whole, chunk.offset, None);
             assert_eq!((shown(&chunk).as_str(), chunk.offset), ("b:7", whole.len() as u64));
         }
-        let chunk = read(&whole, 0, Some(whole.len() as u64 - 1));
-        assert_eq!((shown(&chunk).as_str(), chunk.offset), ("a:5", a.len() as u64));
-        let chunk = read(&whole, 0, Some(u64::MAX));
-        assert_eq!((shown(&chunk).as_str(), chunk.offset), ("a:5 b:7", whole.len() as u64));
+        for (upto, seen, offset) in
+            [(0, "", 0), (whole.len() - 1, "a:5", a.len()), (usize::MAX, "a:5 b:7", whole.len())]
+        {
+            let chunk = read(&whole, 0, Some(upto as u64));
+            assert_eq!((shown(&chunk).as_str(), chunk.offset), (seen, offset as u64));
+        }
     }
 
     #[test]
@@ -362,8 +364,6 @@ mod tests {
             let chunk = read(&a, offset, None);
             assert_eq!((shown(&chunk), chunk.offset), (expected, a.len() as u64), "{offset}");
         }
-        let chunk = read(&a, 0, Some(0));
-        assert_eq!((shown(&chunk).as_str(), chunk.offset), ("", 0));
     }
 
     #[test]

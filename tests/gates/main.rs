@@ -34,7 +34,7 @@ const CALLS: [Budget; 4] = [
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [350_000, 400_000],
+        [350_000, 410_000],
     ),
     (
         |scene| {
@@ -45,7 +45,7 @@ const CALLS: [Budget; 4] = [
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
         [470_000, 630_000],
     ),
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [385_000, 490_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [385_000, 460_000]),
 ];
 
 #[test]

@@ -247,6 +247,7 @@ fn quiet_polls_of_a_task_are_no_repetition() {
         assert_eq!(event(&world, "PreToolUse", &poll), "");
         poll["tool_response"] = json!({"status": "running", "output": ""});
         event(&world, "PostToolUse", &poll);
+        write(&world, "s1.jsonl", &[row(&format!("m{n}"), "claude-opus-5-5", 0)]);
         assert_eq!(event(&world, "PostToolBatch", &json!({"tool_calls": [poll]})), "");
     }
 }

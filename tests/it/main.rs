@@ -29,4 +29,5 @@ mod sources;
 mod state;
 mod stories;
 mod tidy;
+mod unwritten;
 mod world;

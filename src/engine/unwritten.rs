@@ -1,0 +1,111 @@
+//! Responses that are written nowhere: an agent can take its transcript away, and a client can be told to keep none.
+//!
+//! What is not on disk two batches later is charged at an estimate to everything that shares in it. Should the response come
+//! after all, it takes the estimate's place, and what it cost more is added.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::account::{self, Adds};
+use crate::engine::amount::Amount;
+use crate::engine::book::{Book, NewCharge};
+use crate::engine::estimate;
+use crate::engine::event::{Event, Kind, Moment};
+use crate::engine::measure;
+use crate::engine::meters::Spend;
+use crate::engine::record::Charge;
+
+/// How many responses of a run a client may be late with.
+pub const LATE: i32 = 2;
+
+/// The responses of a transcript that were charged at an estimate and have not come since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unwritten {
+    /// How many, and what they were taken for.
+    pub sum: Spend,
+    /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
+    pub until_ms: i64,
+}
+
+/// When a run's transcript has grown, as far as its events show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Growth {
+    /// Not since the run began.
+    #[default]
+    Never,
+    /// Not since its last batch ended.
+    Before,
+    /// Since then.
+    Now,
+}
+
+/// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
+pub fn look(book: &mut Book, id: &str, event: &Event) {
+    let known = book.unwritten_mut(id).1.sum.requests > 0;
+    let Some(run) = book.run_mut(id) else { return };
+    let at_batch = matches!(event.kind, Kind::BatchEnded(_));
+    // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
+    let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
+    if at_batch && run.growth == Growth::Now {
+        run.growth = Growth::Before;
+    }
+    let (unpaid, late) = (run.unpaid, if at_batch { LATE } else { 0 });
+    if unpaid <= late || !is_sure {
+        return;
+    }
+    run.unpaid = late;
+    // The response that ends an agent's work has no batch, and is not on disk either.
+    let last = u64::from(!at_batch && run.order.is_none());
+    charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + last, event.at));
+}
+
+/// Charges so many responses of a run at an estimate.
+fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
+    let Some(run) = book.run(id) else { return };
+    let each = estimate::unwritten(book, run);
+    if (each.tokens, each.cost) == (0, Amount::ZERO) {
+        return;
+    }
+    let (model, at_ms) = (measure::model_of(book, run).to_owned(), now.wall_ms);
+    let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
+    for _ in 0..count {
+        account::add(book, id, &Adds { model: &model, at_ms, spend: each, inherited: false }, now);
+        let (holder, unwritten) = book.unwritten_mut(id);
+        unwritten.sum += each;
+        unwritten.until_ms = at_ms;
+        let message = name(holder, unwritten.sum.requests);
+        let (run, session, model) = (id.to_owned(), book.session.id.clone(), model.clone());
+        book.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
+    }
+    let what = format!(
+        "responses are missing in the transcript `{path}`; until they are there they are estimated, now at {} and {} tokens each",
+        each.cost, each.tokens
+    );
+    for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
+        if !session.said.iter().any(|said| said == "unwritten") {
+            session.said.push("unwritten".to_owned());
+            session.tell(&what);
+        }
+    }
+}
+
+/// Returns what a response adds, less what it was taken for where it had been charged at an estimate.
+pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<Spend> {
+    if new.adds.requests == 0 || new.charge.inherited {
+        return None;
+    }
+    let (holder, unwritten) = book.unwritten_mut(id);
+    let count = unwritten.sum.requests;
+    if count == 0 || new.charge.at_ms > unwritten.until_ms {
+        return None;
+    }
+    let (each, estimate) = (unwritten.sum.mean(), name(holder, count));
+    unwritten.sum = unwritten.sum.beyond(each);
+    book.came.push(estimate);
+    Some(new.adds.beyond(each))
+}
+
+/// Returns the name under which an estimate stands among the responses.
+fn name(holder: &str, number: u64) -> String {
+    format!("unwritten:{holder}:{number}")
+}

@@ -1,0 +1,229 @@
+//! Responses that are not on disk two batches later: they are charged at an estimate until they come.
+
+use fusebox::engine::amount::Amount;
+use fusebox::engine::session::{Run, Session};
+use fusebox::store::{Store, logbook};
+use fusebox::world::World;
+use serde_json::{Value, json};
+
+use crate::state::load;
+use crate::world::TestWorld;
+
+/// What one of the rows costs.
+const ONE: Amount = Amount(5_840_000_000);
+
+struct Story {
+    world: TestWorld,
+}
+
+impl Story {
+    fn begin(policy: &Value) -> Story {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", policy.to_string());
+        let story = Story { world };
+        story.event("UserPromptSubmit", &json!({"prompt": "go"}));
+        story
+    }
+
+    fn event(&self, name: &str, rest: &Value) -> String {
+        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
+            "prompt_id": "p1", "hook_event_name": name});
+        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        self.world.hook(input).ok()
+    }
+
+    /// Ends a batch of one call.
+    fn batch(&self, id: &str) -> String {
+        self.event("PostToolBatch", &json!({"tool_calls": [call(id)]}))
+    }
+
+    /// Ends a batch of a subagent's.
+    fn batch_of(&self, agent: &str, id: &str) -> String {
+        self.event("PostToolBatch", &json!({"agent_id": agent, "agent_type": "Explore", "tool_calls": [call(id)]}))
+    }
+
+    /// Writes rows of responses that were given just now.
+    fn write(&self, ids: &[&str]) {
+        let at = logbook::time(World::real().now().wall_ms);
+        self.write_at(ids, &at);
+    }
+
+    fn write_at(&self, ids: &[&str], at: &str) {
+        let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
+            "cache_read_input_tokens": 2000});
+        ids.iter().for_each(|id| self.write_row(id, at, &usage));
+    }
+
+    fn write_row(&self, id: &str, at: &str, usage: &Value) {
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
+        let row = json!({"type": "assistant", "timestamp": at, "message": message});
+        let before = self.world.read("s1.jsonl").unwrap_or_default();
+        self.world.write("s1.jsonl", format!("{before}{row}\n"));
+    }
+
+    /// Returns what the user's budget of the day has counted.
+    fn spent_today(&self) -> Amount {
+        let pools = Store::open_for(&self.world.path("state"), None).unwrap().pools().unwrap();
+        pools[0].spent(None).day.cost
+    }
+
+    fn state(&self) -> (Session, Vec<Run>) {
+        load(&self.world, "s1")
+    }
+
+    fn cost(&self) -> Amount {
+        self.state().0.tally.spent.cost
+    }
+}
+
+fn call(id: &str) -> Value {
+    json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id, "tool_response": id})
+}
+
+#[test]
+fn a_client_may_be_two_batches_late() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    for id in ["t0", "t1", "t2"] {
+        assert_eq!(story.batch(id), "");
+    }
+    assert_eq!(story.cost(), ONE);
+    story.write(&["m1", "m2"]);
+    assert_eq!(story.batch("t3"), "");
+    assert_eq!(story.cost(), ONE * 3);
+}
+
+#[test]
+fn what_is_later_is_charged_as_an_average_response_and_told_once() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    for id in ["t0", "t1", "t2"] {
+        story.batch(id);
+    }
+    let told = story.batch("t3");
+    let said = "until they are there they are estimated, now at 0.0058 USD and 1030 tokens each";
+    assert!(told.contains("responses are missing in the transcript") && told.contains(said), "{told}");
+    assert_eq!(story.batch("t4"), "");
+    let (session, _) = story.state();
+    assert_eq!((session.tally.spent.requests, session.tally.spent.cost), (3, ONE * 3));
+}
+
+#[test]
+fn a_response_that_comes_after_all_counts_once() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    let given_at = logbook::time(World::real().now().wall_ms);
+    story.write(&["m0"]);
+    for id in ["t0", "t1", "t2", "t3", "t4"] {
+        story.batch(id);
+    }
+    story.write_at(&["m1", "m2", "m3", "m4"], &given_at);
+    story.batch("t5");
+    let (session, runs) = story.state();
+    assert_eq!((session.tally.spent.requests, session.tally.spent.cost), (5, ONE * 5));
+    assert_eq!((session.unwritten.sum.requests, runs[0].unpaid), (0, 1));
+    assert_eq!(story.spent_today(), ONE * 5);
+    story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
+    assert_eq!(story.spent_today(), ONE * 5);
+    let report: Value = serde_json::from_str(&story.world.run(&["status", "s1", "--json"]).ok()).unwrap();
+    assert_eq!(report["sessions"][0]["cost_usd"], json!("0.029200000000"));
+}
+
+#[test]
+fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back() {
+    let given_at = logbook::time(World::real().now().wall_ms);
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    for id in ["t0", "t1", "t2", "t3", "t4"] {
+        story.batch(id);
+    }
+    assert_eq!(story.cost(), ONE * 3);
+    story.write_row("cheap", &given_at, &json!({"input_tokens": 10, "output_tokens": 1}));
+    let later = logbook::time(World::real().now().wall_ms + 60_000);
+    story.write_at(&["m5"], &later);
+    story.batch("t5");
+    assert_eq!(story.cost(), ONE * 4);
+    story.write_row(
+        "dear",
+        &given_at,
+        &json!({"input_tokens": 10, "output_tokens": 1020, "cache_creation_input_tokens": 1000,
+        "cache_read_input_tokens": 2000}),
+    );
+    story.write_at(&["m6"], &later);
+    story.batch("t6");
+    let more = Amount(20_000_000_000);
+    assert_eq!(story.cost(), ONE * 5 + more);
+}
+
+#[test]
+fn responses_that_are_there_without_a_usage_that_counts_cost_nothing() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    for id in ["t1", "t2", "t3", "t4"] {
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": {"input_tokens": 10, "output_tokens": 20}});
+        let row = json!({"type": "assistant", "isUnmetered": true, "message": message});
+        let before = story.world.read("s1.jsonl").unwrap();
+        story.world.write("s1.jsonl", format!("{before}{row}\n"));
+        assert_eq!(story.batch(id), "");
+    }
+    story.event("Stop", &json!({}));
+    assert_eq!(story.cost(), ONE);
+}
+
+#[test]
+fn a_short_client_without_a_transcript_is_charged_at_its_end() {
+    let story = Story::begin(&json!({}));
+    for id in ["t0", "t1"] {
+        assert_eq!(story.batch(id), "");
+    }
+    assert!(story.event("Stop", &json!({})).contains("now at 0.0725 USD and 13000 tokens each"));
+    assert_eq!(story.state().0.tally.spent.requests, 3);
+}
+
+#[test]
+fn a_response_that_is_younger_than_the_missing_ones_is_none_of_them() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    for id in ["t0", "t1", "t2", "t3"] {
+        story.batch(id);
+    }
+    story.write_at(&["m9"], &logbook::time(World::real().now().wall_ms + 60_000));
+    story.batch("t4");
+    let (session, runs) = story.state();
+    assert_eq!((session.tally.spent.requests, session.unwritten.sum.requests, runs[0].unpaid), (3, 1, 2));
+}
+
+#[test]
+fn what_an_ended_subagent_wrote_nowhere_is_charged_to_all_that_share_in_it() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    for agent in ["a1", "a2"] {
+        story.event("SubagentStart", &json!({"agent_id": agent, "agent_type": "Explore"}));
+        story.batch_of(agent, &format!("{agent}-t1"));
+        story.batch_of(agent, &format!("{agent}-t2"));
+        story.event("SubagentStop", &json!({"agent_id": agent, "agent_type": "Explore"}));
+    }
+    // The response that ends an agent's work has no batch, and is one, too.
+    let (session, _) = story.state();
+    assert_eq!((session.tally.spent.requests, session.tally.spent.cost), (7, ONE * 7));
+    assert_eq!(story.spent_today(), ONE * 7);
+    // Another session counts the budgets anew.
+    story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
+    story.event("UserPromptSubmit", &json!({"session_id": "s2", "transcript_path": "", "prompt": "go"}));
+    assert_eq!(story.spent_today(), ONE * 7);
+}
+
+#[test]
+fn a_session_none_of_whose_responses_is_written_is_charged_for_first_requests() {
+    let story = Story::begin(&json!({}));
+    for id in ["t0", "t1"] {
+        assert_eq!(story.batch(id), "");
+    }
+    assert!(story.batch("t2").contains("now at 0.0725 USD and 13000 tokens each"));
+    story.batch("t3");
+    let (session, _) = story.state();
+    assert_eq!((session.tally.spent.requests, session.tally.spent.tokens), (2, 26_000));
+    let report: Value = serde_json::from_str(&story.world.run(&["status", "--json"]).ok()).unwrap();
+    assert_eq!(report["sessions"][0]["cost_usd"], json!("0.145000000000"));
+}
