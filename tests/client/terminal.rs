@@ -56,8 +56,11 @@ impl<'lab> Terminal<'lab> {
     /// Answers a dialog.
     pub fn answers(&self, key: &str) {
         self.sees(DIALOG);
-        let before = self.lab.hooks().len();
-        let gone = || self.lab.hooks().len() > before || !self.screen().contains(DIALOG);
+        // Another dialog may follow at once. What is asked about may be told after its dialog has opened.
+        let ends = ["PostToolUse", "PostToolUseFailure", "PostToolBatch"];
+        let ended = || ends.map(|event| self.lab.events(event).len()).iter().sum::<usize>();
+        let before = ended();
+        let gone = || ended() > before || !self.screen().contains(DIALOG);
         self.insists("the end of the dialog", gone, || self.presses(key));
     }
 
