@@ -155,6 +155,20 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
 }
 
 #[test]
+fn one_may_come_and_another_be_missing_in_one_event() {
+    let given_at = logbook::time(World::real().now().wall_ms);
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    for id in ["t0", "t1", "t2", "t3"] {
+        story.batch(id);
+    }
+    story.write_at(&["m1"], &given_at);
+    story.batch("t4");
+    let report: Value = serde_json::from_str(&story.world.run(&["status", "--json"]).ok()).unwrap();
+    assert_eq!((report["sessions"][0]["requests"].as_u64(), story.state().0.tally.spent.requests), (Some(3), 3));
+}
+
+#[test]
 fn responses_that_are_there_without_a_usage_that_counts_cost_nothing() {
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
