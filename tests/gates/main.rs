@@ -29,7 +29,7 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// The calls that a session makes most. At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read and written, and the budgets that sessions share.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [350_000, 410_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [360_000, 410_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
