@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::engine::account;
-use crate::engine::amount::Amount;
 use crate::engine::book::{Book, Link, NewCharge};
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
@@ -315,12 +314,7 @@ pub fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
 
 /// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.
 fn grown(before: &Charge, now: Spend) -> Option<(Charge, Spend)> {
-    let adds = Spend {
-        requests: 0,
-        tokens: now.tokens.saturating_sub(before.spend.tokens),
-        cache_reads: now.cache_reads.saturating_sub(before.spend.cache_reads),
-        cost: Amount(now.cost.0.saturating_sub(before.spend.cost.0)),
-    };
+    let adds = now.beyond(before.spend);
     if adds == Spend::default() {
         return None;
     }
