@@ -1,8 +1,14 @@
 //! Other processes: who is above whom, and the ending of shell commands that outlive their run.
 
 use std::fs;
+use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process_group, nice, setsid};
+
+use crate::files;
+
+/// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
+const LARGEST: u64 = 16 << 20;
 
 /// Returns a process and those above it with their start times, the nearest first.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -21,19 +27,21 @@ pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
 /// gone, so that init or a user's systemd has taken it in.
 pub fn left_alone(pid: u32) -> Option<u64> {
     const TERMINAL: usize = 4;
-    let terminal = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let terminal = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
     if terminal.rsplit_once(')')?.1.split_whitespace().nth(TERMINAL)? != "0" {
         return None;
     }
-    let taken_in =
-        |parent: u32| parent == 1 || fs::read(format!("/proc/{parent}/comm")).is_ok_and(|name| name == b"systemd\n");
+    let taken_in = |parent: u32| {
+        parent == 1
+            || files::bytes(Path::new(&format!("/proc/{parent}/comm")), LARGEST).is_ok_and(|name| name == b"systemd\n")
+    };
     let mut above = ancestors(pid).into_iter();
     above.find(|(at, _)| parent_and_start(*at).is_some_and(|(parent, _)| taken_in(parent))).map(|(_, start)| start)
 }
 
 /// Reads a process's parent and its start time in clock ticks since boot.
 pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
@@ -41,7 +49,7 @@ pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
 
 /// Returns a variable of the environment that a process was started with.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let environment = files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok()?;
     let mut pairs =
         environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
     pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
@@ -60,7 +68,7 @@ pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
     if ns == 0 || namespace() != Some(ns) {
         return false;
     }
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+    let Ok(stat) = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) else {
         return !fs::exists(format!("/proc/{pid}")).unwrap_or(true);
     };
     let ended = stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']));
@@ -93,20 +101,20 @@ pub fn end_command(client: u32, command: &str) -> bool {
 }
 
 fn all() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    let entries = files::entries(Path::new("/proc"), usize::MAX).map(|it| it.found).unwrap_or_default();
+    entries.into_iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Whether a process is the client's child, leads its group, and runs the command.
 fn is_shell_of(pid: u32, client: u32, command: &str) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let Ok(stat) = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) else { return false };
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
     let fields: Vec<&str> = fields.split_whitespace().take(3).collect();
     let [_, parent, group] = fields.as_slice() else { return false };
     if *parent != client.to_string() || *group != pid.to_string() {
         return false;
     }
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LARGEST).unwrap_or_default();
     let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !"'\"\\\0".contains(*c)).collect::<String>();
     let wanted = bare(command);
     !wanted.is_empty() && bare(&String::from_utf8_lossy(&line)).contains(&wanted)

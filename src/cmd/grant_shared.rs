@@ -58,7 +58,7 @@ pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
         store.save_pool(pool)?;
     }
     store.commit()?;
-    logbook::append(store.folder(), &book.records);
+    logbook::append(logbook::Place { of_session: "", state: store.folder() }, &book.records);
     store.leave();
     world.print(&said.iter().map(|said| format!("{said}\n")).collect::<String>());
     Ok(ExitCode::SUCCESS)

@@ -138,10 +138,20 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     let mut answer = output::answer(&case, &verdict);
     settings::look(world, book, event, &mut answer);
     unseen::look(book, input, event);
+    divert_log(book);
     tell_notices(book, event, &mut answer);
     let text = answer.text();
     remember(book, &run, (event, input), &text);
     Ok(text)
+}
+
+/// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
+fn divert_log(book: &mut Book) {
+    let writes = !book.records.is_empty() || book.session.notices.len() > book.session.known_notices;
+    let Some(cause) = writes.then(|| logbook::trouble(&book.session.log)).flatten() else { return };
+    let log = std::mem::take(&mut book.session.log);
+    book.session
+        .tell(&format!("the log goes to the state folder, since `{log}/{}` cannot be written: {cause}", logbook::FILE));
 }
 
 /// What waits for an event that is heard; the log has all.
@@ -229,7 +239,6 @@ impl Rest {
         let is_unlocked = self.store.is_unlocked();
         self.store.leave();
         let Some(Taken { book, folder, prunes }) = self.taken else { return };
-        let log: PathBuf = logbook::folder(&book.session.log, &folder);
         let mut records = book.records.clone();
         records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
         for task in &book.kills {
@@ -240,7 +249,7 @@ impl Rest {
             }
         }
         if !records.is_empty() {
-            logbook::append(&log, &records);
+            logbook::append(logbook::Place { of_session: &book.session.log, state: &folder }, &records);
         }
         if prunes {
             prune::begin(world, &folder);

@@ -51,7 +51,7 @@ pub fn pull(
     let said = change(&mut Grip { book: &mut book, target: target.clone(), now })?;
     let records = save(&store, &mut book, now)?;
     store.commit()?;
-    logbook::append(&logbook::folder(&book.session.log, &folder), &records);
+    logbook::append(logbook::Place { of_session: &book.session.log, state: &folder }, &records);
     store.leave();
     world.print(&(said.join("\n") + "\n"));
     Ok(ExitCode::SUCCESS)

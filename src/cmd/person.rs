@@ -41,6 +41,6 @@ pub fn announce(world: &World, store: &Store, session: &mut Session, what: &str)
         ..Record::default()
     };
     store.save_record(&record, now)?;
-    logbook::append(&logbook::folder(&session.log, store.folder()), &[record]);
+    logbook::append(logbook::Place { of_session: &session.log, state: store.folder() }, &[record]);
     Ok(())
 }

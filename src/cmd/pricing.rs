@@ -1,6 +1,5 @@
 //! `fusebox pricing`: what is paid for what, by whose word, and whether a person's own rows are right.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,6 +7,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::pricing;
 use crate::pricing::overrides::{self, Overrides};
 use crate::pricing::show;
@@ -102,7 +102,7 @@ fn check(world: &World, file: Option<&Path>) -> Result<ExitCode> {
         None => pricing::path(world)
             .ok_or_else(|| Error::failed("there is no home folder to look for your pricing file in"))?,
     };
-    let found = match fs::read_to_string(&path) {
+    let found = match files::text(&path, pricing::LARGEST) {
         Ok(json) => overrides::read(&json),
         Err(cause) if file.is_none() && cause.kind() == ErrorKind::NotFound => {
             world.print(&format!("`{}` is not there: the embedded prices are in force\n", path.display()));

@@ -1,7 +1,6 @@
 //! Reads the files of the configuration: the only part of it that touches the file system.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +23,9 @@ const LARGEST: u64 = 1 << 20;
 /// The most entries that are looked at below a folder of agents: a repository may hold a link to the whole disk.
 const MOST_ENTRIES: usize = 10_000;
 
+/// The most that is read of all agents, in bytes.
+const MOST_OF_AGENTS: usize = 8 << 20;
+
 /// Reads everything that a client in this project is bound by.
 pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> (Pinned, Vec<Problem>) {
     let mut docs = Vec::new();
@@ -31,7 +33,7 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
     let mut has_policy_file = false;
     for (source, path) in sources(world, project_folder) {
         let Some(text) = text(source.layer, &path, &mut problems) else { continue };
-        has_policy_file |= source.part == Part::Whole && source.layer != Layer::Managed;
+        has_policy_file |= source.part == Part::Whole && source.folder == Folder::Project;
         let Some(reading) = read::text(source, &path.to_string_lossy(), &text) else { continue };
         docs.push(reading.doc);
         problems.extend(reading.problems);
@@ -44,7 +46,7 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
 pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
-    let text = fs::read_to_string(path).map_err(|cause| Error::file("read", path, cause))?;
+    let text = files::text(path, LARGEST).map_err(|cause| Error::file("read", path, cause))?;
     let source = Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole };
     let reading = read::text(&source, &path.to_string_lossy(), &text);
     let (docs, mut problems) = reading.map(|it| (vec![it.doc], it.problems)).unwrap_or_default();
@@ -61,7 +63,7 @@ pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
         sources(world, project_folder).into_iter().partition(|(source, _)| source.part == Part::Whole);
     let folders = agent_folders(world, project_folder);
     for path in ours.iter().map(|(_, path)| path).chain(&folders) {
-        if let Ok(meta) = fs::metadata(path) {
+        if let Ok(meta) = path.metadata() {
             let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             (path, meta.len(), modified).hash(&mut hasher);
         }
@@ -120,8 +122,17 @@ fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> 
     for folder in agent_folders(world, project_folder) {
         files.extend(markdown(&folder, problems));
     }
+    let mut left = MOST_OF_AGENTS;
     for path in files {
         let Some(text) = text(Layer::Frontmatter, &path, problems) else { continue };
+        let Some(rest) = left.checked_sub(text.len()) else {
+            let doc = Doc::empty(Layer::Frontmatter, &path.to_string_lossy());
+            let what =
+                format!("is ignored: agents have more than {MOST_OF_AGENTS} bytes in all, and so are those after it");
+            problems.push(Problem::of_doc(&doc, what));
+            break;
+        };
+        left = rest;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text) else { continue };
         problems.extend(agent.reading.problems);
@@ -135,32 +146,30 @@ fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> 
 
 /// Returns the Markdown files below a folder, in a fixed order. Each folder is entered once, however many links lead to it.
 fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let (mut files, mut looked_at) = (Vec::new(), 0);
+    let (mut found, mut looked_at) = (Vec::new(), 0);
     let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
     let mut entered = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let Ok(real) = folder.canonicalize() else { continue };
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
         if !entered.insert(real) {
             continue;
         }
-        for path in entries.flatten().map(|entry| entry.path()) {
-            looked_at += 1;
-            if looked_at > MOST_ENTRIES {
-                problems.push(Problem::of_doc(
-                    &doc,
-                    format!("has more than {MOST_ENTRIES} files in it; the others are ignored"),
-                ));
-                return files;
-            }
-            if path.is_dir() {
+        let Ok(entries) = files::entries(&folder, MOST_ENTRIES - looked_at) else { continue };
+        looked_at += entries.found.len();
+        if entries.has_more {
+            let what = format!("has more than {MOST_ENTRIES} files in it; the others are ignored");
+            problems.push(Problem::of_doc(&doc, what));
+            folders.clear();
+        }
+        for path in entries.found.iter().map(|entry| entry.path()) {
+            if path.is_dir() && !entries.has_more {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") {
-                files.push(path);
+                found.push(path);
             }
         }
     }
-    files.sort();
-    files
+    found.sort();
+    found
 }

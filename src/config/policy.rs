@@ -31,7 +31,7 @@ pub struct Pinned {
     pub frontmatter: BTreeMap<String, Doc>,
     /// Whether the repository may loosen what is the user's.
     pub trust: Trust,
-    /// Whether the project or the user has a `fusebox.json`.
+    /// Whether the project has a `fusebox.json` of its own.
     #[serde(default)]
     pub has_policy_file: bool,
 }
@@ -135,7 +135,7 @@ impl Pinned {
         }
     }
 
-    /// Whether the project or the user has a `fusebox.json`.
+    /// Whether the project has a `fusebox.json` of its own.
     pub fn has_policy_file(&self) -> bool {
         self.has_policy_file
     }

@@ -102,5 +102,5 @@ fn note(world: &World, session: &str, what: &str) {
         at: logbook::time(world.now().wall_ms),
         ..Record::default()
     };
-    logbook::append(&folder, &[record]);
+    logbook::append(logbook::Place { of_session: "", state: &folder }, &[record]);
 }

@@ -13,7 +13,7 @@ use crate::live::{prune, shared};
 use crate::processes;
 use crate::setup::place::Folders;
 use crate::setup::{handlers, mods};
-use crate::store::Store;
+use crate::store::{Store, logbook, private};
 use crate::wire::input::Input;
 use crate::world::World;
 
@@ -57,6 +57,8 @@ fn process(pid: u32) -> Option<Process> {
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
 pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
+    // What another tool, or an older version, has left open to others. Where that fails, the folder still keeps them out.
+    let _not_ours = private::close(store.folder());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
         Some(client) => of_client_or_above(store, client, event)?,
@@ -80,14 +82,23 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     let registered = handlers::registered(world, &folder);
     session.handlers = registered.events.iter().fold(0, |bits, event| bits | event.bit());
     session.diversions = registered.diversions;
-    session.mods = mods(world, &folder);
+    session.mods = mods(world, &folder).mods;
     Ok(())
 }
 
-/// Returns the folders of the mods that a client in a project loads.
-pub fn mods(world: &World, folder: &Path) -> Vec<String> {
+/// What a client in a project loads into itself, as texts.
+pub struct Mods {
+    /// The folders of its mods.
+    pub mods: Vec<String>,
+    /// The folders that hold too much to be looked at.
+    pub overfull: Vec<String>,
+}
+
+/// Returns the mods that a client in a project loads.
+pub fn mods(world: &World, folder: &Path) -> Mods {
     let found = mods::found(&Folders::of(world, folder));
-    found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    let texts = |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    Mods { mods: texts(found.mods), overfull: texts(found.overfull) }
 }
 
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
@@ -134,7 +145,8 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
 fn watch(world: &World, session: &mut Session, policy: &Pinned) {
     session.config_print = load::fingerprint(world, &PathBuf::from(&session.folder));
-    session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
+    session.log =
+        if policy.has_policy_file() { format!("{}{}", session.folder, logbook::BELOW) } else { String::new() };
 }
 
 /// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.

@@ -6,6 +6,7 @@ use crate::config::load;
 use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
 use crate::engine::session::Session;
+use crate::live::load::say_once;
 use crate::live::pin;
 use crate::setup::handlers::{self, Registered};
 use crate::wire::events::EVENTS;
@@ -46,8 +47,14 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
 fn last_look(world: &World, book: &mut Book, folder: &str) {
     edits(world, book, folder);
     let now = pin::mods(world, Path::new(folder));
-    let before = std::mem::replace(&mut book.session.mods, now.clone());
-    for new in now.iter().filter(|path| !before.contains(path)) {
+    for folder in now.overfull {
+        let what = format!(
+            "`{folder}` has so many entries that not all were searched for mods, which can overrule every hook"
+        );
+        say_once(&mut book.session, &format!("overfull:{folder}"), &what);
+    }
+    let before = std::mem::replace(&mut book.session.mods, now.mods.clone());
+    for new in now.mods.iter().filter(|path| !before.contains(path)) {
         book.session
             .tell(&format!("a mod was put into `{new}`; the next client loads it, and a mod can overrule every hook"));
     }

@@ -18,7 +18,7 @@ use crate::world::World;
 pub const FILE: &str = "fusebox.pricing.json";
 
 /// The largest file of prices that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+pub const LARGEST: u64 = 1 << 20;
 
 const HINT: &str = "`fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile";
 

@@ -128,7 +128,7 @@ pub fn switches(patient: &Patient<'_>) -> Diagnosis {
 
 fn mods(patient: &Patient<'_>) -> Option<Diagnosis> {
     let found = mods::found(&Folders::of(patient.world, &patient.folder));
-    let names: Vec<String> = found.iter().map(|path| patient.short(path)).collect();
+    let names: Vec<String> = found.mods.iter().map(|path| patient.short(path)).collect();
     let words = format!("the client loads mods, which can overrule every hook: {}", names.join(", "));
     let hint = "take out what you do not know; `allowManagedModsOnly` in managed settings keeps all of them out";
     (!names.is_empty()).then(|| Diagnosis::warn(words, hint))

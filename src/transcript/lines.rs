@@ -165,7 +165,6 @@ fn to_usize(bytes: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use crate::transcript::tail::read_from;
 
@@ -182,7 +181,7 @@ mod tests {
     fn check(text: &str, offset: usize, (ids, stop): (&str, usize)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
-        fs::write(&path, text).unwrap();
+        crate::files::write_new(&path, 0o600, text).unwrap();
         let chunk = read_from(&path, offset as u64, None).unwrap();
         let found: Vec<&str> = chunk.responses.iter().map(|response| response.id.as_str()).collect();
         assert_eq!((found.join(" ").as_str(), chunk.offset), (ids, stop as u64));

@@ -109,7 +109,6 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use super::*;
 
@@ -141,7 +140,7 @@ mod tests {
             user("p2", &result("t2")),
             user("p2", &result("t3")),
         ];
-        fs::write(&path, rows.join("\n") + "\n").unwrap();
+        crate::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
         let memory = recall(&path, Some("p2")).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
         assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));

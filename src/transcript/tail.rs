@@ -225,7 +225,6 @@ impl Chunk {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use super::*;
 
@@ -240,7 +239,7 @@ mod tests {
     fn read(bytes: impl AsRef<[u8]>, offset: u64, upto: Option<u64>) -> Chunk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
-        fs::write(&path, bytes).unwrap();
+        crate::files::write_new(&path, 0o600, bytes).unwrap();
         read_from(&path, offset, upto).unwrap()
     }
 

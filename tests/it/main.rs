@@ -1,5 +1,6 @@
 //! Fusebox from outside: commands and stories.
 
+#![expect(clippy::disallowed_methods, reason = "a test lays its own files and reads them")]
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
 mod bad_input;
