@@ -8,6 +8,7 @@ mod crash;
 mod crowd;
 mod faults;
 mod page;
+mod paths;
 mod session;
 mod stage;
 mod versions;

@@ -64,7 +64,8 @@ impl Stage {
 
     /// Returns a hook call that is about to be made.
     pub fn hook(&self) -> Hook<'_> {
-        Hook { stage: self, before: Vec::new(), unset: Vec::new(), set: Vec::new(), binary: binary() }
+        let folder = self.path("project");
+        Hook { stage: self, before: Vec::new(), unset: Vec::new(), set: Vec::new(), binary: binary(), folder }
     }
 
     /// Keeps the state and the transcripts as they are now under a name.
@@ -159,6 +160,7 @@ pub struct Hook<'a> {
     unset: Vec<&'static str>,
     set: Vec<(&'static str, String)>,
     binary: PathBuf,
+    folder: PathBuf,
 }
 
 impl<'a> Hook<'a> {
@@ -184,6 +186,12 @@ impl<'a> Hook<'a> {
         self
     }
 
+    /// Runs it in another folder than the project's.
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
     /// Takes a variable out of the environment.
     pub fn without(mut self, name: &'static str) -> Self {
         self.unset.push(name);
@@ -205,7 +213,7 @@ impl<'a> Hook<'a> {
         command.env("HOME", self.stage.path("home")).env("FUSEBOX_HOME", self.stage.path("live/state"));
         command.env("CLAUDE_PROJECT_DIR", self.stage.path("project")).env("CLAUDECODE", "1");
         // A hook looks at every process above the client; these may change while the tests run, but for the first.
-        command.env("CLAUDE_PID", "1").current_dir(self.stage.path("project"));
+        command.env("CLAUDE_PID", "1").current_dir(&self.folder);
         for name in &self.unset {
             command.env_remove(name);
         }
