@@ -19,6 +19,9 @@ use crate::transcript::response::Response;
 use crate::transcript::tail;
 use crate::wire::input::{is_backgrounded_main, is_id};
 
+/// The most agents that are found at a time: whoever fills the folder must not hold the hook. The next event finds more.
+const MOST_FOUND: usize = 100;
+
 /// Where charges are kept: the database, or memory in a replay.
 pub trait Charges {
     /// Finds what a session was charged for a response.
@@ -177,6 +180,9 @@ impl<'a, C: Charges> Intake<'a, C> {
                     book.session.more_tails.push(Tail { path: path_text, offset: 0 });
                 }
             } else if book.run(&id).is_none() && !known(&id) {
+                if agents.len() >= MOST_FOUND {
+                    break;
+                }
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
                 agents.push(Unannounced { link: link(&path).unwrap_or_default(), id, agent_type });
             }

@@ -58,13 +58,16 @@ struct Block {
     tool_use_id: Option<String>,
 }
 
+/// The most that is read of a transcript, in bytes: it may pretend to any length.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Reads what a transcript shows of a prompt, or of all where none is given. A row that cannot be read is passed over.
 pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
     let (file, length) = open(path)?;
     let mut memory = Memory::default();
     let mut looking = Looking { prompt, is_of_prompt: prompt.is_none(), seen: HashSet::new() };
     let mut buffer = Vec::new();
-    let mut lines = Lines::at(&file, 0, length, &mut buffer)?;
+    let mut lines = Lines::at(&file, 0, length.min(MOST_BYTES), &mut buffer)?;
     while let Some(piece) = lines.next(|_| true)? {
         let Piece::Lines(bytes) = piece else { continue };
         for row in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {

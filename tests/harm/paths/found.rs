@@ -35,5 +35,9 @@ fn path_of(line: &str) -> Option<PathBuf> {
     let (text, _) = rest.split_once('"')?;
     let folder = before.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("/", |(folder, _)| folder);
     let path = Path::new(folder).join(text);
-    Some(path.components().filter(|part| *part != Component::CurDir).collect())
+    Some(path.components().fold(PathBuf::new(), |path, part| match part {
+        Component::ParentDir => path.parent().map(Path::to_path_buf).unwrap_or_default(),
+        Component::CurDir => path,
+        other => path.join(other),
+    }))
 }

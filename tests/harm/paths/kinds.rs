@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::stage::{Stage, make_pipe};
+use crate::stage::{Stage, make_pipe, until};
 
 /// One kind of thing.
 pub struct Kind {
@@ -144,13 +144,62 @@ pub const KINDS: [Kind; 11] = [
 
 /// Makes room for something at a path, with the folders above it.
 fn clear(path: &Path) {
-    let _not_there = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
+    until("it is gone", || {
+        // The process that prunes in the background may still write into the state.
+        let _not_there = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
+        path.symlink_metadata().is_err()
+    });
     if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
         fs::create_dir_all(folder).unwrap();
     }
 }
 
+/// What is said, in the answers or in a log, where something takes away what a person counts on.
+struct Told {
+    /// The paths.
+    places: &'static [&'static str],
+    /// The kinds with which nothing is lost there: it is put aside, or is what belongs there.
+    harmless: &'static [&'static str],
+    /// One of these is said.
+    words: &'static [&'static str],
+}
+
+const TOLD: [Told; 3] = [
+    Told {
+        places: &["project/.claude/logs/execution-limits.log", "project/.claude/logs", "project/.claude"],
+        harmless: &[
+            "a sparse file of 4 GB",
+            "100,000 entries",
+            "names that are not UTF-8",
+            "a folder, or a file for a folder",
+        ],
+        words: &["the log goes to the state folder"],
+    },
+    Told {
+        places: &[
+            "live/state",
+            "live/state/locks",
+            "live/state/state.db",
+            "live/state/state.db-wal",
+            "live/state/state.db-journal",
+        ],
+        harmless: &["100,000 entries", "names that are not UTF-8", "a sparse file of 4 GB", "something unreadable"],
+        words: &["limits cannot be checked", "cannot use `", "cannot keep the state in"],
+    },
+    Told {
+        places: &["live/s1.jsonl"],
+        harmless: &[
+            "a link to nothing",
+            "a link out of the project",
+            "a second name of another file",
+            "a sparse file of 4 GB",
+        ],
+        words: &["cannot be read", "was rewritten"],
+    },
+];
+
 /// Returns the words of which one has to be said about a thing at a path; nothing where a person loses nothing by it.
-pub fn must_say(_place: &str, _kind: &Kind) -> Option<&'static [&'static str]> {
-    None
+pub fn must_say(place: &str, kind: &Kind) -> Option<&'static [&'static str]> {
+    let told = TOLD.iter().find(|told| told.places.contains(&place))?;
+    (!told.harmless.contains(&kind.name)).then_some(told.words)
 }
