@@ -20,6 +20,8 @@ pub struct Unannounced {
     pub id: String,
     /// Its type.
     pub agent_type: String,
+    /// Its transcript.
+    pub path: String,
     /// How it was spawned.
     pub link: Link,
 }

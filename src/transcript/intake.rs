@@ -102,6 +102,8 @@ pub struct Intake<'a, C: Charges> {
     pub remarks: Vec<String>,
     /// The sessions whose responses this one has copies of.
     origins: Vec<String>,
+    /// The transcripts of agents that nobody announced, so that they are not looked for again.
+    paths: HashMap<String, String>,
     /// What [`Charges::closed_ms`] says, once that was asked.
     closed_ms: Option<i64>,
 }
@@ -110,7 +112,15 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
     pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
         let prices = prices.into();
-        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new(), closed_ms: None }
+        Intake {
+            charges,
+            prices,
+            found: Vec::new(),
+            remarks: Vec::new(),
+            origins: Vec::new(),
+            paths: HashMap::new(),
+            closed_ms: None,
+        }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
@@ -155,7 +165,11 @@ impl<'a, C: Charges> Intake<'a, C> {
         let known = book.run(id).and_then(|run| run.tail.clone()).filter(|at| at.offset > 0);
         let transcript = PathBuf::from(&book.session.tail.path);
         let mut at = known.unwrap_or_else(|| Tail {
-            path: layout::agent_file(&transcript, id).to_string_lossy().into_owned(),
+            path: self
+                .paths
+                .get(id)
+                .cloned()
+                .unwrap_or_else(|| layout::agent_file(&transcript, id).to_string_lossy().into_owned()),
             offset: 0,
         });
         let before = at.offset;
@@ -184,7 +198,9 @@ impl<'a, C: Charges> Intake<'a, C> {
                     break;
                 }
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
-                agents.push(Unannounced { link: link(&path).unwrap_or_default(), id, agent_type });
+                let link = link(&path).unwrap_or_default();
+                self.paths.insert(id.clone(), path_text.clone());
+                agents.push(Unannounced { link, id, agent_type, path: path_text });
             }
         }
         Ok(agents)
