@@ -13,6 +13,7 @@ pub mod retention;
 pub mod schema;
 pub mod sums;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,7 +39,7 @@ const WAL_LIMIT: u64 = 32 * (schema::PAGE + 24);
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    places: Places,
+    places: RefCell<Places>,
     locks: Locks,
 }
 
@@ -53,7 +54,7 @@ impl Store {
         prepare(folder)?;
         let locks = Locks::take(folder, session)?;
         let path = folder.join(FILE);
-        Ok(Store { conn: connect(&path)?, folder: folder.to_path_buf(), places: Places::default(), locks })
+        Ok(Store { conn: connect(&path)?, folder: folder.to_path_buf(), places: RefCell::default(), locks })
     }
 
     /// Begins to write.
