@@ -15,6 +15,14 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     if meta.is_file() { Ok((file, meta.len())) } else { Err(io::Error::other("it is no regular file")) }
 }
 
+/// Reads the start of a text, at most so many bytes of it; what in it is no UTF-8 is replaced.
+pub fn head(path: &Path, most: u64) -> io::Result<String> {
+    let (file, length) = open(path)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(most)).unwrap_or(0) + 1);
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|cause| String::from_utf8_lossy(cause.as_bytes()).into_owned()))
+}
+
 /// Reads a text of at most so many bytes; what in it is no UTF-8 is replaced.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     let (file, length) = open(path)?;

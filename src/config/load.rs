@@ -1,6 +1,6 @@
 //! Reads the files of the configuration: the only part of it that touches the file system.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -21,6 +21,9 @@ use crate::world::World;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
+/// The most bytes of frontmatter that are read below a folder of agents.
+const MOST_FRONTMATTER: usize = 1 << 20;
+
 /// The most entries that are looked at below a folder of agents: a repository may hold a link to the whole disk.
 const MOST_ENTRIES: usize = 10_000;
 
@@ -30,7 +33,7 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
     let mut problems = Vec::new();
     let mut has_policy_file = false;
     for (source, path) in sources(world, project_folder) {
-        let Some(text) = text(source.layer, &path, &mut problems) else { continue };
+        let Some(text) = checked(files::text(&path, LARGEST), source.layer, &path, &mut problems) else { continue };
         has_policy_file |= source.part == Part::Whole && source.layer != Layer::Managed;
         let Some(reading) = read::text(source, &path.to_string_lossy(), &text) else { continue };
         docs.push(reading.doc);
@@ -100,9 +103,9 @@ fn folder(world: &World, project_folder: &Path, folder: Folder) -> Option<PathBu
     }
 }
 
-/// Reads a file; one that is not there says nothing, one that can't be read is a problem.
-fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
-    match files::text(path, LARGEST) {
+/// Returns what was read of a file; one that is not there says nothing, one that can't be read is a problem.
+fn checked(read: io::Result<String>, layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+    match read {
         Ok(text) => Some(text),
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(cause) => {
@@ -115,22 +118,36 @@ fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String
 
 /// Reads the frontmatter of every agent: the project's stand over the user's of the same name.
 fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Doc)> {
-    let mut agents: Vec<(String, Doc)> = Vec::new();
-    let mut files = Vec::new();
+    let mut agents: BTreeMap<String, Doc> = BTreeMap::new();
     for folder in agent_folders(world, project_folder) {
-        files.extend(markdown(&folder, problems));
-    }
-    for path in files {
-        let Some(text) = text(Layer::Frontmatter, &path, problems) else { continue };
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text) else { continue };
-        problems.extend(agent.reading.problems);
-        agents.retain(|(name, _)| *name != agent.name);
-        if !agent.reading.doc.settings.is_empty() || agent.reading.doc.declares {
-            agents.push((agent.name, agent.reading.doc));
+        let mut left = MOST_FRONTMATTER;
+        for path in markdown(&folder, problems) {
+            agent(&path, &mut left, &mut agents, problems);
+        }
+        if left == 0 {
+            let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
+            let what = format!("has more than {MOST_FRONTMATTER} bytes of frontmatter in it; the rest is ignored");
+            problems.push(Problem::of_doc(&doc, what));
         }
     }
-    agents
+    agents.into_iter().collect()
+}
+
+/// Reads the frontmatter of one agent, in place of an earlier one of the same name.
+fn agent(path: &Path, left: &mut usize, agents: &mut BTreeMap<String, Doc>, problems: &mut Vec<Problem>) {
+    if *left == 0 {
+        return;
+    }
+    let read = files::head(path, frontmatter::LONGEST as u64);
+    let Some(text) = checked(read, Layer::Frontmatter, path, problems) else { return };
+    *left = left.saturating_sub(frontmatter::length(&text));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text).filter(|_| *left > 0) else { return };
+    problems.extend(agent.reading.problems);
+    agents.remove(&agent.name);
+    if !agent.reading.doc.settings.is_empty() || agent.reading.doc.declares {
+        agents.insert(agent.name, agent.reading.doc);
+    }
 }
 
 /// Returns the Markdown files below a folder, in a fixed order. Each folder is entered once, however many links lead to it.
