@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::engine::book::Book;
+use crate::engine::bounds;
 use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::step::step;
@@ -144,11 +145,13 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     Ok(text)
 }
 
-/// What waits for an event that is heard; the log has all.
-const MOST_NOTICES: usize = 30;
-
 /// Writes down what the person is to be told, and shows it where the client would.
 fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
+    let news = book.session.notices.len().saturating_sub(book.session.known_notices);
+    if news > bounds::NOTICES {
+        book.session.notices.truncate(book.session.known_notices + bounds::NOTICES);
+        book.session.tell(&format!("there are {} more remarks like these", news - bounds::NOTICES));
+    }
     for new in &book.session.notices[book.session.known_notices..] {
         let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
         if book.records.iter().all(|record| record.error != what) {
@@ -169,7 +172,7 @@ fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
         let said = answer.system_message.take().unwrap_or_default();
         let notices = &mut book.session.notices;
         for line in said.lines() {
-            if notices.len() < MOST_NOTICES && notices.iter().all(|known| known != line) {
+            if notices.len() < bounds::NOTICES && notices.iter().all(|known| known != line) {
                 notices.push(line.to_owned());
             }
         }

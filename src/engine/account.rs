@@ -1,8 +1,9 @@
 //! Counting: what an event adds to the meters, before anything is decided.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
+use crate::engine::bounds::{self, of_model};
 use crate::engine::ending;
 use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
@@ -60,9 +61,8 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
 
 /// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
 pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
-    let of = |models: &mut BTreeMap<String, Spend>| *models.entry(adds.model.to_owned()).or_default() += adds.spend;
     book.session.tally.spent += adds.spend;
-    of(&mut book.session.models);
+    *of_model(&mut book.session.models, adds.model) += adds.spend;
     if adds.inherited {
         book.session.inherited += adds.spend;
     } else {
@@ -73,7 +73,7 @@ pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     }
     if let Some(run) = book.run_mut(id) {
         run.tally.spent += adds.spend;
-        of(&mut run.models);
+        *of_model(&mut run.models, adds.model) += adds.spend;
     }
 }
 
@@ -81,7 +81,7 @@ pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
     if let Some(outer) = &mut book.outer {
         outer.tally.spent += adds.spend;
-        *outer.models.entry(adds.model.to_owned()).or_default() += adds.spend;
+        *of_model(&mut outer.models, adds.model) += adds.spend;
     }
     for pool in &mut book.pools {
         if !pool.counted {
@@ -130,6 +130,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
         Kind::SubagentEnded(_) => end(book, run),
         Kind::Stopped { crons, .. } => {
             book.session.crons.clone_from(crons);
+            book.session.crons.truncate(bounds::CRONS);
             end(book, run);
         }
         Kind::SessionStart { .. } => start_session(book),
@@ -188,6 +189,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     }
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
+        book.session.crons.truncate(bounds::CRONS);
     }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
         run.task = Some(id.clone());
@@ -215,6 +217,7 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     }
     if let (Some(background), Some(run)) = (&outcome.background, book.run_mut(run)) {
         run.background.push(background.clone());
+        run.background.truncate(bounds::COMMANDS);
     }
 }
 
@@ -290,7 +293,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     }
     let now = book.session.last;
     book.session.asks.retain(|ask| !ask.granted || now.since(ask.granted_at) < KNOWN_AFTER_MS);
-    let mut errors = Vec::new();
+    let mut errors = BTreeSet::new();
     for call in calls {
         if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted) {
             // The dialog ended without the call running: that was a No.
@@ -310,8 +313,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         if state == CallState::Counted && call.prints != Prints::default() {
             // The client's own rejections show only here, and are errors.
             let error = (ended != Ended::Well).then_some(call.prints.error);
-            let again = error.is_some() && errors.contains(&error);
-            errors.push(error);
+            let again = error.is_some_and(|error| !errors.insert(error));
             see(book, run, Seen { call: call.prints.all, error }, again);
         }
     }
@@ -348,8 +350,7 @@ fn end(book: &mut Book, id: &str) {
 /// Writes down, once a session, that the client sent an event that this version does not know.
 fn note_unknown(book: &mut Book, name: &str) {
     let key = format!("event:{name}");
-    if !book.session.said.contains(&key) {
-        book.session.said.push(key);
+    if book.session.says_first(&key) {
         book.records.push(Record {
             error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
             event: Some(RecordKind::Notice),

@@ -1,6 +1,6 @@
 //! The open book of one session: what an event may read and change, loaded before and saved after by the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::account::RESERVE_LIVES_MS;
 pub use crate::engine::calls::{CallRecord, CallState, Ended};
@@ -84,7 +84,7 @@ pub struct Book {
     pub came: Vec<String>,
     runs: BTreeMap<String, Laid<Run>>,
     calls: BTreeMap<String, Laid<CallRecord>>,
-    opened: Vec<String>,
+    opened: BTreeSet<String>,
     /// The run that came with the session.
     came_along: Option<String>,
 }
@@ -182,7 +182,7 @@ impl Book {
         let id = run.id.clone();
         self.lay_run(run);
         let _run = self.run_mut(&id);
-        self.opened.push(id);
+        self.opened.insert(id);
     }
 
     /// Returns every loaded run.
@@ -324,7 +324,7 @@ impl Book {
 
     /// Whether a run was opened in this event.
     pub fn was_opened(&self, id: &str) -> bool {
-        self.opened.iter().any(|opened| opened == id)
+        self.opened.contains(id)
     }
 
     /// Returns the runs that changed.

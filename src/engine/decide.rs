@@ -69,6 +69,8 @@ pub struct Usage<'a> {
     pub missing: Vec<String>,
     /// What is missing where it is let go all the same.
     pub incomplete: Vec<Finding>,
+    /// Bytes of the session's transcripts that are not taken in yet, so that nobody knows what they spend.
+    pub unread: u64,
 }
 
 /// Decides what to answer to `event`.
@@ -91,12 +93,21 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
         _ if !usage.incomplete.is_empty() => {
             Verdict { step: Step::Warn, findings: usage.incomplete.clone(), ..Verdict::default() }
         }
-        _ => judge(usage, event),
+        _ => hold(judge(usage, event), usage, event),
     };
     match mode {
         Mode::Enforce => verdict,
         Mode::Observe => Verdict { step: Step::Allow, clamp_ms: None, observed: true, ..verdict },
     }
+}
+
+/// Holds calls and prompts back while rows are unread; what ends the run, or refuses them for good, comes first.
+fn hold(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
+    let goes_on = matches!(event.kind, Kind::ToolRequested(_) | Kind::Prompt { .. });
+    if usage.unread == 0 || !goes_on || verdict.step >= Step::Deny {
+        return verdict;
+    }
+    refuse(Step::Deny, Vec::new(), Refusal::Unread { bytes: usage.unread })
 }
 
 fn tampers(kind: &Kind) -> bool {

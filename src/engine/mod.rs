@@ -3,6 +3,7 @@
 pub mod account;
 pub mod amount;
 pub mod book;
+pub mod bounds;
 pub mod calls;
 pub mod checkpoints;
 pub mod decide;

@@ -2,6 +2,7 @@
 
 use crate::engine::account;
 use crate::engine::book::{Book, Ended, Link, News, Rulebook};
+use crate::engine::bounds::{CRONS, OPEN_AGENTS};
 use crate::engine::ending;
 use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
@@ -54,9 +55,11 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
 /// Opens the run of a subagent that no hook has announced.
 pub fn announce(book: &mut Book, agent: &Unannounced, at: Moment, rulebook: &dyn Rulebook) {
     let id = subagent(book, (&agent.id, &agent.agent_type), at, Some(&agent.link), rulebook);
+    let many = book.session.open.len() >= OPEN_AGENTS;
     if let Some(run) = book.run_mut(&id) {
         // Nothing shows it at work: its next event does, if there is one.
         end(run, Status::Completed);
+        run.settled = many;
     }
 }
 
@@ -188,7 +191,7 @@ fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), ru
     let root = caller.map(|run| book.root_of(&run).to_owned()).filter(|root| book.run(root).is_some());
     let goes_on = match notification {
         Some(_) => Some(root.unwrap_or(current)),
-        None => (book.session.crons.contains(&text_hash) || kept(book, &current)).then_some(current),
+        None => (may_be_cron(book, text_hash) || kept(book, &current)).then_some(current),
     };
     let Some(id) = goes_on else { return open_main(book, event, rulebook) };
     book.session.main = Some(id.clone());
@@ -199,6 +202,11 @@ fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), ru
         run.loops.forget();
     }
     id
+}
+
+/// Whether a prompt is one that the client's schedule sends: an agent must not get fresh counters by prompting itself.
+fn may_be_cron(book: &Book, text_hash: u64) -> bool {
+    book.session.crons.contains(&text_hash) || book.session.crons.len() >= CRONS
 }
 
 /// Takes dialogs of the main agent that are still open for a No: its loop has ended.

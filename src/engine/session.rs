@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::bounds::{Origin, Unread};
 use crate::engine::event::Moment;
 use crate::engine::meters::Spend;
 use crate::engine::policy::{Mode, OnError};
@@ -267,6 +268,12 @@ pub struct Session {
     /// How far the main transcript has been read.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tail: Tail,
+    /// What could not be taken in of transcripts, by their paths. While anything is left no call is made.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unread: BTreeMap<String, Unread>,
+    /// The sessions whose agents are still to be taken in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub origins: Vec<Origin>,
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,

@@ -103,6 +103,7 @@ fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
         model: measure::model_of(book, run),
         missing,
         incomplete,
+        unread: session.unread(),
     };
     let mut verdict = decide(session.mode, &usage, event);
     for finding in verdict.findings.iter_mut().filter(|finding| finding.limit == LOOPS) {

@@ -82,8 +82,7 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         each.cost, each.tokens
     );
     for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
-        if !session.said.iter().any(|said| said == "unwritten") {
-            session.said.push("unwritten".to_owned());
+        if session.says_first("unwritten") {
             session.tell(&what);
         }
     }

@@ -170,6 +170,11 @@ pub enum Refusal {
     },
     /// The limit refuses this call alone.
     Call,
+    /// Rows of the session's transcripts are not taken in yet, and may pass a limit.
+    Unread {
+        /// Their bytes.
+        bytes: u64,
+    },
     /// Something is missing at the end; the agent is sent back.
     Missing {
         /// What.

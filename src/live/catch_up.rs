@@ -8,6 +8,7 @@ use crate::live::load::Pin;
 use crate::live::{orphans, shared};
 use crate::pricing;
 use crate::store::Store;
+use crate::transcript::allowance::Allowance;
 use crate::transcript::intake::Intake;
 use crate::world::World;
 
@@ -28,7 +29,7 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
 
 fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
     let (table, _) = pricing::load(world);
-    let mut intake = Intake::new(store, &table);
+    let mut intake = Intake::new(store, &table).within(Allowance::HOOK);
     intake.main(book, None)?;
     let rulebook = Pin::of(world, store, &book.session);
     for agent in intake.unannounced(book, |_| false)? {

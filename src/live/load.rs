@@ -1,6 +1,7 @@
 //! A live event's side of the book: what is loaded for it, read for it, and saved after it.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -14,9 +15,10 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{orphans, pin, prune, recall, shared, unwritten};
+use crate::live::{backlog, orphans, pin, prune, recall, shared, unwritten};
 use crate::pricing;
 use crate::store::Store;
+use crate::transcript::allowance::Allowance;
 use crate::transcript::intake::{self, Charges, Intake, Prices};
 use crate::transcript::{dialogs, layout};
 use crate::wire::input::Input;
@@ -153,7 +155,7 @@ fn calls_of(kind: &Kind) -> Vec<&str> {
     }
 }
 
-fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
+pub(super) fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
     if book.run(id).is_none()
         && let Some(run) = store.run(&book.session.id, id)?
     {
@@ -186,7 +188,7 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let loaded = OnceCell::new();
     let table = || &loaded.get_or_init(|| pricing::load(world)).0;
-    let mut intake = Intake::new(store, Prices::Lazily(&table));
+    let mut intake = Intake::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     let mut findings = Findings::default();
     match &event.agent {
         Agent::Main => intake.main(book, None)?,
@@ -195,10 +197,15 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
             findings.link = spawn_link(store, book, id)?;
         }
     }
+    if book.session.unread() > 0 {
+        backlog::go_on(store, &mut intake, book, reads_siblings(&event.kind) || event.agent == Agent::Main)?;
+    }
     if reads_siblings(&event.kind) {
         siblings(store, &mut intake, book, event)?;
     }
-    if matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
+    let folder = layout::folder(Path::new(&book.session.tail.path));
+    let is_left = book.session.unread.contains_key(&*folder.to_string_lossy());
+    if is_left || matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
         let session = book.session.id.clone();
         findings.unannounced = intake.unannounced(book, |id| store.has_agent(&session, id).unwrap_or(false))?;
         for agent in &findings.unannounced {
@@ -218,7 +225,8 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     if let Some((_, Some(trouble))) = loaded.get() {
         say_once(&mut book.session, "pricing", &trouble.to_string());
     }
-    for (holder, _) in &findings.charges {
+    let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
+    for holder in holders {
         need_run(store, book, holder)?;
     }
     recall::add(store, book, event, &mut findings)?;
@@ -243,8 +251,7 @@ fn answered_by_hooks(book: &Book, event: &Event) -> Vec<String> {
 
 /// Tells the person something once a session.
 pub fn say_once(session: &mut Session, key: &str, what: &str) {
-    if !session.said.iter().any(|said| said == key) {
-        session.said.push(key.to_owned());
+    if session.says_first(key) {
         session.notices.push(format!("Fusebox: {what}"));
     }
 }
@@ -365,6 +372,7 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
     }
     if !input.transcript_path.is_empty() && session.tail.path != input.transcript_path {
         session.tail = crate::engine::session::Tail { path: input.transcript_path.to_string(), offset: 0 };
+        session.unread.clear();
     }
     Ok(session)
 }

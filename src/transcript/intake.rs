@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge};
+use crate::engine::bounds::{self, Origin, Unread};
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::session::Tail;
@@ -14,9 +15,10 @@ use crate::engine::unwritten::Growth;
 use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
+use crate::transcript::allowance::Allowance;
 use crate::transcript::layout;
 use crate::transcript::response::Response;
-use crate::transcript::tail;
+use crate::transcript::tail::{self, Position};
 use crate::wire::input::{is_backgrounded_main, is_id};
 
 /// Where charges are kept: the database, or memory in a replay.
@@ -87,6 +89,9 @@ impl<'a> From<&'a Table> for Prices<'a> {
     }
 }
 
+/// What opening a file takes of what is allowed: as long as reading so many bytes.
+const BYTES_TO_OPEN: u64 = 16 << 10;
+
 /// Reads transcripts into one session's book.
 pub struct Intake<'a, C: Charges> {
     /// Where charges are kept.
@@ -97,6 +102,8 @@ pub struct Intake<'a, C: Charges> {
     pub found: Vec<(String, NewCharge)>,
     /// Sentences for the person: unknown models, usage that cannot be.
     pub remarks: Vec<String>,
+    /// How much more is taken in.
+    pub allowed: Allowance,
     /// The sessions whose responses this one has copies of.
     origins: Vec<String>,
     /// What [`Charges::closed_ms`] says, once that was asked.
@@ -107,7 +114,13 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
     pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
         let prices = prices.into();
-        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new(), closed_ms: None }
+        let (found, remarks, origins) = (Vec::new(), Vec::new(), Vec::new());
+        Intake { charges, prices, found, remarks, allowed: Allowance::ALL, origins, closed_ms: None }
+    }
+
+    /// Takes in no more than this: the rest is noted as unread in the session.
+    pub fn within(self, allowed: Allowance) -> Intake<'a, C> {
+        Intake { allowed, ..self }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
@@ -128,23 +141,50 @@ impl<'a, C: Charges> Intake<'a, C> {
     ///
     /// A fork copies the main transcript alone; the client's own total of the fork has the subagents too.
     fn inherit(&mut self, book: &mut Book) -> Result<()> {
-        let transcript = PathBuf::from(&book.session.tail.path);
-        let until = book.session.started.wall_ms;
         for origin in std::mem::take(&mut self.origins) {
-            let key = format!("origin:{origin}");
-            if book.session.said.contains(&key) {
-                continue;
+            if book.session.says_first(&format!("origin:{origin}")) {
+                book.session.origins.push(Origin { session: origin, at: Tail::default() });
             }
-            book.session.said.push(key);
-            for (_, path) in layout::agent_files(&transcript.with_file_name(format!("{origin}.jsonl"))) {
-                let Ok(chunk) = tail::read_from(&path, 0, None) else { continue };
-                for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
-                    let copy = Response { billed_by: Some(origin.clone()), ..response };
-                    self.take(book, "", &copy)?;
-                }
+        }
+        while let Some(mut origin) = book.session.origins.pop() {
+            if !self.inherit_from(book, &mut origin)? {
+                book.session.origins.push(origin);
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Takes in what the subagents of one session had spent; returns whether that was all.
+    fn inherit_from(&mut self, book: &mut Book, origin: &mut Origin) -> Result<bool> {
+        let main = PathBuf::from(&book.session.tail.path).with_file_name(format!("{}.jsonl", origin.session));
+        let until = book.session.started.wall_ms;
+        for (_, path) in layout::agent_files(&main) {
+            let text = path.to_string_lossy().into_owned();
+            if text < origin.at.path {
+                continue;
+            }
+            if text != origin.at.path {
+                origin.at = Tail { path: text, offset: 0 };
+            }
+            if self.allowed.is_spent() {
+                return Ok(false);
+            }
+            self.allowed.spend(BYTES_TO_OPEN, 0);
+            let from = Position { offset: origin.at.offset, inside: false };
+            let Ok(chunk) = tail::read_within(&mut self.allowed, &mut Vec::new(), &path, (from, None)) else {
+                continue;
+            };
+            for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
+                let copy = Response { billed_by: Some(origin.session.clone()), ..response };
+                self.take(book, "", &copy)?;
+            }
+            if chunk.left > 0 && !chunk.inside {
+                origin.at.offset = chunk.offset;
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Reads what is new in a subagent's transcript; returns whether there was anything.
@@ -170,7 +210,13 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Looks for transcripts of agents that no hook has announced.
     pub fn unannounced(&mut self, book: &mut Book, known: impl Fn(&str) -> bool) -> Result<Vec<Unannounced>> {
         let mut agents = Vec::new();
+        let folder = layout::folder(Path::new(&book.session.tail.path)).to_string_lossy().into_owned();
+        book.session.leave(&folder, Unread::default());
         for (id, path) in layout::agent_files(Path::new(&book.session.tail.path)) {
+            if agents.len() >= bounds::FOUND_AGENTS {
+                book.session.leave(&folder, Unread { bytes: 1, inside: false });
+                break;
+            }
             let path_text = path.to_string_lossy().into_owned();
             if is_backgrounded_main(&id) {
                 if book.session.more_tails.iter().all(|at| at.path != path_text) {
@@ -187,9 +233,13 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
     /// there yet is nothing strange.
     fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
-        let chunk = match tail::read_from(Path::new(&at.path), at.offset, upto) {
+        let inside = book.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
+        let from = (Position { offset: at.offset, inside }, upto);
+        self.allowed.spend(BYTES_TO_OPEN, 0);
+        let chunk = match tail::read_within(&mut self.allowed, &mut Vec::new(), Path::new(&at.path), from) {
             Ok(chunk) => chunk,
             Err(cause) => {
+                book.session.leave(&at.path, Unread::default());
                 if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
                     self.remark_unreadable(book, &at.path, &cause);
                 }
@@ -203,6 +253,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             run.unpaid = run.unpaid.saturating_sub_unsigned(chunk.uncounted.len() as u32).max(-1);
         }
         at.offset = chunk.offset;
+        book.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
         book.saw_notification |= chunk.notification;
         if let Some(cost) = chunk.client_cost {
             book.session.client_cost = Some(cost.0);
@@ -222,7 +273,9 @@ impl<'a, C: Charges> Intake<'a, C> {
         let is_copy = origin.is_some() || book.session.is_fork && is_earlier(book, response);
         let history = account::history_of(&session);
         let run = if is_copy { history.as_str() } else { run };
-        if let Some(origin) = origin.filter(|origin| is_id(origin) && !self.origins.contains(origin)) {
+        let is_new =
+            |origin: &&String| is_id(origin) && self.origins.len() < bounds::SAID && !self.origins.contains(origin);
+        if let Some(origin) = origin.filter(is_new) {
             self.origins.push(origin.clone());
         }
         let table = self.prices.table();
@@ -269,8 +322,7 @@ impl<'a, C: Charges> Intake<'a, C> {
 
     fn remark_unreadable(&mut self, book: &mut Book, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
-        if !path.is_empty() && !book.session.said.contains(&key) {
-            book.session.said.push(key);
+        if !path.is_empty() && book.session.says_first(&key) {
             let what = "so that cost and tokens are estimates until it can be";
             self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
         }
@@ -278,8 +330,7 @@ impl<'a, C: Charges> Intake<'a, C> {
 
     fn remark_unknown(&mut self, book: &mut Book, model: &str, stand_in: Option<&str>) {
         let key = format!("model:{model}");
-        if !book.session.said.contains(&key) {
-            book.session.said.push(key);
+        if book.session.says_first(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
             self.remarks.push(format!(

@@ -73,7 +73,7 @@ pub fn agent_files(transcript: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// Returns the folder of a session's subagents.
-fn folder(transcript: &Path) -> PathBuf {
+pub fn folder(transcript: &Path) -> PathBuf {
     transcript.with_extension("").join(SUBAGENTS)
 }
 

@@ -1,5 +1,6 @@
 //! The client's transcripts: reading what is new.
 
+pub mod allowance;
 pub mod dialogs;
 mod field;
 pub mod intake;

@@ -232,7 +232,10 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         }
         Kind::Prompt { .. } => {
             answer.decision = Some("block");
-            answer.reason = finding.map(|finding| sentences::blocked_prompt(&case.book.session, run, finding));
+            answer.reason = match finding {
+                Some(finding) => Some(sentences::blocked_prompt(&case.book.session, run, finding)),
+                None => Some(refusal(run, verdict)),
+            };
             return;
         }
         Kind::SubagentEnded(_) | Kind::Stopped { .. } => {
@@ -251,6 +254,15 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     }
 }
 
+/// Tells whose call or prompt is held back how much is left to be read.
+fn unread(bytes: u64) -> String {
+    let megabytes = bytes.div_ceil(1_000_000);
+    format!(
+        "Fusebox: this was held back: at least {megabytes} MB of the session's transcripts is not read yet, and what stands there \
+         may pass a limit. Each try reads on, so it can be tried again."
+    )
+}
+
 fn refusal(run: &Run, verdict: &Verdict) -> String {
     let finding = verdict.deciding();
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
@@ -258,6 +270,7 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
         Some(Refusal::Tampering { what }) => sentences::tampering(what),
         Some(Refusal::Asking) => with(sentences::asking),
         Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
+        Some(Refusal::Unread { bytes }) => unread(*bytes),
         Some(Refusal::Missing { what }) => sentences::missing(what),
         Some(Refusal::Addressee { run }) => {
             finding.map(|finding| sentences::addressee(run, finding)).unwrap_or_default()
