@@ -230,7 +230,8 @@ impl<'a> Hook<'a> {
     /// Makes the call; `write` sees to its standard input, which stays open until it has ended where it is not taken.
     pub fn run(self, write: impl FnOnce(&mut Child)) -> Outcome {
         let peak = self.stage.path("peak");
-        let measured = ["timeout", "-s", "KILL", FOREVER, "/usr/bin/time", "-q", "-f", "%M", "-o"].map(str::to_owned);
+        let measured =
+            ["timeout", "-s", "KILL", FOREVER, "/usr/bin/time", "-q", "-f", "%U %S %M", "-o"].map(str::to_owned);
         let before: Vec<String> = measured.into_iter().chain([peak.display().to_string()]).collect();
         let from = Instant::now();
         let mut child = self.command(&before).spawn().unwrap();
@@ -239,12 +240,16 @@ impl<'a> Hook<'a> {
         let output = child.wait_with_output().unwrap();
         drop(held);
         let said = fs::read_to_string(peak).unwrap_or_default();
+        let measured: Vec<&str> = said.lines().last().unwrap_or_default().split(' ').collect();
+        let number = |at: usize| measured.get(at).and_then(|number| number.parse::<f64>().ok());
+        let worked = number(0).zip(number(1)).map(|(user, system)| Duration::from_secs_f64(user + system));
         Outcome {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             took: from.elapsed(),
-            peak_kib: said.lines().last().and_then(|peak| peak.trim().parse().ok()),
+            worked: worked.unwrap_or(Duration::MAX),
+            peak_kib: number(2).map(|peak| peak as u64),
         }
     }
 }
@@ -260,6 +265,8 @@ pub struct Outcome {
     pub stderr: String,
     /// How long it took.
     pub took: Duration,
+    /// How long it kept a processor busy; for ever where that is not known.
+    pub worked: Duration,
     /// The most memory that it held, in KiB.
     pub peak_kib: Option<u64>,
 }
