@@ -72,6 +72,13 @@ pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
     ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start)
 }
 
+/// Keeps other processes of the same user away from this one's descriptors and memory, as far as the platform can: what one of
+/// them wrote to its standard output would be taken for its answer.
+pub fn seal() {
+    #[cfg(target_os = "linux")]
+    let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// Leaves the session of the terminal or client that started this process, and makes way for all others.
 pub fn retreat() {
     let _leads_already = setsid();

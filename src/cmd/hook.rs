@@ -30,6 +30,7 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 /// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
 /// half an answer, or two of them, for text that decides nothing.
 pub fn run(world: &World) -> ExitCode {
+    processes::seal();
     let mut shortener = Shortener::default();
     let bytes = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes)));
     let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
