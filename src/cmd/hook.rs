@@ -9,6 +9,7 @@ use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::step::step;
 use crate::error::{ErrorKind, Result};
+use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
 use crate::live::{failing, prune, settings, unseen};
@@ -31,15 +32,19 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 /// half an answer, or two of them, for text that decides nothing.
 pub fn run(world: &World) -> ExitCode {
     processes::seal();
+    let deadline = Deadline::start(world);
     let mut shortener = Shortener::default();
-    let bytes = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes)));
-    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
+    // The thread that watches the time may look at it until the process ends.
+    let bytes: &'static [u8] = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(bytes) {
         Ok(input) => {
-            answer(world, &input, &bytes).unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
+            let answer = answer(world, &deadline, &input, bytes);
+            answer.unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
         }
-        Err(unreadable) => Outcome::only(failing::unreadable(world, &bytes, &unreadable)),
+        Err(unreadable) => Outcome::only(failing::unreadable(world, bytes, &unreadable)),
     }));
-    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, &bytes)));
+    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, bytes)));
+    deadline.claim_answer();
     let printed = world.answer(&answer);
     if let Some(rest) = rest {
         // The answer is given: what fails from here on must not take it back.
@@ -63,18 +68,22 @@ impl Outcome {
 }
 
 /// Answers an event; where the state turns out to be damaged, from a new one.
-fn answer(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
-    match respond(world, input, bytes) {
+fn answer(world: &World, deadline: &Deadline, input: &Input, bytes: &'static [u8]) -> Result<Outcome> {
+    if let Some(name) = EventName::parse(&input.hook_event_name) {
+        deadline.is_for(name, bytes);
+    }
+    match respond(world, deadline, input, bytes) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => {
             failing::begin_anew(world, input, &cause)?;
-            respond(world, input, bytes)
+            respond(world, deadline, input, bytes)
         }
         other => other,
     }
 }
 
 /// Takes the event into the state, and words the answer.
-pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
+pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) -> Result<Outcome> {
+    deadline.waits_for(Waits::State);
     let folder = store::folder(world)?;
     let attended = is_attended(world);
     let guard = Guard { state_dir: folder.to_str().map(str::to_owned), program: world.called_as() };
@@ -84,7 +93,7 @@ pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
     if let Some(due) = ending::due(&book, &event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
-        judged = Some(ending::judge(due, bytes));
+        judged = Some(deadline.while_judging(world, || ending::judge(due, bytes)));
         (store, book) = open(world, &folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
@@ -92,10 +101,12 @@ pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
         let rest = Some(Rest { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
+    deadline.waits_for(Waits::Files);
     let answer = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;
     let prunes = prune::is_due(&store, &event)?;
+    deadline.claim_commit();
     store.commit()?;
     let taken = Taken { book, folder, prunes };
     Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })

@@ -2,6 +2,7 @@
 
 pub mod calendar;
 pub mod catch_up;
+pub mod deadline;
 pub mod ending;
 pub mod failing;
 pub mod load;

@@ -75,6 +75,11 @@ impl EventName {
         EVENTS.iter().find(|row| row.name == name).map(|row| row.event)
     }
 
+    /// Returns the seconds after which the client gives up on a hook of the event.
+    pub fn timeout_s(self) -> u32 {
+        EVENTS.iter().find(|row| row.event == self).map_or(0, |row| row.timeout_s)
+    }
+
     /// Returns the event's bit in a saved set of events.
     pub fn bit(self) -> u32 {
         EVENTS.iter().position(|row| row.event == self).map_or(0, |at| 1 << at)

@@ -7,6 +7,7 @@
 mod crash;
 mod crowd;
 mod faults;
+mod late;
 mod page;
 mod session;
 mod stage;
