@@ -116,8 +116,11 @@ fn open_history(book: &mut Book, id: &str) {
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(book: &mut Book, run: &str, event: &Event) {
     tick(book, run, event);
-    if matches!(event.kind, Kind::SubagentEnded(_) | Kind::Stopped { .. }) {
+    // An end that is told twice is one end: by the second the run is at work no more.
+    let ends = event.ending().is_some_and(|ending| ending.again || book.run(run).is_some_and(|run| run.working));
+    if ends {
         unwritten::look(book, run, event);
+        unwritten::last_is_over(book, run);
     }
     match &event.kind {
         Kind::ToolRequested(call) => requested(book, run, call, event.at),
@@ -153,7 +156,9 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
     }
     let Some(run) = book.run_mut(id) else { return };
     let starts = matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::ToolRequested(_));
-    if run.working && !follows_idleness(run, &event.kind) {
+    // A hook that prolongs a turn is no event: the time until the next end was work.
+    let prolonged = event.ending().is_some_and(|ending| ending.again);
+    if (run.working || prolonged) && !follows_idleness(run, &event.kind) {
         let passed = event.at.since(run.last);
         run.tally.duration_ms += passed;
         if run.is_main() {

@@ -85,6 +85,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
             let refusal = Refusal::Addressee { run: run.to_owned() };
             refuse(Step::Deny, vec![order.finding.clone()], refusal)
         }
+        _ if let Some(finding) = ends_for_good(usage, event) => refuse(Step::Stop, vec![finding], Refusal::Prolonged),
         _ if !usage.missing.is_empty() => {
             refuse(Step::Deny, Vec::new(), Refusal::Missing { what: usage.missing.clone() })
         }
@@ -107,6 +108,16 @@ fn refuse(step: Step, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
     Verdict { step, findings, refusal: Some(refusal), ..Verdict::default() }
 }
 
+/// Finds the strictest limit that keeps a turn from being prolonged. The agent has ended by itself, so nothing is ordered.
+fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
+    event.ending().filter(|ending| ending.again)?;
+    let at = (event, Stage::End);
+    let mut trips = findings(usage, at);
+    trips
+        .retain(|finding| finding.is_trip() && acts(usage, event, finding) > Action::Warn && !ends_call(finding, at.1));
+    trips.into_iter().next()
+}
+
 /// Carries out an order that stands.
 fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
     let finalizes = |tool: &str| usage.scopes.first().is_some_and(|run| run.rules.finalizes(tool));
@@ -119,6 +130,7 @@ fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
         (Phase::Reporting, Kind::BatchEnded(_)) if grace == 0 => because(Step::Stop, 0),
         (Phase::Reporting | Phase::Halted, Kind::ToolRequested(_)) => because(Step::Stop, 0),
         (Phase::Halted, Kind::ToolEnded(..) | Kind::BatchEnded(_)) => because(Step::Stop, 0),
+        (_, Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. }) if ending.again => because(Step::Stop, 0),
         (Phase::Halted, Kind::Prompt { notification, .. }) => {
             let finding = &order.finding;
             let costs = finding.spent_by_requests() || finding.action == Action::Pause;
@@ -134,6 +146,18 @@ fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
 /// Looks at every rule, and answers with the strictest.
 fn judge(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
+    let findings = findings(usage, (event, stage));
+    let mut verdict = answer(usage, (event, stage), findings);
+    if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
+        (&event.kind, verdict.step)
+    {
+        verdict.clamp_ms = time_left(usage).filter(|left| left < timeout_ms);
+    }
+    verdict
+}
+
+/// Returns what every rule finds at a stage, the strictest first.
+fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
     let mut findings = Vec::new();
     let wants_now = is_call(stage);
     let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
@@ -153,13 +177,7 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
         seen.push(key);
         new
     });
-    let mut verdict = answer(usage, (event, stage), findings);
-    if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
-        (&event.kind, verdict.step)
-    {
-        verdict.clamp_ms = time_left(usage).filter(|left| left < timeout_ms);
-    }
-    verdict
+    findings
 }
 
 fn stage_of(kind: &Kind, usage: &Usage) -> Option<Stage> {

@@ -158,7 +158,8 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     }
     // Of a storm of refused calls the run's first tells enough.
     let refuses = verdict.refusal == Some(Refusal::Call) && finding.action == Action::Terminate;
-    let warns = finding.action == Action::Warn || verdict.observed || blocks_prompt(verdict, finding);
+    let prolongs = verdict.refusal == Some(Refusal::Prolonged);
+    let warns = finding.action == Action::Warn || verdict.observed || prolongs || blocks_prompt(verdict, finding);
     if is_order || !(warns || refuses) {
         return;
     }

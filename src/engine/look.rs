@@ -74,7 +74,7 @@ fn frees(rule: &Rule, scope: &ScopeUsage) -> String {
 pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
     let (happens, model) = match (&at.event.kind, at.stage) {
         (Kind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
-        (_, Stage::Request | Stage::Prompt) => (rate.counts_requests(), at.model),
+        (_, Stage::Request | Stage::Prompt | Stage::End) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };
     if !happens {
@@ -125,6 +125,8 @@ fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: S
         }
         Stage::Call | Stage::Arrival if meters.blind_to_batches => Some(part(&meters.reserved).saturating_add(next)),
         Stage::Call | Stage::Arrival => Some(0),
+        // Its last message is the report.
+        Stage::End => Some(part(&meters.reserved).saturating_add(part(&meters.next))),
         Stage::Result => None,
     }
 }

@@ -186,10 +186,13 @@ impl<'a> Actor<'a> {
         model_of(self.book, self.run)
     }
 
-    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one.
+    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
+    /// a turn it mostly is not.
     fn late(self) -> u64 {
         match self.event.kind {
-            Kind::BatchEnded(_) => u64::try_from(self.run.unpaid).unwrap_or(0),
+            Kind::BatchEnded(_) | Kind::SubagentEnded(_) | Kind::Stopped { .. } => {
+                u64::try_from(self.run.unpaid).unwrap_or(0)
+            }
             _ => 0,
         }
     }

@@ -53,10 +53,18 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     if unpaid <= late || !is_sure {
         return;
     }
-    run.unpaid = late;
     // The response that ends an agent's work has no batch, and is not on disk either.
-    let last = u64::from(!at_batch && run.order.is_none());
-    charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + last, event.at));
+    let last = !at_batch && run.order.is_none();
+    run.unpaid = late - i32::from(last);
+    charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
+}
+
+/// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it are on
+/// disk by then, or were charged at an estimate.
+pub fn last_is_over(book: &mut Book, id: &str) {
+    if let Some(run) = book.run_mut(id).filter(|run| run.order.is_none()) {
+        run.unpaid = (run.unpaid + 1).clamp(0, run.unpaid.max(1));
+    }
 }
 
 /// Charges so many responses of a run at an estimate.

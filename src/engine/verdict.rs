@@ -170,6 +170,8 @@ pub enum Refusal {
     },
     /// The limit refuses this call alone.
     Call,
+    /// The turn has ended, and no hook may prolong it again.
+    Prolonged,
     /// Something is missing at the end; the agent is sent back.
     Missing {
         /// What.

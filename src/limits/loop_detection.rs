@@ -16,7 +16,7 @@ pub const LIMIT: Limit = Limit {
         used: |meters| meters.repetition,
         adds: |stage| match stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival | Stage::Request => Some(0),
-            Stage::Prompt | Stage::Result => None,
+            Stage::Prompt | Stage::Result | Stage::End => None,
         },
     },
     action: Some(Action::Terminate),

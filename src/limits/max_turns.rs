@@ -15,7 +15,7 @@ pub const LIMIT: Limit = Limit {
         adds: |stage| match stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
             Stage::Request => Some(0),
-            Stage::Prompt | Stage::Result => None,
+            Stage::Prompt | Stage::Result | Stage::End => None,
         },
     },
     doc: "Tool calls a run (or session) may make. Every call counts once, also one that fails and one that the client \

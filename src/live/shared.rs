@@ -41,7 +41,9 @@ pub fn matters(book: &Book, event: &Event) -> bool {
     let call = match &event.kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,
         Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => return false,
-        Kind::SubagentEnded(_) | Kind::Stopped { .. } => return book.runs().any(|run| run.unpaid > 0),
+        Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. } => {
+            return ending.again || book.runs().any(|run| run.unpaid > 0);
+        }
         _ => return true,
     };
     let asks = session.asks.iter().any(|ask| shared(ask.finding.scope));

@@ -10,6 +10,7 @@ use crate::engine::measure;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::session::Run;
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+use crate::wire::ending::ended_for_good;
 use crate::wire::events::EventName;
 use crate::wire::{own, sentences, tools};
 
@@ -235,7 +236,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             answer.reason = finding.map(|finding| sentences::blocked_prompt(&case.book.session, run, finding));
             return;
         }
-        Kind::SubagentEnded(_) | Kind::Stopped { .. } => {
+        Kind::SubagentEnded(_) | Kind::Stopped { .. } if verdict.step == Step::Deny => {
             answer.decision = Some("block");
             answer.reason = Some(refusal(run, verdict));
             return;
@@ -245,7 +246,11 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
     if verdict.step == Step::Stop {
         answer.goes_on = Some(false);
-        answer.stop_reason = finding.map(|finding| sentences::stop(run, finding));
+        let text = match verdict.refusal {
+            Some(Refusal::Prolonged) => ended_for_good,
+            _ => sentences::stop,
+        };
+        answer.stop_reason = finding.map(|finding| text(run, finding));
     } else if let Some(finding) = finding.filter(|_| tripped) {
         answer.tell_person(&sentences::ending(run, finding));
     }
@@ -257,6 +262,7 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => sentences::tampering(what),
         Some(Refusal::Asking) => with(sentences::asking),
+        Some(Refusal::Prolonged) => finding.map(|finding| ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Missing { what }) => sentences::missing(what),
         Some(Refusal::Addressee { run }) => {

@@ -28,6 +28,7 @@ mod money;
 mod nested;
 mod observing;
 mod pause;
+mod prolonged;
 mod rates;
 mod session;
 mod settings;

@@ -20,6 +20,7 @@ mod manual;
 mod nested;
 mod observe;
 mod picture;
+mod prolonged;
 mod replay;
 mod report;
 mod retention;
