@@ -134,7 +134,9 @@ fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
         (Phase::Halted, Kind::Prompt { notification, .. }) => {
             let finding = &order.finding;
             let costs = finding.spent_by_requests() || finding.action == Action::Pause;
-            match notification.is_none() || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
+            // Each line of a command that is watched would begin a response.
+            let goes_on = notification.as_ref().is_none_or(|notification| notification.is_line);
+            match goes_on || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
                 true => because(Step::Deny, 0),
                 false => Verdict { findings: vec![finding.clone()], step: Step::Warn, ..Verdict::default() },
             }

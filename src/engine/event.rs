@@ -166,13 +166,15 @@ pub struct Background {
     pub timed_out: bool,
 }
 
-/// A notification that a background task ended, as it arrives in a prompt.
+/// A notification that a background task ended, or has printed a line, as it arrives in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// The task: an agent's id, or the id of a shell task.
     pub task: String,
     /// The call that started it.
     pub tool_use_id: Option<String>,
+    /// Whether it brings a line of a command that is watched; the task goes on.
+    pub is_line: bool,
 }
 
 /// What happened.

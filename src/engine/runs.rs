@@ -233,10 +233,14 @@ fn kept(book: &mut Book, id: &str) -> bool {
     }
 }
 
-/// Takes note of a background task's end; returns the run that had started it.
+/// Takes note of what a background task sends; returns the run that had started it.
 fn notified(book: &mut Book, notification: &Notification) -> Option<String> {
     let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
     let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
+    if notification.is_line {
+        let watches = |run: &&Run| run.background.iter().any(|task| task.task == notification.task);
+        return book.runs().find(watches).map(|run| run.id.clone());
+    }
     ended_outside(book, &notification.task);
     let run = caller.or(parent)?;
     if let Some(run) = book.run_mut(&run) {

@@ -97,6 +97,7 @@ struct Response {
     resumed_agent_id: Option<String>,
     status: Option<String>,
     background_task_id: Option<String>,
+    task_id: Option<String>,
     timed_out_after_ms: Option<f64>,
 }
 
@@ -255,7 +256,8 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
         (None, Some(id)) => Some(Spawned { id, ended: false }),
         (None, None) => None,
     };
-    let background = response.background_task_id.map(|task| Background {
+    let watched = response.task_id.filter(|_| input.tool_name.as_deref().is_some_and(tools::watches));
+    let background = response.background_task_id.or(watched).map(|task| Background {
         task,
         command: tools::command(input.tool_input).unwrap_or_default(),
         timed_out: response.timed_out_after_ms.is_some(),
@@ -271,7 +273,10 @@ pub fn notification(text: &str) -> Option<Notification> {
         let after = body.split(&format!("<{name}>")).nth(1)?;
         Some(after.split(&format!("</{name}>")).next()?.trim().to_owned())
     };
-    Some(Notification { task: tag("task-id")?, tool_use_id: tag("tool-use-id") })
+    // What a watched command prints is between these: it says nothing of the task.
+    let is_line = body.contains("<event>");
+    let tool_use_id = tag("tool-use-id").filter(|_| !is_line);
+    Some(Notification { task: tag("task-id")?, tool_use_id, is_line })
 }
 
 /// Hashes a text, to recognise it again.

@@ -164,8 +164,9 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for cut in case.book.cuts.iter().filter(|cut| cut.run == case.run) {
         answer.tell_model(name, &sentences::cut(cut));
     }
-    if let (Some(left), Some(input)) = (verdict.clamp_ms, case.tool_input) {
-        answer.specific(name).updated_input = tools::with_timeout(input, left).map(Raw);
+    if let (Some(left), Some(input), Kind::ToolRequested(call)) = (verdict.clamp_ms, case.tool_input, &case.event.kind)
+    {
+        answer.specific(name).updated_input = tools::with_timeout(&call.tool, input, left).map(Raw);
     }
     if let (Some(tail), Some(input)) = (&verdict.prompt_tail, case.tool_input)
         && let Some(updated) = tools::with_prompt_tail(input, tail)
