@@ -31,6 +31,8 @@ const IDLE_PATIENCE: Duration = Duration::from_secs(3);
 const INPUT_PATIENCE: Duration = Duration::from_secs(8);
 /// The most bytes of standard input that are read at a time.
 const LARGEST_PIECE: usize = 64 << 10;
+/// Less than this between the two clocks is no sleep of the machine, in milliseconds.
+const SHORTEST_SLEEP_MS: u64 = 1000;
 /// The longest file that only names a folder, in bytes.
 const LONGEST_LINK: u64 = 8 << 10;
 
@@ -114,15 +116,20 @@ impl World {
     /// Returns the moment.
     pub fn now(&self) -> Moment {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let millis = |clock: Timespec| (clock.tv_sec as u64) * 1000 + (clock.tv_nsec as u64) / 1_000_000;
+        // This one stops while the machine sleeps on Linux alone.
+        let awake_ms = millis(clock_gettime(ClockId::Monotonic));
         #[cfg(target_os = "linux")]
-        let clock = ClockId::Boottime;
+        let mono_ms = millis(clock_gettime(ClockId::Boottime));
         #[cfg(not(target_os = "linux"))]
-        let clock = ClockId::Monotonic;
-        let mono = clock_gettime(clock);
+        let mono_ms = awake_ms;
+        // What lies between the two readings is no sleep.
+        let slept_ms = Some(mono_ms.saturating_sub(awake_ms)).filter(|slept| *slept >= SHORTEST_SLEEP_MS);
         Moment {
             wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
-            mono_ms: (mono.tv_sec as u64) * 1000 + (mono.tv_nsec as u64) / 1_000_000,
+            mono_ms,
             boot: self.boot(),
+            slept_ms: slept_ms.unwrap_or(0),
         }
     }
 

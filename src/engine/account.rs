@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
+use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
@@ -14,8 +15,6 @@ use crate::engine::session::{MAIN, Request, Run, Status};
 use crate::engine::step::Recalled;
 use crate::engine::unwritten;
 
-/// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
-const SHORTEST_WAIT_MS: u64 = 500;
 /// A reservation whose response never came stops counting after this.
 pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// Calls kept with their run where no end of a batch is seen.
@@ -129,6 +128,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             batch(book, run, calls);
             unwritten::look(book, run, event);
         }
+        Kind::PermissionRequested => dialogs::announced(book, run, event.at),
         Kind::SubagentStarted => restart(book, run),
         Kind::SubagentEnded(_) => end(book, run),
         Kind::Stopped { crons, .. } => {
@@ -153,6 +153,10 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
     if book.session.status == Status::Orphaned {
         // An event is the proof that its client lives.
         book.session.status = Status::Running;
+    }
+    if matches!(event.kind, Kind::ConfigChanged { .. } | Kind::Other(_)) {
+        // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
+        return;
     }
     let Some(run) = book.run_mut(id) else { return };
     let starts = matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::ToolRequested(_));
@@ -181,6 +185,7 @@ fn follows_idleness(run: &Run, kind: &Kind) -> bool {
     match kind {
         Kind::Prompt { .. } => run.status != Status::Running,
         Kind::SessionStart { source } => source != "compact",
+        Kind::SubagentStarted => true,
         Kind::SessionEnded => true,
         _ => false,
     }
@@ -201,9 +206,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
 
 fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let (call, outcome) = what;
-    if let Some(at_request) = book.call(&call.id).and_then(|record| record.requested) {
-        take_off_wait(book, run, (at_request, at), outcome.duration_ms);
-    }
+    dialogs::take_off_wait(book, run, what, at);
     count_call(book, run, call);
     book.call_mut(run, &call.id).ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
@@ -227,23 +230,6 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
 pub fn release_spawn(book: &mut Book, call: &str) {
     book.session.spawns.retain(|spawn| spawn.call != call);
     book.release(call);
-}
-
-/// Takes the wait for a dialog off the clock: from the request to the end, less the call's own duration.
-fn take_off_wait(book: &mut Book, id: &str, span: (Moment, Moment), duration_ms: Option<u64>) {
-    let (from, to) = span;
-    let Some(ran) = duration_ms else { return };
-    let Some(run) = book.run_mut(id) else { return };
-    let until = to.mono_ms.saturating_sub(ran);
-    let wait = until.saturating_sub(from.mono_ms.max(run.waited_until));
-    if from.boot != to.boot || wait < SHORTEST_WAIT_MS {
-        return;
-    }
-    run.waited_until = until;
-    run.tally.duration_ms = run.tally.duration_ms.saturating_sub(wait);
-    if run.is_main() {
-        book.session.tally.duration_ms = book.session.tally.duration_ms.saturating_sub(wait);
-    }
 }
 
 /// Counts a call once, unless Fusebox refused it.

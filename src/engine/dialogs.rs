@@ -2,9 +2,19 @@
 
 use crate::engine::book::{Book, CallState};
 use crate::engine::enforce;
-use crate::engine::event::{Event, Kind, Moment};
+use crate::engine::event::{Call, Event, Kind, Moment, Outcome};
 use crate::engine::session::Ask;
 use crate::engine::verdict::Verdict;
+
+/// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
+const SHORTEST_WAIT_MS: u64 = 500;
+
+/// Keeps when the client has announced a dialog; it does not say for which call.
+pub fn announced(book: &mut Book, run: &str, at: Moment) {
+    if let Some(run) = book.run_mut(run) {
+        run.dialog_at = Some(at);
+    }
+}
 
 /// Keeps what the dialog of a call asks for.
 pub fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
@@ -51,5 +61,30 @@ pub fn take_back(book: &mut Book, by_hooks: &[String]) {
             "a hook answered the dialog about {} in a person's place; nothing is granted, and nobody is asked in this session any more",
             finding.limit
         ));
+    }
+}
+
+/// Returns when a dialog was opened for a call: the client announces it, or we have asked for it ourselves. What else held the call,
+/// a hook of the agent's own, was no wait for a person.
+fn opened(book: &Book, run: &str, call: &Call) -> Option<Moment> {
+    let requested = book.call(&call.id)?.requested?;
+    let announced = book.run(run)?.dialog_at.filter(|at| at.boot == requested.boot && at.mono_ms >= requested.mono_ms);
+    let asked = book.session.asks.iter().any(|ask| ask.tool_use_id == call.id);
+    announced.or(asked.then_some(requested)).filter(|_| !book.session.has_stand_in)
+}
+
+/// Takes the wait for a dialog off the clock: from its opening to the call's end, less the call's own duration.
+pub fn take_off_wait(book: &mut Book, id: &str, (call, outcome): (&Call, &Outcome), to: Moment) {
+    let (Some(from), Some(ran)) = (opened(book, id, call), outcome.duration_ms) else { return };
+    let Some(run) = book.run_mut(id) else { return };
+    let until = to.awake_ms().saturating_sub(ran);
+    let wait = until.saturating_sub(from.awake_ms().max(run.waited_until));
+    if from.boot != to.boot || wait < SHORTEST_WAIT_MS {
+        return;
+    }
+    run.waited_until = until;
+    run.tally.duration_ms = run.tally.duration_ms.saturating_sub(wait);
+    if run.is_main() {
+        book.session.tally.duration_ms = book.session.tally.duration_ms.saturating_sub(wait);
     }
 }

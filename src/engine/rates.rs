@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_window_slides() {
         let rate = rate("rate_limits", "Web*");
-        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
         let mut windows = Windows::default();
         let read = |windows: &Windows, now| {
             let reading = windows.read(&rate, "", at(now));
@@ -204,7 +204,7 @@ mod tests {
         }
         assert_eq!(serde_json::to_string(&Window::default()).unwrap(), r#"[0,""]"#);
         assert_eq!(serde_json::from_str::<Window>(r#"[0,""]"#).unwrap(), Window::default());
-        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2 };
+        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2, ..Moment::default() };
         assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
     }
 
@@ -212,7 +212,7 @@ mod tests {
     fn requests_have_a_window_for_each_model_and_the_fullest_counts_where_it_is_not_known() {
         let tools = rate("adapter_rate_limit", "Web*");
         let requests = Rate { tool: String::new(), ..tools.clone() };
-        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
         let mut windows = Windows::default();
         for model in ["a", "b", "b"] {
             windows.note(&requests, model, at(100));

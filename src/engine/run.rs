@@ -81,6 +81,9 @@ pub struct Run {
     /// The end of the last wait for a dialog that was taken off the clock.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waited_until: u64,
+    /// When the client last announced a dialog of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dialog_at: Option<Moment>,
     /// What it has used.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,

@@ -48,7 +48,7 @@ impl Recording {
     /// Returns the moment of a hook call.
     pub fn moment(&self, call: &HookCall) -> Moment {
         let wall_ms = self.began_ms.saturating_add(i64::try_from(call.at_ms).unwrap_or(i64::MAX));
-        Moment { wall_ms, mono_ms: call.at_ms, boot: 1 }
+        Moment { wall_ms, mono_ms: call.at_ms, boot: 1, slept_ms: 0 }
     }
 }
 

@@ -5,6 +5,7 @@
 mod bad_input;
 mod benchmarks;
 mod budgets;
+mod clock;
 mod compatibility;
 mod config;
 mod corners;

@@ -18,7 +18,7 @@ pub const TEN: i64 = 1_795_168_800_000;
 
 /// Returns the moment so many seconds after ten.
 pub fn at(seconds: i64) -> Moment {
-    Moment { wall_ms: TEN + seconds * 1000, mono_ms: seconds as u64 * 1000, boot: 0 }
+    Moment { wall_ms: TEN + seconds * 1000, mono_ms: seconds as u64 * 1000, boot: 0, slept_ms: 0 }
 }
 
 /// Opens the state of a session, saves what `write` writes, and closes it.

@@ -114,7 +114,7 @@ impl Policy {
 }
 
 fn at(ms: u64) -> Moment {
-    Moment { wall_ms: BEGAN_MS + i64::try_from(ms).unwrap_or(0), mono_ms: ms, boot: 1 }
+    Moment { wall_ms: BEGAN_MS + i64::try_from(ms).unwrap_or(0), mono_ms: ms, boot: 1, slept_ms: 0 }
 }
 
 /// Plays a script; returns how strict the events of each act were answered, and the client after it.

@@ -24,7 +24,7 @@ fn event(number: usize, kind: Kind) -> Event {
         session: "s".to_owned(),
         agent: Agent::Main,
         prompt_id: Some("p1".to_owned()),
-        at: Moment { wall_ms: 1_795_168_800_000 + number as i64, mono_ms: ms, boot: 1 },
+        at: Moment { wall_ms: 1_795_168_800_000 + number as i64, mono_ms: ms, boot: 1, slept_ms: 0 },
         attended: true,
         kind,
     }
