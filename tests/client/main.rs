@@ -28,7 +28,6 @@ mod money;
 mod nested;
 mod observing;
 mod pause;
-mod prolonged;
 mod rates;
 mod session;
 mod settings;

@@ -14,6 +14,7 @@ mod siege;
 mod state;
 mod transcripts;
 mod trial;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -66,6 +67,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("settings", include_str!("settings.rs"), settings::ATTEMPTS),
     ("state", include_str!("state.rs"), state::ATTEMPTS),
     ("transcripts", include_str!("transcripts.rs"), transcripts::ATTEMPTS),
+    ("turns", include_str!("turns.rs"), turns::ATTEMPTS),
 ];
 
 #[test]
