@@ -11,7 +11,7 @@ use crate::engine::step::step;
 use crate::error::{ErrorKind, Result};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{failing, prune, settings, unseen};
+use crate::live::{failing, prune, schedule, settings, unseen};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -87,6 +87,7 @@ pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
         (store, book) = open(world, &folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
+    schedule::mark(&mut event, &book);
     if let Some(answer) = given(&book, &event, input) {
         let rest = Some(Rest { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
+use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
@@ -127,8 +128,13 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             unwritten::look(book, run, event);
         }
         Kind::SubagentStarted => restart(book, run),
-        Kind::SubagentEnded(_) => end(book, run),
+        Kind::SubagentEnded(_) => {
+            dialogs::decline(book, run);
+            book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(run));
+            end(book, run);
+        }
         Kind::Stopped { crons, .. } => {
+            dialogs::decline(book, run);
             book.session.crons.clone_from(crons);
             end(book, run);
         }
@@ -209,6 +215,7 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
             release_spawn(book, &call.id);
             runs::ended_outside(book, &agent.id);
         }
+        Some(agent) if matches!(call.intent, Intent::Message { .. }) => runs::wakes(book, (run, call), &agent.id, at),
         Some(_) => {}
         None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => release_spawn(book, &call.id),
         None => {}
@@ -220,6 +227,10 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
 
 /// Lets go of what a spawn had taken: its agent has ended, or never came.
 pub fn release_spawn(book: &mut Book, call: &str) {
+    let woken = book.session.spawns.iter().find(|spawn| spawn.call == call).and_then(|spawn| spawn.wakes.clone());
+    if let Some(woken) = woken {
+        book.release(&woken);
+    }
     book.session.spawns.retain(|spawn| spawn.call != call);
     book.release(call);
 }
@@ -315,6 +326,8 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
             see(book, run, Seen { call: call.prints.all, error }, again);
         }
     }
+    // What is still open was asked about a batch before this one, or its call never came to an end.
+    dialogs::decline(book, run);
     if let Some(run) = book.run_mut(run) {
         run.denials = if run.refusing { run.denials + 1 } else { 0 };
         run.refusing = false;
@@ -332,6 +345,7 @@ fn see(book: &mut Book, run: &str, seen: Seen, again: bool) {
 }
 
 fn restart(book: &mut Book, id: &str) {
+    dialogs::decline(book, id);
     if let Some(run) = book.run_mut(id) {
         run.settled = false;
         run.told = false;

@@ -1,9 +1,10 @@
 //! Dialogs that ask a person for more: what a Yes grants, and what comes of one that no person gave.
 
-use crate::engine::book::{Book, CallState};
+use crate::engine::account;
+use crate::engine::book::{Book, CallState, Ended};
 use crate::engine::enforce;
 use crate::engine::event::{Event, Kind, Moment};
-use crate::engine::session::Ask;
+use crate::engine::session::{Ask, Run, Spawn};
 use crate::engine::verdict::Verdict;
 
 /// Keeps what the dialog of a call asks for.
@@ -31,6 +32,36 @@ pub fn granted(book: &mut Book, event: &Event) {
     (ask.granted, ask.granted_at) = (true, event.at);
     let ask = ask.clone();
     enforce::raise(book, &ask.run, &ask.finding, ask.increase);
+}
+
+/// Takes the dialogs that are still open for a No where a prompt goes on with the session: the main agent's, since its loop had
+/// ended; a subagent's too where a person has sent the prompt.
+pub fn decline_open(book: &mut Book, by_person: bool) {
+    let of_main = |run: &str| book.run(run).is_none_or(Run::is_main);
+    let over: Vec<String> =
+        book.session.asks.iter().map(|ask| ask.run.clone()).filter(|run| by_person || of_main(run)).collect();
+    for run in over {
+        decline(book, &run);
+    }
+    // Nor do its spawns come whose end was not seen.
+    let of_main = |spawn: &&Spawn| book.run(&spawn.run).is_some_and(Run::is_main);
+    let never = |spawn: &&Spawn| book.call(&spawn.call).is_some_and(|call| call.ended == Ended::No);
+    let lost = book.session.spawns.iter().filter(of_main).filter(never).map(|spawn| spawn.call.clone());
+    for call in lost.collect::<Vec<_>>() {
+        account::release_spawn(book, &call);
+    }
+}
+
+/// Takes a run's open dialogs for a No: it goes on without their calls, or has ended.
+pub fn decline(book: &mut Book, run: &str) {
+    let asks = std::mem::take(&mut book.session.asks);
+    let (over, open): (Vec<Ask>, Vec<Ask>) = asks.into_iter().partition(|ask| ask.run == run && !ask.granted);
+    book.session.asks = open;
+    for ask in over {
+        if let Some(run) = book.run_mut(run) {
+            run.declined.push(ask.finding.limit);
+        }
+    }
 }
 
 /// Takes back what hooks have granted in a person's place. Nobody is asked in this session any more: a dialog that a hook

@@ -189,6 +189,8 @@ pub enum Kind {
         text_hash: u64,
         /// What it notifies of, where it is a notification.
         notification: Option<Notification>,
+        /// Whether its words are the client's own or another agent's, not a person's.
+        by_machine: bool,
     },
     /// A call asks to run.
     ToolRequested(Call),

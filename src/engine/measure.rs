@@ -46,19 +46,7 @@ pub fn meters_of(book: &Book, id: &str, event: &Event, of: Option<&Models>) -> (
 pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
     let actor = Actor::new(book, run, event);
     let session = &book.session;
-    let mut scopes = vec![
-        ScopeUsage {
-            scope: Scope::Run,
-            meters: actor.of_run(None),
-            by_models: by_models(&run.rules, |of| actor.of_run(Some(of))),
-            rules: &run.rules,
-            warned: &run.warned,
-            wants: &run.wants,
-            windows: &run.windows,
-            pool: None,
-        },
-        actor.session_usage(Scope::Session, session),
-    ];
+    let mut scopes = vec![actor.run_usage(), actor.session_usage(Scope::Session, session)];
     scopes.extend(book.outer.as_ref().map(|outer| actor.below_another().session_usage(Scope::Outer, outer)));
     scopes.extend(book.pools.iter().map(|pool| ScopeUsage {
         scope: pool.scope,
@@ -73,6 +61,18 @@ pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsa
     scopes
 }
 
+/// Returns what an agent that is sent a message has used of its own limits, its request in flight included.
+pub fn addressee<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> ScopeUsage<'a> {
+    let mut usage = Actor::new(book, run, event).run_usage();
+    let in_flight = book.session.reserves.iter().find(|held| held.holder == run.id);
+    let Some(held) = in_flight.filter(|held| event.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
+    usage.meters.reserved += held.spend;
+    for (_, meters) in usage.by_models.iter_mut().filter(|(of, _)| of.include(&held.model)) {
+        meters.reserved += held.spend;
+    }
+    usage
+}
+
 /// Measures for each rule that counts some models only.
 fn by_models(rules: &Rules, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models, Meters)> {
     let some = rules.rules.iter().filter_map(|rule| rule.of.as_ref());
@@ -80,6 +80,20 @@ fn by_models(rules: &Rules, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models
 }
 
 impl<'a> Actor<'a> {
+    fn run_usage(self) -> ScopeUsage<'a> {
+        let run = self.run;
+        ScopeUsage {
+            scope: Scope::Run,
+            meters: self.of_run(None),
+            by_models: by_models(&run.rules, |of| self.of_run(Some(of))),
+            rules: &run.rules,
+            warned: &run.warned,
+            wants: &run.wants,
+            windows: &run.windows,
+            pool: None,
+        }
+    }
+
     fn session_usage(self, scope: Scope, session: &'a Session) -> ScopeUsage<'a> {
         ScopeUsage {
             scope,

@@ -2,7 +2,7 @@
 
 use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge, Rulebook};
-use crate::engine::decide::{Usage, decide};
+use crate::engine::decide::{Barred, Onset, Usage, bars, decide};
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::enforce;
@@ -10,7 +10,7 @@ use crate::engine::event::{Call, Event, Intent, Kind};
 use crate::engine::loops::LOOPS;
 use crate::engine::measure;
 use crate::engine::runs;
-use crate::engine::session::{Order, Phase, Status};
+use crate::engine::session::{Phase, Run, Status};
 use crate::engine::verdict::{Finding, Step, Verdict};
 
 /// A subagent whose transcript was found although no hook has announced it.
@@ -65,6 +65,7 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     for (run, charge) in known {
         account::charge(book, run, charge, event.at);
     }
+    let joins = runs::is_at_work(book, event);
     let id = runs::resolve(book, event, found.link.as_ref(), rulebook);
     for (run, charge) in late {
         account::charge(book, run, charge, event.at);
@@ -75,17 +76,32 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     }
     account::count(book, &id, event);
     dialogs::granted(book, event);
-    enforce::adopt(book, &id, event);
+    let adopts = enforce::adopt(book, &id, event);
     ending::ask(book, &id, event);
-    let mut verdict = judge(book, &id, event, &found.missing);
+    let onset = onset(book, &id, joins);
+    let mut verdict = judge(book, &id, event, (onset, adopts, &found.missing));
     verdict.prompt_tail = discipline(event, &verdict, rulebook);
     enforce::progress(book, &id, event, &verdict);
     enforce::enforce(book, &id, event, &verdict);
+    if onset != Onset::Joins {
+        enforce::keep_back(book, &id, event, &verdict);
+    }
     ending::close(book, &id, event, &verdict);
     (id, verdict)
 }
 
-fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
+/// Tells how a prompt or a start finds its run, where that was at work before it or not.
+fn onset(book: &Book, id: &str, joins: bool) -> Onset {
+    let is_new = |run: &Run| run.tally.spent.requests == 0 && run.tally.turns == 0;
+    match book.run(id) {
+        _ if joins => Onset::Joins,
+        Some(run) if is_new(run) => Onset::Begins,
+        _ => Onset::GoesOn,
+    }
+}
+
+fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -> Verdict {
+    let (onset, adopts, missing) = how;
     let Some(run) = book.run(id) else { return Verdict::default() };
     let session = &book.session;
     let above = if matches!(event.kind, Kind::Prompt { .. }) { book.order_above() } else { None };
@@ -97,7 +113,9 @@ fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
         asks: &session.asks,
         has_stand_in: session.has_stand_in,
         declined: &run.declined,
-        addressee: addressee(book, event),
+        onset,
+        adopts,
+        barred: barred(book, event),
         wakes: wakes(book, event),
         arrives: !run.admitted && !run.is_main(),
         model: measure::model_of(book, run),
@@ -129,11 +147,16 @@ fn discipline(event: &Event, verdict: &Verdict, rulebook: &dyn Rulebook) -> Opti
     }
 }
 
-/// Finds the agent that a message is for, where it may not go on: paused, or over what requests spend.
-fn addressee<'a>(book: &'a Book, event: &Event) -> Option<(&'a str, &'a Order)> {
+/// Finds the agent that a message is for, where it may not go on: paused, over what requests spend, or without anything left
+/// of its own limits for the request that the message asks for.
+fn barred<'a>(book: &'a Book, event: &Event) -> Option<Barred<'a>> {
     let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
-    let run = book.addressee(to)?;
-    let order = run.order.as_ref()?;
-    let barred = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();
-    (barred && order.phase == Phase::Halted).then_some((run.id.as_str(), order))
+    let run = book.addressee(to).filter(|run| !run.is_main())?;
+    let Some(order) = &run.order else {
+        let finding = bars(&measure::addressee(book, run, event), event, measure::model_of(book, run))?;
+        return Some(Barred { run: &run.id, finding, ended: false });
+    };
+    let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();
+    let ended = held && order.phase == Phase::Halted;
+    ended.then(|| Barred { run: &run.id, finding: order.finding.clone(), ended })
 }

@@ -170,6 +170,8 @@ pub enum Refusal {
     },
     /// The limit refuses this call alone.
     Call,
+    /// The prompt alone is kept back; nothing is ended.
+    Blocked,
     /// Something is missing at the end; the agent is sent back.
     Missing {
         /// What.
@@ -177,10 +179,12 @@ pub enum Refusal {
     },
     /// Another call of the batch is asking the person.
     Asking,
-    /// The agent that the message is for is paused or over its budget.
+    /// The agent that the message is for may not go on.
     Addressee {
         /// Its run.
         run: String,
+        /// Whether it was ended; else a limit of its own leaves nothing for another request.
+        ended: bool,
     },
     /// Fusebox itself is touched.
     Tampering {

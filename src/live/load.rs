@@ -132,6 +132,11 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
     {
         need_run(store, &mut book, &agent.id)?;
     }
+    if let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind {
+        // One that has ended and is read to its end is open no more.
+        let named = if book.addressee(to).is_none() { store.named(&book.session.id, to)? } else { None };
+        need_run(store, &mut book, named.as_deref().unwrap_or(to))?;
+    }
     if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         book.first_request = mean_first_request(store, agent_type)?;
     }

@@ -9,6 +9,7 @@ pub mod orphans;
 pub mod pin;
 pub mod prune;
 pub mod recall;
+pub mod schedule;
 pub mod settings;
 pub mod shared;
 pub mod unseen;

@@ -54,7 +54,7 @@ fn first_of(family: &str) -> i64 {
 }
 
 /// Hashes with FNV-1a: it must give the same for ever, which the standard library's hasher does not promise.
-fn hash(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     let mixed = bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));

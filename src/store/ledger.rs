@@ -52,6 +52,19 @@ impl Store {
         Ok(())
     }
 
+    /// Keeps the name of a run that is not open any more, so that a message to it finds it.
+    fn keep_name(&self, run: Option<&Run>) -> Result<()> {
+        match run.and_then(|run| Some((run, name_of(&run.session, run.name.as_deref()?)))) {
+            Some((run, entry)) => self.put(&entry, &run.id),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the id of the run of this name that is not open any more, the latest where a name was used twice.
+    pub fn named(&self, session: &str, name: &str) -> Result<Option<String>> {
+        self.get(&name_of(session, name))
+    }
+
     /// Loads a call whose batch is over.
     pub fn call(&self, session: &str, id: &str) -> Result<Option<CallRecord>> {
         let found = self.get::<(String, CallRecord)>(&format!("s/{session}/c/{id}"))?;
@@ -81,7 +94,10 @@ impl Store {
             }
             match (open, listed) {
                 (true, None) => session.open.push(id),
-                (false, Some(at)) => drop(session.open.remove(at)),
+                (false, Some(at)) => {
+                    session.open.remove(at);
+                    self.keep_name(book.run(&id))?;
+                }
                 _ => {}
             }
         }
@@ -184,6 +200,11 @@ impl Store {
         let highest: Option<i64> = self.conn.query_row(sql, params![first, last], |row| row.get(0))?;
         Ok(highest.map_or(0, |highest| highest - first))
     }
+}
+
+/// Returns the entry of an agent's name, which may be of any length.
+fn name_of(session: &str, name: &str) -> String {
+    format!("s/{session}/n/{:016x}", entries::hash(name.as_bytes()))
 }
 
 /// Whether events of other runs may touch a run: it is at work, held, not read to its end, or its end is not told.

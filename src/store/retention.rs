@@ -149,7 +149,7 @@ impl Store {
                     step.responses += 1;
                 }
                 Some(("c", _)) => step.calls += 1,
-                Some(("a", _)) if extent == Extent::Whole => {}
+                Some(("a" | "n", _)) if extent == Extent::Whole => {}
                 _ => continue,
             }
             gone.push(id);

@@ -8,6 +8,7 @@ mod lines;
 pub mod recall;
 pub mod response;
 mod row;
+pub mod schedule;
 pub mod tail;
 pub mod tree;
 

@@ -14,7 +14,7 @@ use crate::engine::event::{
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
-use crate::wire::{prints, tools};
+use crate::wire::{prints, prompts, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -193,7 +193,8 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::SessionStart => Kind::SessionStart { source: input.source.clone().unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = input.prompt.as_deref().unwrap_or("");
-            Kind::Prompt { text_hash: hash(text), notification: notification(text) }
+            let by_machine = prompts::is_a_machines(text);
+            Kind::Prompt { text_hash: hash(text), notification: notification(text), by_machine }
         }
         EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
         EventName::PermissionRequest => Kind::PermissionRequested,

@@ -191,7 +191,7 @@ fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict
 fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().filter(|finding| finding.is_trip()) else { return };
     let text = match verdict.refusal {
-        Some(Refusal::Tripped { grace }) => sentences::report_due(run, finding, grace),
+        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => sentences::report_due(run, finding, grace),
         _ if finding.action == Action::Warn => sentences::warning(run, finding),
         _ => sentences::report_due(run, finding, 0),
     };
@@ -259,13 +259,13 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
         Some(Refusal::Asking) => with(sentences::asking),
         Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Missing { what }) => sentences::missing(what),
-        Some(Refusal::Addressee { run }) => {
-            finding.map(|finding| sentences::addressee(run, finding)).unwrap_or_default()
+        Some(Refusal::Addressee { run, ended }) => {
+            finding.map(|finding| sentences::addressee(run, finding, *ended)).unwrap_or_default()
         }
         Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => {
             finding.map(|finding| sentences::refusal(run, finding, *grace)).unwrap_or_default()
         }
-        None => String::new(),
+        Some(Refusal::Blocked) | None => String::new(),
     }
 }
 

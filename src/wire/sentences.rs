@@ -337,15 +337,15 @@ pub fn cut(cut: &Cut) -> String {
 }
 
 /// Tells an agent that the one it writes to may not go on.
-pub fn addressee(run: &str, finding: &Finding) -> String {
+pub fn addressee(run: &str, finding: &Finding, ended: bool) -> String {
+    let resumes = || format!("After a person's `fusebox resume {run}` a message lets it go on.");
     let (what, then) = match finding.action {
-        Action::Pause => ("is paused", format!("After a person's `fusebox resume {run}` a message lets it go on.")),
-        _ if !is_granted(finding) => {
-            ("was stopped", format!("After a person's `fusebox resume {run}` a message lets it go on."))
-        }
-        _ if finding.increase == 0 => ("was stopped", LOCKED.to_owned()),
+        Action::Pause if ended => ("is paused", resumes()),
+        _ if ended && !is_granted(finding) => ("was stopped", resumes()),
         _ => {
-            ("was stopped", format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit))
+            let what = if ended { "was stopped" } else { "has nothing left for another request" };
+            let gives = format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit);
+            (what, if finding.increase == 0 { LOCKED.to_owned() } else { gives })
         }
     };
     format!("Fusebox: the agent addressed (run {run}) {what}: {}. The message was not sent. {then}", reading(finding))

@@ -344,13 +344,13 @@ fn a_person_is_named_the_command_that_does_it() {
         (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox resume p1`"),
-        (sentences::addressee("a1", &budget(Action::Terminate)), "`fusebox resume a1`"),
+        (sentences::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
         (
-            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run)),
+            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
             "`fusebox resume a1`",
         ),
         (
-            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run)),
+            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
             "`fusebox grant a1 max_turns=+N`",
         ),
     ] {
