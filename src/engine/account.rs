@@ -142,6 +142,9 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
         Kind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             book.session.wants.clear();
+            if let Some(run) = book.run_mut(run) {
+                run.owes_ask = false;
+            }
             book.pools.iter_mut().for_each(|pool| pool.wants.clear());
         }
         Kind::SessionEnded => end_session(book),

@@ -78,6 +78,8 @@ pub struct Usage<'a> {
     pub asks: &'a [Ask],
     /// Whether a hook answers in a person's place, so that nobody is asked.
     pub has_stand_in: bool,
+    /// Whether a batch of the run was to ask for more and has not: each of its calls was refused for something else.
+    pub owes_ask: bool,
     /// Limits whose increase a person declined.
     pub declined: &'a [String],
     /// How the event finds its run, where it is a prompt or the start of a subagent.
@@ -260,10 +262,16 @@ fn ends_call(finding: &Finding, stage: Stage) -> bool {
     (stage != Stage::Arrival || finding.is_window()) && finding.facts().is_some_and(|limit| limit.ends == Ends::Call)
 }
 
-/// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it.
+/// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it, nor by an agent
+/// whose calls are all refused.
 fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
+    let missed = || usage.owes_ask && matches!(event.kind, Kind::BatchEnded(_));
     let raises = || {
-        event.attended && !usage.has_stand_in && !usage.declined.contains(&finding.limit) && !is_locked(usage, finding)
+        event.attended
+            && !missed()
+            && !usage.has_stand_in
+            && !usage.declined.contains(&finding.limit)
+            && !is_locked(usage, finding)
     };
     match finding.action {
         Action::RequestIncrease if !raises() => Action::Terminate,

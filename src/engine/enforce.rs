@@ -19,8 +19,8 @@ use crate::limits::{Meter, Unit};
 /// Only a main run gets grace to report, and only where its report still fits inside the cap. One that has ended by itself
 /// stays as it ended. Returns whether it took the order over.
 pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
-    let works = runs::works(&event.kind) || event.kind == Kind::SubagentStarted;
-    let Some(order) = book.order_above().filter(|_| works && event.ending().is_none()) else { return false };
+    let works = runs::works(&event.kind) && event.ending().is_none();
+    let Some(order) = book.order_above().filter(|_| works) else { return false };
     let of = book.session.rules.named(&order.finding.limit).and_then(|rule| rule.of.clone());
     let (of_run, of_session) = measure::meters_of(book, id, event, of.as_ref());
     let grace = book.session.rules.grace_turns;
@@ -130,6 +130,7 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         return;
     }
     run.admitted = true;
+    run.owes_ask = false;
     if blind {
         run.denials = 0;
     }
@@ -164,6 +165,9 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
         let wants = book.side(finding.scope, id).map(|side| side.wants);
         if let Some(wants) = wants.filter(|wants| wants.iter().all(|want| want.limit != finding.limit)) {
             wants.push(finding.clone());
+        }
+        if let Some(run) = book.run_mut(id) {
+            run.owes_ask = true;
         }
     }
     // Of a storm of refused calls the run's first tells enough.

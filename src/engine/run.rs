@@ -120,6 +120,9 @@ pub struct Run {
     /// Trips of its own rules that ask at the next call.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,
+    /// Whether its next call asks for more; until then nothing of it has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub owes_ask: bool,
     /// Limits whose increase a person declined: from then on they act as terminate.
     #[serde(default, skip_serializing_if = "is_default")]
     pub declined: Vec<String>,

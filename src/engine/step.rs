@@ -112,6 +112,7 @@ fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -
         order: run.order.as_ref().or(above.as_ref()),
         asks: &session.asks,
         has_stand_in: session.has_stand_in,
+        owes_ask: run.owes_ask,
         declined: &run.declined,
         onset,
         adopts,

@@ -91,7 +91,7 @@ fn needs_open_runs(kind: &Kind) -> bool {
 
 /// Whether the transcripts of other runs are read at an event.
 fn reads_siblings(kind: &Kind) -> bool {
-    is_wide(kind) && !matches!(kind, Kind::ToolRequested(_))
+    is_wide(kind) && !matches!(kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }))
 }
 
 /// Loads the book for an event.

@@ -4,6 +4,8 @@
 mod client;
 mod counting;
 mod scripts;
+mod ways;
+mod ways_on;
 
 use fusebox::engine::policy::{ACTIONS, Action, Scope};
 use fusebox::limits::{Form, Limit, ROSTER};

@@ -96,7 +96,8 @@ impl Policy {
         self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
     }
 
-    fn book(&self) -> Book {
+    /// Opens the book of a session under these rules.
+    pub fn book(&self) -> Book {
         let session = |id: &str, scope| Session { id: id.to_owned(), rules: self.of(scope), ..Session::default() };
         let mut book = Book::new(session("s", Scope::Session));
         book.session.started = at(0);
