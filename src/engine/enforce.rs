@@ -24,7 +24,7 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
     let of = book.session.rules.named(&order.finding.limit).and_then(|rule| rule.of.clone());
     let (of_run, of_session) = measure::meters_of(book, id, event, of.as_ref());
     let grace = book.session.rules.grace_turns;
-    let Some(run) = book.run_mut(id).filter(|run| run.order.is_none()) else { return false };
+    let Some(run) = book.run(id).filter(|run| run.order.is_none()) else { return false };
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
         Some(Meter::Spend { part, .. }) => {
             let next = part(&of_session.reserved) + part(&of_session.next);
@@ -34,7 +34,12 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
     };
     let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
     let grace_left = if reports { grace } else { 0 };
+    // At the end of a call nothing tells of the report that is due: the end of the batch does.
+    if grace_left > 0 && matches!(event.kind, Kind::ToolEnded(..)) {
+        return false;
+    }
     let phase = if grace_left == 0 { Phase::Halted } else { Phase::Refusing };
+    let Some(run) = book.run_mut(id) else { return false };
     runs::halt_below(run, order, id);
     if let Some(order) = &mut run.order {
         order.phase = phase;

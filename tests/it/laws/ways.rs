@@ -12,7 +12,7 @@ use fusebox::engine::meters::Spend;
 use fusebox::engine::policy::Scope;
 use fusebox::engine::record::Charge;
 use fusebox::engine::rules::Rules;
-use fusebox::engine::session::{Session, Status};
+use fusebox::engine::session::Status;
 use fusebox::engine::step::{Findings, step};
 use fusebox::engine::verdict::{Finding, Refusal, Step, Verdict};
 
@@ -317,9 +317,6 @@ impl Play<'_> {
                 Kind::ToolEnded(call.clone(), Outcome { agent, ..Outcome::default() }),
                 Findings::default(),
             );
-        } else if self.asking {
-            // The client counts the call that a person declined.
-            self.made.entry(run.clone()).or_default().turns += 0;
         }
         if verdict.step != Step::Stop && self.is_on(&run) {
             self.event(who, Kind::BatchEnded(vec![call]), Findings::default());
@@ -327,7 +324,8 @@ impl Play<'_> {
         ran && self.is_on(&run)
     }
 
-    fn event(&mut self, who: &str, kind: Kind, mut found: Findings) -> Verdict {
+    /// Tells the engine of an event.
+    pub fn event(&mut self, who: &str, kind: Kind, mut found: Findings) -> Verdict {
         // The last response is not on disk where a loop ends, nor surely where a call asks to run.
         let message = matches!(&kind, Kind::ToolRequested(Call { intent: Intent::Message { .. }, .. }));
         let reads = !matches!(kind, Kind::Stopped { .. } | Kind::SubagentEnded(_) | Kind::ToolRequested(_)) || message;

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fusebox::engine::event::{Call, Intent, Kind, Outcome};
 use fusebox::engine::policy::{ACTIONS, Action, Scope};
 use fusebox::engine::session::Status;
+use fusebox::engine::step::Findings;
 use fusebox::engine::verdict::{Refusal, Step};
 use fusebox::limits::{Limit, ROSTER, Unit};
+use fusebox::world::World;
 
-use crate::laws::client::Policy;
+use crate::laws::client::{Policy, ends};
 use crate::laws::scripts::Case;
 use crate::laws::ways::{ONE, Play, STEPS, Used, WAYS, Way, misstated, of_limit, play, truth};
 
@@ -34,7 +37,7 @@ impl fmt::Debug for Tried {
 /// Returns every limit over every scope with every action, by every way; `FUSEBOX_LAWS=full` with more caps, graces and
 /// persons.
 fn all() -> Vec<Tried> {
-    let is_full = std::env::var_os("FUSEBOX_LAWS").is_some_and(|form| form == "full");
+    let is_full = World::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full");
     let how: &[(u32, bool)] = if is_full {
         &[(0, true), (0, false), (1, true), (1, false), (3, true), (3, false)]
     } else {
@@ -123,6 +126,10 @@ impl Tried {
 
     fn says_what_is_so(self, play: &Play) -> Result<(), String> {
         let runs = play.made.len() as u64;
+        let stopped = || play.said.iter().find(|(_, verdict, _)| verdict.step == Step::Stop);
+        if let Some(stopped) = stopped().filter(|_| self.limit.key == "rate_limits" && self.action != Action::Pause) {
+            return Err(format!("a rate ends a run: {stopped:?}"));
+        }
         for (run, verdict, shown) in &play.said {
             let of = match &verdict.refusal {
                 Some(Refusal::Addressee { run, .. }) => run,
@@ -174,5 +181,71 @@ fn every_way_goes_on_where_nothing_limits_it() {
         assert_eq!(misstated(&play), None, "{way:?}");
         let is_over = |status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
         assert!(play.book.runs().all(|run| !is_over(run.status)), "{way:?}");
+    }
+}
+
+#[test]
+fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
+    for limit in ROSTER.into_iter().filter(|limit| limit.unit == Unit::Millis) {
+        for (scope, action) in
+            [Scope::Run, Scope::Session, Scope::Outer].into_iter().flat_map(|s| ACTIONS.map(|a| (s, a)))
+        {
+            for attended in [true, false] {
+                let tried = Tried { limit, scope, cap: 60_000, action, grace: 1, attended, way: Way::Calls };
+                let policy = tried.policy();
+                let mut play = play(&policy, tried.way, attended);
+                let intent = Intent::Wait { timeout_ms: 120_000 };
+                let call = Call { id: "wait".to_owned(), tool: "Bash".to_owned(), intent, ..Call::default() };
+                let cut = play.event("", Kind::ToolRequested(call), Findings::default()).clamp_ms.is_some();
+                let ends = ends(action) || action == Action::RequestIncrease && !attended;
+                assert_eq!(cut, ends, "{tried:?}");
+            }
+        }
+    }
+}
+
+/// An agent in the background uses the session up; main meets that at an event of its own.
+#[test]
+fn main_may_report_wherever_it_meets_the_end_of_its_session() {
+    let limit = fusebox::limits::find("max_turns").unwrap();
+    let tried = Tried {
+        limit,
+        scope: Scope::Session,
+        cap: 2,
+        action: Action::Terminate,
+        grace: 1,
+        attended: false,
+        way: Way::WorkflowInWords,
+    };
+    let policy = tried.policy();
+    let call = |id: &str, tool: &str| Call { id: id.to_owned(), tool: tool.to_owned(), ..Call::default() };
+    for meets in 0..3 {
+        let mut play = play(&policy, tried.way, false);
+        let mut main = |kind| play.event("", kind, Findings::default());
+        main(Kind::ToolRequested(call("m1", "Bash")));
+        let ended = Kind::ToolEnded(call("m1", "Bash"), Outcome::default());
+        if meets < 2 {
+            main(ended.clone());
+        }
+        if meets < 1 {
+            main(Kind::BatchEnded(vec![call("m1", "Bash")]));
+        }
+        for number in 1..=2 {
+            let call = call(&format!("a{number}"), "Bash");
+            play.event("w0", Kind::ToolRequested(call), Findings::default());
+        }
+        assert_eq!(play.book.session.status, Status::Failed);
+        let mut main = |kind| play.event("", kind, Findings::default()).step;
+        let met = match meets {
+            0 => main(Kind::ToolRequested(call("m2", "Bash"))),
+            1 => main(Kind::BatchEnded(vec![call("m1", "Bash")])),
+            _ => main(ended).max(main(Kind::BatchEnded(vec![call("m1", "Bash")]))),
+        };
+        assert_eq!(met, if meets == 0 { Step::Deny } else { Step::Warn }, "{meets}: main is told");
+        if meets == 0 {
+            assert!(main(Kind::BatchEnded(vec![call("m2", "Bash")])) <= Step::Warn);
+        }
+        assert_eq!(main(Kind::ToolRequested(call("m3", "Write"))), Step::Allow, "{meets}: its report");
+        assert_eq!(main(Kind::BatchEnded(vec![call("m3", "Write")])), Step::Stop, "{meets}: nothing after it");
     }
 }
