@@ -12,6 +12,7 @@ mod script;
 mod terminal;
 mod transcript;
 mod version;
+mod ways;
 
 mod ask;
 mod closed;
