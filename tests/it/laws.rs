@@ -4,6 +4,7 @@
 mod client;
 mod counting;
 mod scripts;
+mod truth;
 mod ways;
 mod ways_on;
 

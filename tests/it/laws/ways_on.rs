@@ -13,7 +13,8 @@ use fusebox::world::World;
 
 use crate::laws::client::{Policy, ends};
 use crate::laws::scripts::Case;
-use crate::laws::ways::{ONE, Play, STEPS, Used, WAYS, Way, misstated, of_limit, play, truth};
+use crate::laws::truth::{misstated, of_limit, truth};
+use crate::laws::ways::{ONE, Play, STEPS, Used, WAYS, Way, play};
 
 /// One limit, as it is tried.
 #[derive(Clone, Copy)]
