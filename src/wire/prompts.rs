@@ -19,3 +19,23 @@ pub fn is_a_machines(text: &str) -> bool {
     let text = text.trim_start();
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_writes_about_them_is_a_persons() {
+        let peer = "<cross-session-message from=\"uds:/tmp/s\" from-mode=\"bypass\">\nhello\n</cross-session-message>";
+        for (text, is_a_machines_own) in [
+            (peer, true),
+            ("# Autonomous loop check\n\nYou're being invoked on a timer", true),
+            ("\n# Autonomous loop tick\n", true),
+            ("# Autonomous loops are nice", false),
+            ("what is a <cross-session-message>?", false),
+            ("", false),
+        ] {
+            assert_eq!(is_a_machines(text), is_a_machines_own, "{text}");
+        }
+    }
+}

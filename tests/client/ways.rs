@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::lab::Lab;
 use crate::script::{
-    Script, Tool, agent, background_bash, call, child, in_background, load_send_message, main, named, say,
-    send_message_to, tool, work,
+    Tool, agent, background_bash, call, child, in_background, load_send_message, main, named, say, send_message_to,
+    tool, work,
 };
 use crate::terminal::Terminal;
 use crate::version::lacks;
