@@ -1,5 +1,6 @@
 //! Claude Code's hook protocol, the only place that knows its names.
 
+pub mod diversions;
 pub mod ending;
 mod escape;
 pub mod events;
