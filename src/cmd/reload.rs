@@ -11,7 +11,7 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::live::load::Pin;
-use crate::live::pin;
+use crate::live::{baseline, pin};
 use crate::store::Store;
 use crate::wire::sentences::short;
 use crate::world::World;
@@ -57,6 +57,7 @@ fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> 
     let before = session.policy.clone();
     pin::take_files(world, store, &mut session)?;
     pin::remember_client(store, &session)?;
+    let waited = baseline::take_for_a_person(world, store, &mut session)?;
     let rulebook = Pin::of(world, store, &session);
     let mut book = Book::new(session);
     store.lay_open_runs(&mut book)?;
@@ -71,7 +72,12 @@ fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> 
     let session = &book.session;
     let what =
         if before == session.policy { "its limits have not changed" } else { "it takes the limits as they are now" };
-    Ok(format!("session {}: {what}\n", short(&session.id)))
+    let settings = match waited {
+        None => "",
+        Some(_) if baseline::wake(world, session) => "; it takes the settings that waited",
+        Some(_) => "; there is no settings file left to tell its client with: start it anew to take what waited",
+    };
+    Ok(format!("session {}: {what}{settings}\n", short(&session.id)))
 }
 
 /// Gives a run its new rules; what a person granted, and what its spawn tightened, stays.

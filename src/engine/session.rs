@@ -167,6 +167,20 @@ pub struct Process {
     pub ns: u64,
 }
 
+/// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsTaken {
+    /// Variables and keys with their values.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: Vec<u64>,
+    /// Hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hooks: Vec<u64>,
+    /// Whether a person has taken it that hooks are switched off.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub off: bool,
+}
+
 /// What was pruned of a session that may yet be resumed: its counters stay, its responses are no longer known one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pruned {
@@ -321,9 +335,9 @@ pub struct Session {
     /// The events that had our handler when the client started, a bit each in the order of the table of events.
     #[serde(default, skip_serializing_if = "is_default")]
     pub handlers: u32,
-    /// A hash of what the settings' environments sent to hooks when the client started, where that leads them elsewhere.
+    /// What the settings diverted when the client started, or when a person took a change of them.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub diversions: u64,
+    pub diverted: SettingsTaken,
     /// The folders of the mods that were there when the client started.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mods: Vec<String>,

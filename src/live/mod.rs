@@ -1,5 +1,6 @@
 //! The rim of a live event: what is pinned, loaded and read for it, what is watched beside it, and what is answered on failure.
 
+pub mod baseline;
 pub mod calendar;
 pub mod catch_up;
 pub mod ending;

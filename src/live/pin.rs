@@ -9,10 +9,10 @@ use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session, Status};
 use crate::error::{Error, ErrorKind, Result};
-use crate::live::{prune, shared};
+use crate::live::{baseline, prune, shared};
 use crate::processes;
+use crate::setup::mods;
 use crate::setup::place::Folders;
-use crate::setup::{handlers, mods};
 use crate::store::Store;
 use crate::wire::input::Input;
 use crate::world::World;
@@ -76,11 +76,12 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
         store.list_session(session)?;
     }
     remember_client(store, session)?;
-    let folder = PathBuf::from(&session.folder);
-    let registered = handlers::registered(world, &folder);
-    session.handlers = registered.events.iter().fold(0, |bits, event| bits | event.bit());
-    session.diversions = registered.diversions;
-    session.mods = mods(world, &folder);
+    let settings = baseline::take(world, session);
+    match known.before {
+        Some(before) => baseline::keep(session, &before),
+        None => baseline::tell_of_change(store, session, &settings)?,
+    }
+    session.mods = mods(world, &PathBuf::from(&session.folder));
     Ok(())
 }
 
@@ -168,6 +169,8 @@ struct Known {
     policy: Option<String>,
     /// The session whose agent started it; where that one was itself started so, the first of them.
     outer: Option<String>,
+    /// What the same client worked on before.
+    before: Option<Box<Session>>,
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above.
@@ -182,7 +185,8 @@ fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<K
             return Ok(known);
         }
         // What it worked on before a `/clear` says where it came from.
-        known.outer = store.session(above)?.and_then(|before| before.outer);
+        known.before = store.session(above)?;
+        known.outer = known.before.as_ref().and_then(|before| before.outer.clone());
     }
     if known.outer.is_none()
         && let Some(above) = detached_from(store, client, event)?

@@ -5,10 +5,8 @@ use std::path::Path;
 use crate::config::load;
 use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
-use crate::engine::session::Session;
-use crate::live::pin;
-use crate::setup::handlers::{self, Registered};
-use crate::wire::events::EVENTS;
+use crate::live::{baseline, pin};
+use crate::setup::handlers;
 use crate::wire::output::Answer;
 use crate::world::World;
 
@@ -20,19 +18,17 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
     match event.kind {
         Kind::ConfigChanged { .. } => {
             let now = handlers::registered(world, Path::new(&folder));
-            let Some(harm) = loss(book.session.handlers, &now).or_else(|| diversion(&book.session, &now)) else {
-                return;
-            };
+            let Some(harm) = baseline::harm(&book.session, &now) else { return };
             answer.decision = Some("block");
             answer.reason = Some(format!(
-                "Fusebox: this change of settings {harm}, so it takes no effect in this session; the limits stay in force. \
-                 `fusebox uninstall` takes Fusebox out."
+                "Fusebox: this change of settings {harm}. It waits, and with it every later change: none is in force in this \
+                 session. If it is yours, `fusebox reload` in a terminal of your own takes it."
             ));
             let once = format!("settings:{harm}");
             if !book.session.said.contains(&once) {
                 book.session.said.push(once);
                 book.session
-                    .tell(&format!("a change of settings {harm}; the next client takes it up unless it is undone"));
+                    .tell(&format!("a change of settings {harm}; it waits for a person's `fusebox reload`, and the next client takes it up unless it is undone"));
             }
         }
         Kind::Prompt { .. } | Kind::Stopped { .. } => edits(world, book, &folder),
@@ -62,26 +58,5 @@ fn edits(world: &World, book: &mut Book, folder: &str) {
             "its configuration was edited; this session keeps the limits it started with. `fusebox reload` in a terminal of \
              your own takes the edit up, and so does the next client",
         );
-    }
-}
-
-/// Says how settings would send the hooks to another state than the session's; nothing where they do not, or did before.
-fn diversion(session: &Session, now: &Registered) -> Option<String> {
-    let (file, variable) = now.diverted.as_ref().filter(|_| now.diversions != session.diversions)?;
-    Some(format!("would lead Fusebox's hooks astray (`{variable}` in `env` of `{}`)", file.display()))
-}
-
-/// Says what the settings on disk would take away; nothing where all handlers are still there.
-fn loss(before: u32, now: &Registered) -> Option<String> {
-    if let Some(file) = &now.disabled {
-        return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
-    }
-    let had = EVENTS.iter().filter(|row| before & row.event.bit() != 0);
-    let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
-    let names: Vec<&str> = lost.iter().map(|row| row.name).collect();
-    match (kept.len(), lost.len()) {
-        (_, 0) => None,
-        (0, _) => Some("would take Fusebox's hooks away".to_owned()),
-        _ => Some(format!("would take Fusebox's hooks away ({})", names.join(", "))),
     }
 }

@@ -117,10 +117,10 @@ pub fn switches(patient: &Patient<'_>) -> Diagnosis {
             "take it out, or register with `fusebox init --scope managed`",
         );
     }
-    match &patient.registered.diverted {
-        Some((path, name)) => Diagnosis::warn(
-            format!("{} sets {name} for the client: hooks then use other files than you see here", patient.short(path)),
-            "take it out of `env`, unless it is meant",
+    match patient.registered.diverted.last() {
+        Some(it) => Diagnosis::warn(
+            format!("{} has {}, which {}", patient.short(&it.file), it.what, it.does),
+            "take it out, unless it is meant",
         ),
         None => mods(patient).unwrap_or_else(|| Diagnosis::ok("no setting switches hooks off")),
     }

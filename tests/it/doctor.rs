@@ -84,8 +84,8 @@ fn everything_wrong() {
                     -> correct them; until then the client ignores all that is in them
     FAIL  hooks     not registered at PreToolUse in .claude/settings.local.json
                     -> run `fusebox init` again
-    warn  switches  .claude/settings.json sets FUSEBOX_HOME for the client: hooks then use other files than you see here
-                    -> take it out of `env`, unless it is meant
+    warn  switches  .claude/settings.json has `FUSEBOX_HOME` in `env`, which leads hooks to another state
+                    -> take it out, unless it is meant
     FAIL  binary    /gone/fusebox does not run: No such file or directory (os error 2)
                     -> run `fusebox init` again
     FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)

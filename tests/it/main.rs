@@ -9,6 +9,7 @@ mod compatibility;
 mod config;
 mod corners;
 mod cost;
+mod diversions;
 mod doctor;
 mod endings;
 mod install;
