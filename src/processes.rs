@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use rustix::process::{Pid, Signal, kill_process_group, nice, setsid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, nice, pidfd_open, pidfd_send_signal, setsid};
 
 /// Returns a process and those above it with their start times, the nearest first.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -78,36 +79,38 @@ pub fn retreat() {
     let _as_before = nice(19);
 }
 
-/// Ends a shell command below a client, with everything it started; returns whether it was found.
-///
-/// The client runs a command in a shell that leads its own process group, with the command's text in its arguments.
-pub fn end_command(client: u32, command: &str) -> bool {
-    let groups: Vec<u32> = all().filter(|pid| is_shell_of(*pid, client, command)).collect();
-    for pid in &groups {
-        if let Some(group) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
-            // Asking first would mean waiting: the time for that is over.
-            let _gone = kill_process_group(group, Signal::KILL);
-        }
+/// Returns a child of a process that leads its own group: its id and its start time.
+pub fn leaders_below(parent: u32) -> impl Iterator<Item = (u32, u64)> {
+    all().filter_map(move |pid| Some((pid, start_of_leader(pid, parent)?)))
+}
+
+/// Returns the start time of a process that is a child of another and leads its own group.
+fn start_of_leader(pid: u32, parent: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
+    let [_, of, group, ..] = fields.as_slice() else { return None };
+    let is_one = *of == parent.to_string() && *group == pid.to_string();
+    fields.get(19).filter(|_| is_one)?.parse().ok()
+}
+
+/// Ends a process that leads its group, with all that is in the group: the one that `is_it` still says yes to once nothing else
+/// can take its id. Returns whether it was ended.
+pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    let Some(leader) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    // As long as this is open, a signal sent through it reaches this process or none.
+    let Ok(held) = pidfd_open(leader, PidfdFlags::empty()) else { return false };
+    if !is_it() {
+        return false;
     }
-    !groups.is_empty()
+    // Asking first would mean waiting: the time for that is over.
+    let group = kill_process_group(leader, Signal::KILL);
+    let _gone_with_it = pidfd_send_signal(&held, Signal::KILL);
+    // The next that is looked for must not be this one again.
+    let _gone = poll(&mut [PollFd::new(&held, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 100_000_000 }));
+    group.is_ok()
 }
 
 fn all() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// Whether a process is the client's child, leads its group, and runs the command.
-fn is_shell_of(pid: u32, client: u32, command: &str) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
-    let fields: Vec<&str> = fields.split_whitespace().take(3).collect();
-    let [_, parent, group] = fields.as_slice() else { return false };
-    if *parent != client.to_string() || *group != pid.to_string() {
-        return false;
-    }
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !"'\"\\\0".contains(*c)).collect::<String>();
-    let wanted = bare(command);
-    !wanted.is_empty() && bare(&String::from_utf8_lossy(&line)).contains(&wanted)
 }

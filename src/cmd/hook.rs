@@ -11,8 +11,7 @@ use crate::engine::step::step;
 use crate::error::{ErrorKind, Result};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{failing, prune, settings, unseen};
-use crate::processes;
+use crate::live::{failing, prune, settings, tasks, unseen};
 use crate::store::logbook;
 use crate::store::{self, Store};
 use crate::wire::ending::mark;
@@ -233,7 +232,7 @@ impl Rest {
         let mut records = book.records.clone();
         records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
         for task in &book.kills {
-            let ended = book.session.client.is_some_and(|client| processes::end_command(client.pid, &task.command));
+            let ended = book.session.client.is_some_and(|client| tasks::end(client, task));
             if !ended {
                 let what = "a background command of a stopped run was not found, and may still run";
                 records.push(notice(&book, &format!("{what}: {}", task.command)));

@@ -17,7 +17,7 @@ pub fn require(world: &World, command: &str) -> Result<()> {
     if world.var("CLAUDECODE").is_some() || world.var("CLAUDE_PID").is_some() {
         return refused("this shell was started by Claude Code");
     }
-    let clients = Store::open(world)?.clients()?;
+    let clients = Store::open(world)?.clients(world.now().boot)?;
     if let Some((pid, _)) = processes::ancestors(world.pid()).into_iter().find(|process| clients.contains(process)) {
         return refused(&format!("process {pid} above it is a Claude Code client"));
     }

@@ -56,7 +56,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> {
     let before = session.policy.clone();
     pin::take_files(world, store, &mut session)?;
-    pin::remember_client(store, &session)?;
+    pin::remember_client(store, &session, session.last.boot)?;
     let waited = baseline::take_for_a_person(world, store, &mut session)?;
     let rulebook = Pin::of(world, store, &session);
     let mut book = Book::new(session);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::ending;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use crate::engine::event::{Background, Call, Event, Intent, Kind, Moment, Outcome, Prints};
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
@@ -77,11 +77,11 @@ pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     }
 }
 
-/// Adds what a session was billed for to the session that started it, and to the user's and the project's budgets.
+/// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
-    if let Some(outer) = &mut book.outer {
-        outer.tally.spent += adds.spend;
-        *outer.models.entry(adds.model.to_owned()).or_default() += adds.spend;
+    for above in &mut book.above {
+        above.tally.spent += adds.spend;
+        *above.models.entry(adds.model.to_owned()).or_default() += adds.spend;
     }
     for pool in &mut book.pools {
         if !pool.counted {
@@ -196,7 +196,8 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
 
 fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let (call, outcome) = what;
-    if let Some(at_request) = book.call(&call.id).and_then(|record| record.requested) {
+    let requested = book.call(&call.id).and_then(|record| record.requested);
+    if let Some(at_request) = requested {
         take_off_wait(book, run, (at_request, at), outcome.duration_ms);
     }
     count_call(book, run, call);
@@ -214,7 +215,7 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         None => {}
     }
     if let (Some(background), Some(run)) = (&outcome.background, book.run_mut(run)) {
-        run.background.push(background.clone());
+        run.background.push(Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
     }
 }
 
@@ -253,8 +254,8 @@ fn count_once(book: &mut Book, run: &str, call: &str) {
     }
     record.state = CallState::Counted;
     book.session.tally.turns += 1;
-    if let Some(outer) = &mut book.outer {
-        outer.tally.turns += 1;
+    for above in &mut book.above {
+        above.tally.turns += 1;
     }
     if let Some(run) = book.run_mut(run) {
         run.tally.turns += 1;

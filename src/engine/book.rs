@@ -11,7 +11,7 @@ use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::record::{Charge, Record};
 use crate::engine::rules::Rules;
-use crate::engine::session::{Order, Reserve, Run, Session};
+use crate::engine::session::{Reserve, Run, Session};
 use crate::engine::unwritten::Unwritten;
 use crate::engine::verdict::Finding;
 
@@ -60,8 +60,8 @@ pub struct Link {
 pub struct Book {
     /// The session.
     pub session: Box<Session>,
-    /// The session whose agent started this one's client.
-    pub outer: Option<Box<Session>>,
+    /// The sessions that this one's client comes from: that of the agent that started it, the one which that comes from, and so on.
+    pub above: Vec<Box<Session>>,
     /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
     pub pools: Vec<Pool>,
     /// Records to write.
@@ -215,36 +215,26 @@ impl Book {
     }
 
     /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.
-    pub fn side(&mut self, scope: Scope, run: &str) -> Option<Side<'_>> {
-        match scope {
+    pub fn side(&mut self, finding: &Finding, run: &str) -> Option<Side<'_>> {
+        match finding.scope {
             Scope::Run => self.run_mut(run).map(|run| Side {
                 rules: &mut run.rules,
                 warned: &mut run.warned,
                 wants: &mut run.wants,
             }),
             Scope::Session => Some(Side::of(&mut self.session)),
-            Scope::Outer => self.outer.as_deref_mut().map(Side::of),
+            Scope::Outer => self.above_mut(&finding.above).map(Side::of),
             Scope::Project | Scope::User => {
-                let pool = self.pools.iter_mut().find(|pool| pool.scope == scope)?;
+                let pool = self.pools.iter_mut().find(|pool| pool.scope == finding.scope)?;
                 pool.changed = true;
                 Some(Side { rules: &mut pool.rules, warned: &mut pool.warned, wants: &mut pool.wants })
             }
         }
     }
 
-    /// Returns the order that stands for the session, or for the one that started it.
-    pub fn order_above(&self) -> Option<Order> {
-        let of_outer = |order: &Order| {
-            let finding = Finding { scope: Scope::Outer, ..order.finding.clone() };
-            Order { finding, ..order.clone() }
-        };
-        let own = self.session.order.clone();
-        own.or_else(|| self.outer.as_ref()?.order.as_ref().map(of_outer))
-    }
-
     /// Holds an estimate of a request in flight, in every scope that it is charged to.
     pub fn reserve(&mut self, held: &Reserve) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             let live = |other: &Reserve| held.at.wall_since(other.at) < RESERVE_LIVES_MS;
             session.reserves.retain(|other| other.holder != held.holder && live(other));
             session.reserves.push(held.clone());
@@ -256,7 +246,7 @@ impl Book {
 
     /// Hands what a call had reserved over to the agent that it started.
     pub fn hand_over(&mut self, call: &str, agent: &str) {
-        let sessions = std::iter::once(&mut self.session).chain(&mut self.outer).map(|session| &mut session.reserves);
+        let sessions = std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut session.reserves);
         for held in sessions.flatten().filter(|held| held.holder == call) {
             agent.clone_into(&mut held.holder);
         }
@@ -267,7 +257,7 @@ impl Book {
 
     /// Lets go of what a holder had reserved.
     pub fn release(&mut self, holder: &str) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             session.reserves.retain(|held| held.holder != holder);
         }
         for pool in &mut self.pools {
@@ -277,7 +267,7 @@ impl Book {
 
     /// Takes one request out of what a holder has reserved: it has been charged.
     pub fn settle(&mut self, holder: &str) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             session.reserves.retain_mut(|held| held.holder != holder || held.settle());
         }
         for pool in &mut self.pools {
@@ -289,7 +279,7 @@ impl Book {
     pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
         // A response may be read long after it came.
         let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             for rate in session.rules.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
                 session.windows.note(rate, model, now);
             }
@@ -309,7 +299,7 @@ impl Book {
                 run.windows.note(rate, "", now);
             }
         }
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             for rate in session.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
                 session.windows.note(rate, "", now);
             }

@@ -32,9 +32,16 @@ pub struct ScopeUsage<'a> {
     pub windows: &'a Windows,
     /// What sessions share, where the scope is that.
     pub pool: Option<&'a Pool>,
+    /// The session, where it is one above the run's own.
+    pub above: &'a str,
 }
 
 impl ScopeUsage<'_> {
+    /// Whether a finding is about this scope.
+    pub fn is_of(&self, finding: &Finding) -> bool {
+        self.scope == finding.scope && self.above == finding.above
+    }
+
     /// Returns the meters that a rule reads.
     pub fn meters_of(&self, rule: &Rule) -> &Meters {
         let some = rule.of.as_ref().and_then(|of| self.by_models.iter().find(|(models, _)| *models == of));
@@ -148,7 +155,7 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
     findings.sort_by_cached_key(|finding| Reverse(strictness(usage, (event, stage), finding)));
     let mut seen = Vec::new();
     findings.retain(|finding| {
-        let key = (finding.limit.clone(), finding.scope);
+        let key = (finding.limit.clone(), finding.scope, finding.above.clone());
         let new = !seen.contains(&key);
         seen.push(key);
         new
@@ -197,7 +204,7 @@ fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
 }
 
 fn is_locked(usage: &Usage, finding: &Finding) -> bool {
-    let mut rules = usage.scopes.iter().filter(|used| used.scope == finding.scope).flat_map(|used| &used.rules.rules);
+    let mut rules = usage.scopes.iter().filter(|used| used.is_of(finding)).flat_map(|used| &used.rules.rules);
     rules.any(|rule| rule.locked && rule.name() == finding.limit)
 }
 
@@ -233,7 +240,10 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
     // Siblings of the asking call wait; another run asks with a dialog of its own, which holds it until it is answered.
-    let same = |ask: &Ask| ask.finding.limit == first.limit && ask.finding.scope == first.scope;
+    let same = |ask: &Ask| {
+        let of = &ask.finding;
+        of.limit == first.limit && of.scope == first.scope && of.above == first.above
+    };
     let asking = usage.asks.iter().any(|ask| !ask.granted && ask.run == usage.run_id && same(ask));
     let is_call = is_call(stage);
     let (step, refusal) = match (action, stage) {

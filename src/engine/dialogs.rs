@@ -40,7 +40,7 @@ pub fn take_back(book: &mut Book, by_hooks: &[String]) {
     let (theirs, others): (Vec<Ask>, Vec<Ask>) = asks.into_iter().partition(|ask| by_hooks.contains(&ask.tool_use_id));
     book.session.asks = others;
     for Ask { run, finding, increase, .. } in theirs {
-        if let Some(side) = book.side(finding.scope, &run) {
+        if let Some(side) = book.side(&finding, &run) {
             side.rules.take_back(&finding.limit, increase, finding.layer);
         }
         if let Some(pool) = book.pools.iter_mut().find(|pool| pool.scope == finding.scope) {

@@ -151,7 +151,7 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     let is_order = matches!(verdict.refusal, Some(Refusal::Ordered { .. } | Refusal::Addressee { .. }));
     let wanted = finding.is_trip() && finding.action == Action::RequestIncrease && verdict.step == Step::Allow;
     if wanted && !verdict.observed {
-        let wants = book.side(finding.scope, id).map(|side| side.wants);
+        let wants = book.side(finding, id).map(|side| side.wants);
         if let Some(wants) = wants.filter(|wants| wants.iter().all(|want| want.limit != finding.limit)) {
             wants.push(finding.clone());
         }
@@ -165,7 +165,7 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     // What passes by itself comes again: each run is told of it.
     let scope = if refuses || finding.is_window() { Scope::Run } else { finding.scope };
     let key = (finding.told_as(), finding.percent);
-    let warned = book.side(scope, id).map(|side| side.warned);
+    let warned = book.side(&Finding { scope, ..finding.clone() }, id).map(|side| side.warned);
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
         records::write(book, id, RecordKind::AgentWarning, finding);
@@ -193,7 +193,7 @@ pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
             run.loops.forget();
         }
     }
-    let cap = book.side(finding.scope, id).and_then(|side| {
+    let cap = book.side(finding, id).and_then(|side| {
         side.wants.retain(|want| want.limit != limit);
         side.warned.retain(|(key, _)| *key != limit);
         // What is on or off has nothing to raise: it begins anew.
@@ -235,14 +235,14 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     };
     let status = runs::stopped_status(finding.action, &finding.limit);
     let session = match finding.scope {
-        Scope::Session => Some(&mut book.session),
-        Scope::Outer => book.outer.as_mut(),
+        Scope::Session => Some(&mut *book.session),
+        Scope::Outer => book.above_mut(&finding.above),
         _ => None,
     };
     let session = session.filter(|_| finding.ends_session());
     if let Some(session) = session {
         session.status = status;
-        let finding = Finding { scope: Scope::Session, ..finding.clone() };
+        let finding = Finding { scope: Scope::Session, above: String::new(), ..finding.clone() };
         session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason: None });
     }
     if let Some(run) = book.run_mut(id) {

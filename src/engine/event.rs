@@ -164,6 +164,12 @@ pub struct Background {
     pub command: String,
     /// Whether the client moved it there because its time was up.
     pub timed_out: bool,
+    /// When its call was requested.
+    #[serde(default)]
+    pub began: Moment,
+    /// When the client told of it.
+    #[serde(default)]
+    pub told: Moment,
 }
 
 /// A notification that a background task ended, as it arrives in a prompt.

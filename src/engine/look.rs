@@ -37,6 +37,7 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
         action: if percent < 100 { Action::Warn } else { rule.action },
         percent,
         frees: frees(rule, scope),
+        above: scope.above.to_owned(),
         ..Finding::of(rule, scope.scope, used)
     };
     let adds = match &rule.limit.meter {
@@ -102,6 +103,7 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         increase: 0,
         subject: format!("{what} in {}", span(rate.per_ms)),
         frees: format!("in {}", span(reading.frees_in_ms)),
+        above: at.used.above.to_owned(),
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)
@@ -137,7 +139,7 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
         _ => false,
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
-    let scope = usage.scopes.iter().find(|used| used.scope == finding.scope);
+    let scope = usage.scopes.iter().find(|used| used.is_of(finding));
     let rule = scope.and_then(|used| used.rules.rules.iter().find(|rule| rule.name() == finding.limit));
     let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {

@@ -56,10 +56,15 @@ pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsa
             wants: &run.wants,
             windows: &run.windows,
             pool: None,
+            above: "",
         },
         actor.session_usage(Scope::Session, session),
     ];
-    scopes.extend(book.outer.as_ref().map(|outer| actor.below_another().session_usage(Scope::Outer, outer)));
+    let mut below = actor;
+    for above in &book.above {
+        below = below.below_another();
+        scopes.push(ScopeUsage { above: &above.id, ..below.session_usage(Scope::Outer, above) });
+    }
     scopes.extend(book.pools.iter().map(|pool| ScopeUsage {
         scope: pool.scope,
         meters: actor.of_pool(pool, None),
@@ -69,6 +74,7 @@ pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsa
         wants: &pool.wants,
         windows: &pool.windows,
         pool: Some(pool),
+        above: "",
     }));
     scopes
 }
@@ -90,6 +96,7 @@ impl<'a> Actor<'a> {
             wants: &session.wants,
             windows: &session.windows,
             pool: None,
+            above: "",
         }
     }
 

@@ -1,5 +1,6 @@
 //! The pure core: what an event means, what is counted, and what to answer. No clock, no I/O, no SQL, no JSON values.
 
+mod above;
 pub mod account;
 pub mod amount;
 pub mod book;

@@ -40,7 +40,7 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
             ..Run::default()
         };
         book.open_run(run);
-        for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
+        for session in std::iter::once(&mut book.session).chain(&mut book.above) {
             session.subagents += 1;
         }
     }

@@ -242,9 +242,13 @@ pub struct Session {
     /// The rules over all sessions of the project.
     #[serde(default, skip_serializing_if = "is_default")]
     pub project_rules: Rules,
-    /// The session whose agent started this one's client: it is charged, and its limits bind.
+    /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
+    /// its limits bind.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outer: Option<String>,
+    /// Those between the first and this one, the nearest first: they are charged and bind, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub between: Vec<String>,
     /// Requests, tokens and cost by model.
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, Spend>,

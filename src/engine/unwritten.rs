@@ -81,7 +81,7 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         "responses are missing in the transcript `{path}`; until they are there they are estimated, now at {} and {} tokens each",
         each.cost, each.tokens
     );
-    for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
+    for session in std::iter::once(&mut book.session).chain(&mut book.above) {
         if !session.said.iter().any(|said| said == "unwritten") {
             session.said.push("unwritten".to_owned());
             session.tell(&what);

@@ -32,6 +32,9 @@ pub struct Finding {
     /// When it passes by itself: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub frees: String,
+    /// The session whose limit it is, where that is one above the run's own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub above: String,
 }
 
 /// The key of a person's order to stop.
@@ -53,6 +56,7 @@ impl Finding {
             increase: if rule.locked { 0 } else { rule.increase },
             subject: String::new(),
             frees: String::new(),
+            above: String::new(),
         }
     }
 
@@ -69,6 +73,7 @@ impl Finding {
             increase: 0,
             subject: String::new(),
             frees: String::new(),
+            above: String::new(),
         }
     }
 

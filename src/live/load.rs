@@ -135,7 +135,7 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
     if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
         book.first_request = mean_first_request(store, agent_type)?;
     }
-    shared::lay_outer(store, &mut book)?;
+    shared::lay_above(store, &mut book)?;
     if shared::matters(&book, event) {
         shared::lay_pools(store, &mut book, event.at.wall_ms)?;
     }

@@ -12,5 +12,6 @@ pub mod prune;
 pub mod recall;
 pub mod settings;
 pub mod shared;
+pub mod tasks;
 pub mod unseen;
 pub mod unwritten;

@@ -47,6 +47,9 @@ pub fn is_due(world: &World, session: &Session, event: &Event) -> bool {
         Kind::SessionStart { .. } => same_pid && pid.and_then(process) == session.client,
         _ => same_pid,
     };
+    // After a reboot the same process id and start time are another client's.
+    let (before, now) = (session.last.boot, event.at.boot);
+    let same = same && (before == now || before == 0 || now == 0);
     session.policy.is_empty() || !same
 }
 
@@ -62,7 +65,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
         Some(client) => of_client_or_above(store, client, event)?,
         None => Known::default(),
     };
-    session.outer = known.outer;
+    (session.outer, session.between) = (known.outer, known.between);
     let name = known.policy.unwrap_or_default();
     match stored(store, &name)? {
         Some(policy) => {
@@ -75,7 +78,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     if session.launcher.is_some() {
         store.list_session(session)?;
     }
-    remember_client(store, session)?;
+    remember_client(store, session, event.at.boot)?;
     let settings = baseline::take(world, session);
     match known.before {
         Some(before) => baseline::keep(session, &before),
@@ -92,9 +95,9 @@ pub fn mods(world: &World, folder: &Path) -> Vec<String> {
 }
 
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
-pub fn remember_client(store: &Store, session: &Session) -> Result<()> {
+pub fn remember_client(store: &Store, session: &Session, boot: u64) -> Result<()> {
     match session.client {
-        Some(client) => store.set_fact(&client_fact(client), &format!("{} {}", session.policy, session.id)),
+        Some(client) => store.set_fact(&client_fact(client, boot), &format!("{} {}", session.policy, session.id)),
         None => Ok(()),
     }
 }
@@ -169,30 +172,51 @@ struct Known {
     policy: Option<String>,
     /// The session whose agent started it; where that one was itself started so, the first of them.
     outer: Option<String>,
+    /// Those between that one and this, the nearest first.
+    between: Vec<String>,
     /// What the same client worked on before.
     before: Option<Box<Session>>,
+}
+
+impl Known {
+    /// Takes the session above and those that it comes from, but for the one that begins here. One that is not in the state any
+    /// more says nothing.
+    fn comes_from(&mut self, above: Option<Box<Session>>, here: &str) {
+        let Some(above) = above else { return };
+        let Session { id, outer, between, .. } = *above;
+        let mut chain: Vec<String> = std::iter::once(id).chain(between).chain(outer).collect();
+        // The first of them, taken up below itself, is its own.
+        if chain.last().is_some_and(|first| first == here) {
+            return;
+        }
+        chain.retain(|session| session != here);
+        self.outer = chain.pop();
+        self.between = chain;
+    }
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above.
 fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<Known> {
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
-        let Some(fact) = store.fact(&client_fact(Process { pid, start, ns: 0 }))? else { continue };
+        let Some(fact) = store.fact(&client_fact(Process { pid, start, ..client }, event.at.boot))? else { continue };
         let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
         known.policy.get_or_insert_with(|| policy.to_owned());
         if pid != client.pid {
-            known.outer = root_of(store, above)?.filter(|outer| *outer != event.session);
+            known.comes_from(store.session(above)?, &event.session);
             return Ok(known);
         }
         // What it worked on before a `/clear` says where it came from.
         known.before = store.session(above)?;
-        known.outer = known.before.as_ref().and_then(|before| before.outer.clone());
+        if let Some(before) = &known.before {
+            (known.outer, known.between) = (before.outer.clone(), before.between.clone());
+        }
     }
     if known.outer.is_none()
         && let Some(above) = detached_from(store, client, event)?
     {
-        known.policy.get_or_insert(above.policy);
-        known.outer = Some(above.outer.unwrap_or(above.id)).filter(|outer| *outer != event.session);
+        known.policy.get_or_insert(above.policy.clone());
+        known.comes_from(Some(above), &event.session);
     }
     Ok(known)
 }
@@ -210,12 +234,6 @@ fn detached_from(store: &Store, client: Process, event: &Event) -> Result<Option
     Ok((follows || works()).then_some(above))
 }
 
-/// Returns a session, or the one that it is charged to; nothing where it is not in the state any more.
-fn root_of(store: &Store, session: &str) -> Result<Option<String>> {
-    let found = store.session(session)?;
-    Ok(found.map(|session| session.outer.unwrap_or(session.id)))
-}
-
 /// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
 /// without limits.
 pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
@@ -230,8 +248,9 @@ fn policy_fact(name: &str) -> String {
     format!("{POLICY}{name}")
 }
 
-fn client_fact(client: Process) -> String {
-    format!("{CLIENT}{}:{}", client.pid, client.start)
+/// Names the fact about a client: a process id and a start time say who it is within one boot and one namespace.
+fn client_fact(client: Process, boot: u64) -> String {
+    format!("{CLIENT}{}:{}:{boot}:{}", client.pid, client.start, client.ns)
 }
 
 /// Returns the name of the fact that a person trusts a project.

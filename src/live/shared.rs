@@ -19,16 +19,18 @@ use crate::store::Store;
 ///
 /// A session that shares nothing pays nothing.
 pub fn lay(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
-    lay_outer(store, book)?;
+    lay_above(store, book)?;
     lay_pools(store, book, now_ms)?;
     book.pools.iter_mut().for_each(|pool| pool.counted = false);
     Ok(())
 }
 
-/// Lays into a book the session whose agent started its client.
-pub fn lay_outer(store: &Store, book: &mut Book) -> Result<()> {
-    if let Some(outer) = &book.session.outer {
-        book.outer = store.session(outer)?;
+/// Lays into a book the sessions that its client comes from, the nearest first.
+pub fn lay_above(store: &Store, book: &mut Book) -> Result<()> {
+    book.above.clear();
+    for id in book.session.between.iter().chain(&book.session.outer) {
+        let is_new = *id != book.session.id && book.above.iter().all(|above| above.id != *id);
+        book.above.extend(if is_new { store.session(id)? } else { None });
     }
     Ok(())
 }

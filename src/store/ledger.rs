@@ -124,10 +124,12 @@ impl Store {
                 self.save_pool(pool)?;
             }
         }
-        match &book.outer {
-            Some(outer) if self.session(&outer.id)?.as_ref() != Some(outer) => self.save_session(outer),
-            _ => Ok(()),
+        for above in &book.above {
+            if self.session(&above.id)?.as_ref() != Some(above) {
+                self.save_session(above)?;
+            }
         }
+        Ok(())
     }
 
     /// Saves a session that is new, and lists it.

@@ -259,6 +259,8 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
         task,
         command: tools::command(input.tool_input).unwrap_or_default(),
         timed_out: response.timed_out_after_ms.is_some(),
+        began: Moment::default(),
+        told: Moment::default(),
     });
     let duration_ms = input.duration_ms.filter(|ms| *ms >= 0.0).map(|ms| ms as u64);
     Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background, stop_marker: None }

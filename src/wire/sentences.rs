@@ -293,11 +293,12 @@ fn kept_back(finding: &Finding) -> String {
 }
 
 /// Returns what a command calls the holder of a limit or order.
-fn holder<'a>(session: &'a Session, run: &'a Run, finding: &Finding) -> &'a str {
+fn holder<'a>(session: &'a Session, run: &'a Run, finding: &'a Finding) -> &'a str {
     match finding.scope {
         Scope::Run => &run.id,
         Scope::Session | Scope::Outer if !finding.ends_session() => &run.id,
         Scope::Session => short(&session.id),
+        Scope::Outer if !finding.above.is_empty() => short(&finding.above),
         Scope::Outer => short(session.outer.as_deref().unwrap_or(&session.id)),
         // What a pause of theirs holds is the run.
         Scope::Project | Scope::User if finding.action == Action::Pause && run.order.is_some() => &run.id,

@@ -29,6 +29,7 @@ mod shared_state;
 mod sources;
 mod state;
 mod stories;
+mod tasks;
 mod tidy;
 mod unwritten;
 mod world;

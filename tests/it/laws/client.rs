@@ -101,7 +101,8 @@ impl Policy {
         let mut book = Book::new(session("s", Scope::Session));
         book.session.started = at(0);
         let has = |scope: Scope| self.scopes.iter().any(|(known, _)| *known == scope);
-        book.outer = has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) }));
+        book.above
+            .extend(has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) })));
         for scope in [Scope::Project, Scope::User].into_iter().filter(|scope| has(*scope)) {
             let for_ever = Period { from_ms: 0, to_ms: i64::MAX, resets: "midnight".to_owned(), ..Period::default() };
             let mut pool = Pool::new(scope, "");

@@ -46,7 +46,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
     let arrivals = vec((0_u8..6, 0_u8..4), 0..40);
     try_all("tool_use_id", 500, &arrivals, |arrivals| {
         let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-        book.outer = Some(Box::default());
+        book.above.push(Box::default());
         for (number, (call, how)) in arrivals.iter().enumerate() {
             step(&mut book, &event(number, arrives(*call, *how)), &Findings::default(), &Policy::default());
             book.saved();
@@ -55,7 +55,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
         distinct.sort_unstable();
         distinct.dedup();
         let expected = distinct.len() as u64;
-        let outer = book.outer.as_ref().map_or(0, |outer| outer.tally.turns);
+        let outer = book.above.first().map_or(0, |outer| outer.tally.turns);
         let of_run = book.run("p1").map_or(0, |run| run.tally.turns);
         match [book.session.tally.turns, outer, of_run] == [expected; 3] {
             true => Ok(()),

@@ -161,7 +161,7 @@ fn an_agent_is_told_what_it_has_left() {
 #[test]
 fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
     let mut book = Book::new(Session { tally: used(60, 9000), ..session("s1") });
-    book.outer = Some(Box::new(Session { tally: used(90, 20_000), ..session("s0") }));
+    book.above.push(Box::new(Session { tally: used(90, 20_000), ..session("s0") }));
     book.pools.push(pool(Scope::User, "", 3 * PICO));
     book.pools[0].rules = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
     book.pools[0].rules.rates.push(rate("rate_limits", "WebFetch", 5));
