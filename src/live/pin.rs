@@ -19,6 +19,8 @@ use crate::world::World;
 
 /// For so long after a session's last event a client that its agent started, and that nobody attends to, is still charged to it.
 const OUTLIVED_MS: u64 = 86_400_000;
+/// Names the sessions that a client in the background was launched from, in its environment.
+const LAUNCHED_BY: &str = "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS";
 /// How the names of pinned policies begin.
 pub const POLICY: &str = "policy:";
 /// How the names of the facts begin that say a client's policy and session.
@@ -62,7 +64,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {
-        Some(client) => of_client_or_above(store, client, event)?,
+        Some(client) => of_client_or_above(world, store, client, event)?,
         None => Known::default(),
     };
     (session.outer, session.between) = (known.outer, known.between);
@@ -196,7 +198,7 @@ impl Known {
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above.
-fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<Known> {
+fn of_client_or_above(world: &World, store: &Store, client: Process, event: &Event) -> Result<Known> {
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
         let Some(fact) = store.fact(&client_fact(Process { pid, start, ..client }, event.at.boot))? else { continue };
@@ -213,7 +215,7 @@ fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<K
         }
     }
     if known.outer.is_none()
-        && let Some(above) = detached_from(store, client, event)?
+        && let Some(above) = detached_from(world, store, client, event)?
     {
         known.policy.get_or_insert(above.policy.clone());
         known.comes_from(Some(above), &event.session);
@@ -224,14 +226,31 @@ fn of_client_or_above(store: &Store, client: Process, event: &Event) -> Result<K
 /// Finds the session whose agent started a client that has left its process tree: the client's environment names it. The agent
 /// may have started it for the time when its session is over; but the terminal that a person sits at, and a service that runs
 /// for days, may come from an agent, too.
-fn detached_from(store: &Store, client: Process, event: &Event) -> Result<Option<Box<Session>>> {
-    let above = processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID");
-    let Some(above) = above.map(|above| store.session(&above)).transpose()?.flatten() else { return Ok(None) };
+fn detached_from(world: &World, store: &Store, client: Process, event: &Event) -> Result<Option<Box<Session>>> {
+    let launched = || world.var(LAUNCHED_BY).or_else(|| processes::variable(client.pid, LAUNCHED_BY));
+    let above = match processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID") {
+        Some(above) => store.session(&above)?,
+        None => None,
+    };
+    let Some(above) = above else { return launched_by(store, launched().as_deref(), event) };
     let works = || {
         above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
     };
     let follows = !event.attended && event.at.wall_since(above.last) < OUTLIVED_MS;
     Ok((follows || works()).then_some(above))
+}
+
+/// Finds the session that a client in the background was launched from: the last that is known of those that its environment
+/// names. The client runs under a daemon, as long as it likes.
+fn launched_by(store: &Store, names: Option<&str>, event: &Event) -> Result<Option<Box<Session>>> {
+    let names = names.unwrap_or_default().rsplit(|c: char| c == ',' || c.is_whitespace());
+    for name in names.filter(|name| !name.is_empty() && *name != event.session) {
+        let found = store.session(name)?;
+        if found.as_ref().is_some_and(|found| event.at.wall_since(found.last) < OUTLIVED_MS) {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy

@@ -62,6 +62,7 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_SESSION_ID", Reach::Facts, OF_CLIENT),
     row("CLAUDE_CODE_SESSION_ATTENDED", Reach::Facts, OF_CLIENT),
     row("CLAUDE_CODE_ENTRYPOINT", Reach::Facts, OF_CLIENT),
+    row("CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", Reach::Facts, OF_CLIENT),
     row("PATH", Reach::Lookups, "changes which programs are found"),
     row("CLAUDE_CODE_SHELL_PREFIX", Reach::Lookups, "puts a command before hooks in shell form"),
     row("CLAUDE_CODE_SHELL", Reach::Lookups, SHELL),

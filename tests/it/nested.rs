@@ -152,6 +152,23 @@ fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
 }
 
 #[test]
+fn a_client_in_the_background_is_the_sessions_that_launched_it() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let processes = Processes::start();
+    start(&world, processes.pids[0], "s1");
+    let apart = Processes::start();
+    let begins = |session: &str, names: &str| {
+        let input = json!({"session_id": session, "transcript_path": world.path(&format!("{session}.jsonl")),
+            "cwd": world.path("project"), "hook_event_name": "SessionStart", "source": "startup"});
+        let hook = world.command(&["hook"]).env("CLAUDE_PID", &apart.pids[0].to_string()).stdin(input);
+        hook.env("CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", names).run().ok();
+        outer(&world, session)
+    };
+    assert_eq!(begins("b", "unknown"), None);
+    assert_eq!(begins("b2", "s1"), Some("s1".to_owned()));
+}
+
+#[test]
 fn what_a_nested_client_spends_is_the_first_sessions_too() {
     let world =
         with_limits(&json!({"max_cost_usd": 0.02, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));
