@@ -2,8 +2,11 @@
 
 use std::fs;
 
+#[cfg(target_os = "linux")]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, nice, pidfd_open, pidfd_send_signal, setsid};
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+use rustix::process::{nice, setsid};
 
 /// Returns a process and those above it with their start times, the nearest first.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -95,6 +98,7 @@ fn start_of_leader(pid: u32, parent: u32) -> Option<u64> {
 
 /// Ends a process that leads its group, with all that is in the group: the one that `is_it` still says yes to once nothing else
 /// can take its id. Returns whether it was ended.
+#[cfg(target_os = "linux")]
 pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
     let Some(leader) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     // As long as this is open, a signal sent through it reaches this process or none.
@@ -108,6 +112,12 @@ pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
     // The next that is looked for must not be this one again.
     let _gone = poll(&mut [PollFd::new(&held, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 100_000_000 }));
     group.is_ok()
+}
+
+/// Without a way to hold a process, nothing is ended: it is reported.
+#[cfg(not(target_os = "linux"))]
+pub fn end_group(_pid: u32, _is_it: impl Fn() -> bool) -> bool {
+    false
 }
 
 fn all() -> impl Iterator<Item = u32> {
