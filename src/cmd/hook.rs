@@ -76,7 +76,7 @@ fn answer(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
 pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
     let folder = store::folder(world)?;
     let attended = is_attended(world);
-    let guard = Guard { state_dir: folder.to_str().map(str::to_owned), program: world.called_as() };
+    let guard = guard(world, input, &folder);
     let mut event = input::event(input, world.now(), attended, &guard);
     let (mut store, mut book) = open(world, &folder, (input, &event))?;
     let mut judged = None;
@@ -98,6 +98,19 @@ pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
     store.commit()?;
     let taken = Taken { book, folder, prunes };
     Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })
+}
+
+/// Says what of the machine is this session's own.
+fn guard(world: &World, input: &Input, state: &Path) -> Guard {
+    let text = |path: PathBuf| path.into_os_string().into_string().ok();
+    Guard {
+        state_dir: state.to_str().map(str::to_owned),
+        program: world.called_as(),
+        project: Some(world.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
+        claude_dir: world.claude_dir().and_then(text),
+        home: world.home().and_then(text),
+        folder: Some(input.cwd.clone().into_owned()),
+    }
 }
 
 /// Whether somebody can answer a dialog: the client says it, an older one by how it was started.

@@ -1,7 +1,7 @@
 //! Claude Code's hook protocol, the only place that knows its names.
 
+pub mod diversions;
 pub mod ending;
-mod escape;
 pub mod events;
 pub mod guard;
 pub mod input;
@@ -9,5 +9,6 @@ pub mod output;
 mod own;
 pub mod prints;
 pub mod sentences;
+pub mod shell;
 pub mod shorten;
 pub mod tools;

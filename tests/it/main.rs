@@ -19,6 +19,7 @@ mod lost_state;
 mod manual;
 mod nested;
 mod observe;
+mod ordinary;
 mod picture;
 mod replay;
 mod report;
