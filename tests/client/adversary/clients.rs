@@ -68,8 +68,9 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "each_client_has_as_many_agents_at_once",
     },
     Attempt {
-        tries: "starts `claude --bare`, `--safe-mode`, `--setting-sources`, `disableAllHooks`, `CLAUDE_CODE_SIMPLE`, another `HOME` \
-                in a plain command",
+        tries: "starts `claude --bare`, `--safe-mode`, `--restricted`, `--setting-sources`, `--bg`, `daemon`, `disableAllHooks`, \
+                `CLAUDE_CODE_SIMPLE`, `CLAUDE_CODE_SAFE_MODE`, another `HOME` in a plain command: before it, exported, through `env`, \
+                `sh -c`, a here-document",
         outcome: Outcome::Refused,
         then: "the call is refused, and the agent told why",
         scenario: "plain_clients_without_hooks_are_refused",
@@ -244,13 +245,19 @@ fn plain_clients_without_hooks_are_refused() {
         format!("CLIENT --settings '{{\"disableAllHooks\": true}}' {ASKED}"),
         format!("CLIENT --setting-sources '' {ASKED}"),
         format!("HOME=/tmp CLIENT {ASKED}"),
+        format!("CLAUDE_CODE_SAFE_MODE=1 CLIENT {ASKED}"),
+        format!("export CLAUDE_CODE_SIMPLE=1; CLIENT {ASKED}"),
+        format!("env -u CLAUDECODE bash -c \"CLIENT --bare {ASKED}\""),
+        format!("bash <<END\nCLIENT --restricted {ASKED}\nEND"),
+        format!("CLIENT --bg {ASKED}"),
+        "CLIENT daemon run".to_owned(),
     ];
     let steps = attempts.iter().map(|words| call([command(words)])).chain([say("I give up")]);
     let lab = Lab::new(json!({}), vec![nested(), main(steps)]);
     lab.write_home(".claude/fusebox.json", r#"{"main": {"max_denials": null}}"#);
     assert_eq!(lab.claude("MAIN start", &[]).text(), "I give up");
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (0, attempts.len() + 1), "{}", lab.story());
-    assert_eq!(lab.api.told("MAIN").matches("hooks would not be this session's").count(), attempts.len());
+    assert_eq!(lab.api.told("MAIN").matches("It touches a client with `").count(), attempts.len());
 }
 
 #[test]

@@ -56,7 +56,6 @@ fn plain_edits_are_refused() {
         "echo '{}' >.claude/fusebox.json",
         "echo '{}' | tee ~/.claude/fusebox.json",
         "sed -i s/max_turns/max_wall_ms/ .claude/fusebox.json",
-        "python3 -c 'open(\".claude/fusebox.json\", \"w\")'",
         "mv .claude/fusebox.json ..",
         "rm -f .claude/fusebox.json",
         "truncate -s 0 .claude/fusebox.json",
@@ -102,6 +101,7 @@ fn edits_in_disguise_change_nothing_in_the_session() {
         bash("for f in .claude/fuse*.json ~/.claude/fuse*.json; do echo '{ garbage' >$f; done"),
         bash("for f in .claude/fuse*.json; do ln -sf /dev/null $f; done"),
         bash("find . ~ -name 'fuse*.json' -delete"),
+        bash("python3 -c 'open(\".claude/fusebox.json\", \"w\")'"),
         bash("mv .claude .gone; mkdir .claude; cp .gone/settings* .claude"),
     ]);
     let trial = Trial::run(trial::lab(trial::policy(attempts.len()), &attempts), &attempts);
