@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::ending;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome};
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
@@ -307,12 +307,13 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         if ended == Ended::No {
             release_spawn(book, &call.id);
         }
-        if state == CallState::Counted && call.prints != Prints::default() {
+        if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
-            let error = (ended != Ended::Well).then_some(call.prints.error);
+            let seen = Seen::of(call.prints, ended != Ended::Well);
+            let error = seen.and_then(|seen| seen.error);
             let again = error.is_some() && errors.contains(&error);
             errors.push(error);
-            see(book, run, Seen { call: call.prints.all, error }, again);
+            see(book, run, seen, again);
         }
     }
     if let Some(run) = book.run_mut(run) {
@@ -323,9 +324,12 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
 }
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
-fn see(book: &mut Book, run: &str, seen: Seen, again: bool) {
+fn see(book: &mut Book, run: &str, seen: Option<Seen>, again: bool) {
     let Some(run) = book.run_mut(run) else { return };
-    run.loops.push(seen, again);
+    match seen {
+        Some(seen) => run.loops.push(seen, again),
+        None => run.loops.wait(),
+    }
     if run.loops.level() == 0 {
         run.warned.retain(|(name, _)| name != LOOPS);
     }

@@ -72,9 +72,9 @@ pub struct Call {
 /// Fingerprints of a call whose batch is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prints {
-    /// Of tool, input and result.
+    /// Of tool, input and result; 0 where it waited, so that to see the same again is no repetition.
     pub all: u32,
-    /// Of tool and result: the error, where it is one.
+    /// Of tool and result: the error, where it is one; 0 where it waited for so long that to fail again is none either.
     pub error: u32,
 }
 

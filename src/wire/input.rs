@@ -14,7 +14,7 @@ use crate::engine::event::{
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
-use crate::wire::{prints, tools};
+use crate::wire::{prints, tools, waits};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -220,10 +220,8 @@ fn call(input: &Input, guard: &Guard) -> Call {
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
     // To wait for something again and again, and see nothing new, is no repetition.
-    let prints = match tools::waits(&call.tool_name) {
-        true => Prints::default(),
-        false => prints::of(&call.tool_name, call.tool_input, call.tool_response),
-    };
+    let prints = prints::of(&call.tool_name, call.tool_input, call.tool_response);
+    let prints = waits::without_polls(prints, tools::waits_s(&call.tool_name, call.tool_input));
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
 

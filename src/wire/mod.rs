@@ -12,3 +12,4 @@ pub mod sentences;
 pub mod shell;
 pub mod shorten;
 pub mod tools;
+mod waits;

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::engine::event::Intent;
 use crate::wire::guard::Guard;
 use crate::wire::input::hash;
+use crate::wire::waits;
 
 /// What a tool does, as far as limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +122,16 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
     timeout.filter(|given| *given >= 1.0).map_or(default, |given| given as u64)
 }
 
-/// Whether a tool only waits for a background task.
-pub fn waits(tool: &str) -> bool {
-    TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::Waits(_)))
+/// Returns the seconds that a call waits before it looks: for a background task without end, in a shell as long as it sleeps.
+pub fn waits_s(tool: &str, input: Option<&RawValue>) -> f64 {
+    match TOOLS.iter().find(|(name, _)| *name == tool) {
+        Some((_, Does::Waits(_))) => f64::INFINITY,
+        Some((_, Does::RunsShell(_))) => {
+            let sleeps = input.filter(|input| waits::may_sleep(input.get()));
+            command(sleeps).map_or(0.0, |command| waits::slept_s(&command))
+        }
+        _ => 0.0,
+    }
 }
 
 /// Returns a shell call's command.
