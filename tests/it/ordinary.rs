@@ -1,6 +1,8 @@
 //! Ordinary work is never refused: commands as people publish them, with and without mentions of Fusebox and the client, and
 //! edits of files that are not this session's. What is an attempt is refused, however it is wrapped.
 
+mod attempts;
+
 use std::collections::BTreeSet;
 
 use fusebox::engine::event::Intent;
@@ -55,12 +57,12 @@ fn unescaped(line: &str) -> String {
 fn guard() -> Guard {
     let own = |path: &str| Some(path.to_owned());
     Guard {
-        state_dir: own("/home/me/.local/state/fusebox"),
-        program: own("/home/me/.cargo/bin/fusebox"),
-        project: own("/home/me/src/fusebox"),
-        claude_dir: own("/home/me/.claude"),
-        home: own("/home/me"),
-        folder: own("/home/me/src/fusebox"),
+        state_dir: own("/home/you/.local/state/fusebox"),
+        program: own("/home/you/.cargo/bin/fusebox"),
+        project: own("/home/you/src/fusebox"),
+        claude_dir: own("/home/you/.claude"),
+        home: own("/home/you"),
+        folder: own("/home/you/src/fusebox"),
     }
 }
 
@@ -130,7 +132,7 @@ const MENTIONS: [&str; 12] = [
     "echo {} > .claude/fusebox.json",
     "sed -i s/3/99/ ~/.claude/fusebox.json",
     "pkill -9 fusebox",
-    "cp /bin/true /home/me/.cargo/bin/fusebox",
+    "cp /bin/true /home/you/.cargo/bin/fusebox",
 ];
 
 /// Where a mention is data: `§` is one, `'§'` and `"§"` in quotes, `¶` an ordinary command.
@@ -207,12 +209,17 @@ fn commands_held_back_that_mention_what_is_refused_pass() {
 fn edits_of_other_files_pass() {
     // Files of these names are others' elsewhere; around them, every path that the corpus mentions.
     let names = ["fusebox.json", "fusebox.local.json", "fusebox.pricing.json", "fusebox", "state.db"];
-    let folders =
-        ["/home/me/src/fusebox", "/home/me/src/other/.claude", "/home/me/src/fusebox/docs/.claude", "/tmp", "/home/me"];
+    let folders = [
+        "/home/you/src/fusebox",
+        "/home/you/src/other/.claude",
+        "/home/you/src/fusebox/docs/.claude",
+        "/tmp",
+        "/home/you",
+    ];
     let elsewhere = folders.iter().flat_map(|folder| names.map(|name| format!("{folder}/{name}")));
     let words = commands(Half::First).into_iter().flat_map(|command| {
         let words = command.split_whitespace().map(str::to_owned).filter(|word| word.contains('/')).collect::<Vec<_>>();
-        words.into_iter().map(|word| format!("/home/me/src/fusebox/{word}"))
+        words.into_iter().map(|word| format!("/home/you/src/fusebox/{word}"))
     });
     for path in elsewhere.chain(words) {
         let called = [
@@ -233,7 +240,7 @@ fn reading_is_never_refused() {
         "~/.claude/fusebox.local.json",
         "$HOME/.claude/fusebox.json",
         "~/.local/state/fusebox/state.db",
-        "/home/me/.cargo/bin/fusebox",
+        "/home/you/.cargo/bin/fusebox",
     ];
     let reads = [
         "cat F 2>/dev/null",
@@ -264,119 +271,6 @@ fn reading_is_never_refused() {
     }
 }
 
-/// What is refused as it stands. Those with a redirection or a variable before them are wrapped as text alone.
-const ATTEMPTS: [&str; 32] = [
-    "fusebox grant s1 max_turns=+5",
-    "fusebox resume s1",
-    "fusebox reset s1",
-    "fusebox reload",
-    "fusebox trust",
-    "fusebox uninstall",
-    "fusebox prune",
-    "fusebox init --observe",
-    "/home/me/.cargo/bin/fusebox --json grant s1",
-    "claude --bare -p go",
-    "claude -p go --safe-mode",
-    "claude --setting-sources user -p go",
-    "claude --setting-sources= -p go",
-    "claude -p go --settings {\\\"disableAllHooks\\\":true}",
-    "claude --bg go",
-    "npx -y @anthropic-ai/claude-code@2 --bare -p go",
-    "rm -rf /home/me/.local/state/fusebox",
-    "rm .claude/fusebox.json",
-    "mv .claude/fusebox.local.json ..",
-    "cp x/fusebox.json .claude",
-    "ln -sf /dev/null .claude/fusebox.json",
-    "sed -i s/3/99/ .claude/fusebox.json",
-    "truncate -s 0 .claude/fusebox.json",
-    "git checkout HEAD~3 -- .claude/fusebox.json",
-    "tee /home/me/.claude/fusebox.json",
-    "chmod -x /home/me/.cargo/bin/fusebox",
-    "sqlite3 /home/me/.local/state/fusebox/state.db",
-    "flock /home/me/.local/state/fusebox/locks/all sleep 99",
-    "pkill -9 -x fusebox",
-    "killall -STOP fusebox",
-    "CLAUDE_CODE_SAFE_MODE=1 claude -p go",
-    "echo x >.claude/fusebox.json",
-];
-
-/// Ways to run a command through another program: `§` is its words.
-const BY_WORDS: [&str; 16] = [
-    "env §",
-    "env -u CLAUDECODE X=1 §",
-    "/usr/bin/env -i HOME=$HOME §",
-    "nohup § &",
-    "setsid --fork §",
-    "timeout -k 5 30 §",
-    "nice -n 19 §",
-    "ionice -c 3 §",
-    "stdbuf -oL §",
-    "exec §",
-    "command §",
-    "sudo -E §",
-    "xargs -n 1 §",
-    "find . -maxdepth 0 -exec § \\;",
-    "strace -f -o /dev/null §",
-    "flock /tmp/lock §",
-];
-
-/// Ways to run a text: `§` stands as it is, `'§'` and `"§"` in quotes.
-const BY_TEXT: [&str; 24] = [
-    "§",
-    "true && §",
-    "false || §; true",
-    "cd . ; §",
-    "( § )",
-    "{ §; }",
-    "if true; then §; fi",
-    "for i in 1 2; do §; done",
-    "while §; do sleep 1; done",
-    "case x in x) § ;; esac",
-    "f() { §; }; f",
-    "x=$( § )",
-    "echo \"$( § )\"",
-    "echo `§`",
-    "cat <(§)",
-    "echo y | §",
-    "§ 2>&1 | tee out.txt",
-    "sh -c '§'",
-    "bash -lc \"§\"",
-    "env X=1 bash -euo pipefail -c '§'",
-    "eval '§'",
-    "script -qc '§' /dev/null",
-    "bash <<'END'\n§\nEND",
-    "trap '§' EXIT",
-];
-
-fn wrapped(way: &str, attempt: &str) -> String {
-    with_mention(way, attempt, "")
-}
-
-#[test]
-fn attempts_are_refused_however_they_are_wrapped() {
-    let mut missed = Vec::new();
-    let mut count = 0;
-    for attempt in ATTEMPTS {
-        let begins_with_program = !attempt.starts_with("CLAUDE_CODE");
-        let by_words = BY_WORDS.iter().filter(|_| begins_with_program).map(|way| way.replace('§', attempt));
-        let once: Vec<String> = by_words.chain(BY_TEXT.map(|way| wrapped(way, attempt))).collect();
-        // What ends a here-document or a backtick's text cannot stand in it.
-        let nests = |way: &str, inner: &str| !way.contains("<<") && !(way.contains('`') && inner.contains(['`', '\\']));
-        let pairs = BY_TEXT.iter().flat_map(|way| once.iter().map(move |inner| (*way, inner.as_str())));
-        let twice = pairs.filter(|(way, inner)| nests(way, inner)).map(|(way, inner)| wrapped(way, inner));
-        for command in once.iter().cloned().chain(twice) {
-            count += 1;
-            missed.extend(refused_command(&command).is_none().then_some(command));
-        }
-    }
-    assert!(
-        missed.is_empty(),
-        "{} of {count} are not refused:\n{}",
-        missed.len(),
-        missed[..missed.len().min(40)].join("\n")
-    );
-}
-
 #[test]
 fn the_hook_answers_ordinary_commands_with_nothing() {
     let world = TestWorld::new();
@@ -388,6 +282,6 @@ fn the_hook_answers_ordinary_commands_with_nothing() {
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command},
             "tool_use_id": format!("toolu_{at}"),
         });
-        assert_eq!(world.hook(&call.to_string()).ok(), "", "{command}");
+        assert_eq!(world.hook(call.to_string()).ok(), "", "{command}");
     }
 }

@@ -1,5 +1,6 @@
 //! Clients that a command starts so that the session's hooks do not run in them, or not as here.
 
+use crate::bytes;
 use crate::wire::diversions;
 use crate::wire::shell::invocation::Invocation;
 
@@ -35,22 +36,30 @@ const HARMLESS: [&str; 22] = [
 /// What a client's daemon is told that starts nothing.
 const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
 
+/// The longest name of a variable that is looked at, in bytes.
+const LONGEST_NAME: usize = 100;
+
 /// How its hooks are missed where a command takes the environment away.
 const CLEARED: &str = "leads hooks to another state";
+const SWITCHED: &str = "switches hooks off";
 const UNHOOKED: &str = "has clients start without these hooks";
 const DAEMON: &str = "starts sessions below no client";
 
 /// Returns a variable that diverts a client that is started with it, and what it does; the value that it has already does not.
 pub(super) fn diverting(name: &str, value: Option<&str>) -> Option<(String, &'static str)> {
     let is_kept = |value: &str| value.strip_prefix('$').is_some_and(|it| it == name || it == format!("{{{name}}}"));
-    if value.is_some_and(is_kept) {
+    if value.is_some_and(is_kept) || name.len() > LONGEST_NAME {
         return None;
     }
     diversions::variable_at_a_start(name).map(|row| (name.to_owned(), row.does))
 }
 
 /// Says how a client is started, where its hooks would not be the session's; `diverted` is a variable that the shell has set.
-pub(super) fn unhooked(it: &Invocation, diverted: Option<&(String, &'static str)>) -> Option<String> {
+pub(super) fn unhooked(
+    it: &Invocation,
+    diverted: Option<&(String, &'static str)>,
+    names_switch: bool,
+) -> Option<String> {
     let args = client_args(it)?;
     let told = |(how, does): (String, &str)| format!("a client with `{how}`, which {does}");
     let first =
@@ -63,7 +72,7 @@ pub(super) fn unhooked(it: &Invocation, diverted: Option<&(String, &'static str)
         Some(first) if first == "daemon" || HARMLESS.contains(&first) => return None,
         _ => {}
     }
-    if let Some(option) = by_option(&args) {
+    if let Some(option) = by_option(&args, names_switch) {
         return Some(told(option));
     }
     let set = it.variables.iter().find_map(|(name, value)| diverting(name, *value));
@@ -99,13 +108,13 @@ fn takes_value(option: &str) -> bool {
 }
 
 /// Finds an option that leaves out hooks, and what it does.
-fn by_option(args: &[&str]) -> Option<(String, &'static str)> {
+fn by_option(args: &[&str], names_switch: bool) -> Option<(String, &'static str)> {
     let mut args = args.iter().copied().take_while(|arg| *arg != "--").peekable();
     while let Some(arg) = args.next() {
         let (name, value) = arg.split_once('=').map_or((arg, None), |(name, value)| (name, Some(value)));
         let value = value.or_else(|| args.peek().copied());
         if name == "--settings" {
-            if let Some(found) = value.and_then(by_settings) {
+            if let Some(found) = value.and_then(|settings| by_settings(settings, names_switch)) {
                 return Some(found);
             }
         } else if name == RESTRICTED {
@@ -123,14 +132,15 @@ fn loads_all(option: &str, value: Option<&str>) -> bool {
     option == "--setting-sources" && ["user", "project", "local"].into_iter().all(has)
 }
 
-/// Finds what settings on the command line switch or divert; a file's are not known.
-fn by_settings(settings: &str) -> Option<(String, &'static str)> {
-    if !settings.trim_start().starts_with('{') {
-        return None;
-    }
+/// Whether a text names a setting that switches or diverts hooks.
+pub(super) fn names_switch(text: &str) -> bool {
+    diversions::SETTINGS.iter().any(|row| bytes::find(row.name.as_bytes(), text.as_bytes()).is_some())
+}
+
+/// Finds what settings on the command line switch or divert. A file's are taken for what the command's text names beside it.
+fn by_settings(settings: &str, names_switch: bool) -> Option<(String, &'static str)> {
     let Ok(settings) = serde_json::from_str::<serde_json::Value>(settings) else {
-        let row = diversions::SETTINGS.iter().find(|row| settings.contains(row.name))?;
-        return Some((row.name.to_owned(), row.does));
+        return names_switch.then(|| ("--settings".to_owned(), SWITCHED));
     };
     let is_on = |value: &serde_json::Value| !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false));
     let keys = settings.as_object()?;

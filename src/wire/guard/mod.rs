@@ -50,7 +50,7 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        self.is_mentioned(command).then(|| Walk::new(self).text(command, 0)).flatten()
+        self.is_mentioned(command).then(|| Walk::new(self, command).text(command, 0)).flatten()
     }
 
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
@@ -79,11 +79,16 @@ struct Scope {
 struct Walk<'g> {
     guard: &'g Guard,
     scope: Scope,
+    /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
+    names_switch: bool,
+    /// What the command before writes out, which a shell behind a pipe runs.
+    said: Vec<String>,
 }
 
 impl<'g> Walk<'g> {
-    fn new(guard: &'g Guard) -> Walk<'g> {
-        Walk { guard, scope: Scope { folder: guard.folder.clone(), diverted: None } }
+    fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
+        let scope = Scope { folder: guard.folder.clone(), diverted: None };
+        Walk { guard, scope, names_switch: clients::names_switch(text), said: Vec::new() }
     }
 
     /// Says what a shell's text does that is refused.
@@ -115,7 +120,13 @@ impl<'g> Walk<'g> {
             }
             return None;
         }
-        Invocation::of(simple).iter().find_map(|invocation| self.invocation(invocation, depth))
+        let invocations = Invocation::of(simple);
+        let said = std::mem::take(&mut self.said);
+        let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
+        let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
+        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(it, depth)));
+        self.said = written_out(simple);
+        refused
     }
 
     fn invocation(&mut self, it: &Invocation, depth: usize) -> Option<String> {
@@ -150,7 +161,7 @@ impl<'g> Walk<'g> {
         }
         let diverted = self.scope.diverted.as_ref();
         self.persons_command(it)
-            .or_else(|| clients::unhooked(it, diverted))
+            .or_else(|| clients::unhooked(it, diverted, self.names_switch))
             .or_else(|| processes::ended(self.guard, it))
     }
 
@@ -188,6 +199,17 @@ impl<'g> Walk<'g> {
         (verb == "init" && words.any(|word| word == OBSERVE))
             .then(|| format!("`fusebox init {OBSERVE}`, which only a person may run"))
     }
+}
+
+/// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents.
+fn written_out(simple: &Simple) -> Vec<String> {
+    let Some((name, args)) = simple.words.split_first() else { return Vec::new() };
+    if !matches!(&*name.text, "echo" | "printf" | "print") {
+        return simple.input.iter().map(|text| text.clone().into_owned()).collect();
+    }
+    let words = || args.iter().map(|word| &*word.text).filter(|word| !word.starts_with('-'));
+    let texts = words().filter(|word| word.contains(' ')).map(str::to_owned);
+    [words().collect::<Vec<_>>().join(" ")].into_iter().chain(texts).collect()
 }
 
 #[cfg(test)]

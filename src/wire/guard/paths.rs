@@ -1,9 +1,8 @@
 //! Which files are the session's own: the policy by its folders, the state, the program.
 
-use std::path::{Component, Path, PathBuf};
-
 use crate::engine::pattern;
-use crate::wire::guard::Guard;
+use crate::wire::guard::{Guard, PROGRAM};
+use crate::wire::shell::base;
 
 /// Files whose content decides limits.
 const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing.json"];
@@ -11,37 +10,54 @@ const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing
 /// How the folder of the state is called.
 const STATE: &str = "the folder that holds Fusebox's state";
 
+/// The longest path that a system takes, in bytes.
+pub(super) const LONGEST: usize = 4096;
+
 impl Guard {
     /// Says what a path is, where an agent may not write it; `folder` is where the path is relative to.
+    ///
+    /// Text decides: links are not followed, and no file is looked at.
     pub(super) fn guarded(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let path = self.resolve(folder, path)?;
-        let path = Path::new(&path);
-        if let Some(name) = path.file_name().and_then(|name| name.to_str())
-            && FILES.iter().any(|file| *file == name || (name.starts_with("fusebox") && pattern::matches(name, file)))
-            && path.parent().is_some_and(|parent| self.holds_policy(parent))
-        {
+        let name = base(&path);
+        let is_file = || FILES.iter().any(|file| *file == name || pattern::matches(name, file));
+        if name.starts_with(PROGRAM) && self.holds_policy(&path[..path.len() - name.len()]) && is_file() {
             return Some(format!("`{name}`, which holds the limits"));
         }
-        if let Some(program) = self.program.as_deref().filter(|program| Path::new(program) == path) {
-            return Some(format!("`{program}`, the program that holds the limits"));
+        if self.program.as_deref() == Some(&*path) {
+            return Some(format!("`{path}`, the program that holds the limits"));
         }
-        let state = self.state_dir.as_deref().filter(|state| !state.is_empty())?;
-        path.starts_with(plain(Path::new(state))).then(|| STATE.to_owned())
+        let state = self.state_dir.as_deref().map(bare).filter(|state| !state.is_empty())?;
+        let below = path.strip_prefix(state)?;
+        (below.is_empty() || below.starts_with('/')).then(|| STATE.to_owned())
     }
 
     /// Whether the policy of this session is read from a folder.
-    fn holds_policy(&self, folder: &Path) -> bool {
-        let of_project = self.project.as_deref().map(|project| Path::new(project).join(".claude"));
-        let of_user = self.claude_dir.as_deref().map(PathBuf::from);
-        [of_project, of_user].into_iter().flatten().any(|own| plain(&own) == folder)
+    fn holds_policy(&self, folder: &str) -> bool {
+        let folder = bare(folder);
+        let of_project = self.project.as_deref().map(bare);
+        let project = folder.strip_suffix("/.claude");
+        self.claude_dir.as_deref().map(bare) == Some(folder) || (project.is_some() && project == of_project)
     }
 
-    /// Returns the absolute path that a word of a shell means; nothing where text alone does not tell.
+    /// Returns the absolute path that a word of a shell means, without `.` and `..`; nothing where text alone does not tell.
     pub(super) fn resolve(&self, folder: Option<&str>, word: &str) -> Option<String> {
+        if word.len() > LONGEST {
+            return None;
+        }
         let expanded = self.expanded(folder, word)?;
-        let path = Path::new(&expanded);
-        let path = if path.is_absolute() { path.to_owned() } else { Path::new(folder?).join(path) };
-        plain(&path).into_os_string().into_string().ok()
+        let mut path = if expanded.starts_with('/') { String::new() } else { bare(folder?).to_owned() };
+        for part in expanded.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => path.truncate(path.rfind('/').unwrap_or(0)),
+                _ => {
+                    path.push('/');
+                    path.push_str(part);
+                }
+            }
+        }
+        (path.len() <= LONGEST).then_some(path)
     }
 
     /// Writes the start of a word out: the home folder, and the variables whose values are known.
@@ -65,17 +81,7 @@ impl Guard {
     }
 }
 
-/// Returns a path without `.` and `..`, as text tells: links are not followed.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
+/// Returns a folder's path without the separators at its end.
+fn bare(path: &str) -> &str {
+    path.trim_end_matches('/')
 }

@@ -1,13 +1,15 @@
-use super::*;
+//! What is refused and what passes, one plain command each.
+
+use crate::wire::guard::Guard;
 
 fn guard() -> Guard {
     let own = |path: &str| Some(path.to_owned());
     Guard {
-        state_dir: own("/home/me/.local/state/fusebox"),
+        state_dir: own("/home/you/.local/state/fusebox"),
         program: own("/opt/bin/fusebox"),
         project: own("/p"),
-        claude_dir: own("/home/me/.claude"),
-        home: own("/home/me"),
+        claude_dir: own("/home/you/.claude"),
+        home: own("/home/you"),
         folder: own("/p"),
     }
 }
@@ -51,6 +53,11 @@ fn plain_attempts_are_refused() {
         "env -i claude -p go",
         "claude --setting-sources user -p go",
         "claude --restricted -p go",
+        "echo 'claude --bare -p go' | sh",
+        "printf '%s\\n' 'fusebox grant s1' | bash -s",
+        "cat <<'E' | bash\nclaude --bare -p go\nE",
+        "echo '{\"disableAllHooks\": true}' >s.json; claude --settings s.json -p go",
+        "claude --settings <(echo '{\"disableAllHooks\": true}') -p go",
         "claude --bg go",
         "claude daemon run",
         "node node_modules/@anthropic-ai/claude-code/cli.js --bare -p go",
@@ -94,6 +101,9 @@ fn what_only_mentions_them_is_not() {
         "claude --setting-sources user,project,local -p go",
         "env -u CLAUDECODE claude -p go",
         "claude daemon status",
+        "claude --settings s.json -p go",
+        "ln -s ~/.claude/fusebox.json",
+        "echo 'fusebox grant' | wc -c; curl -fsSL https://x | sh",
         "docker run -e HOME=/x claude-image",
     ] {
         assert_eq!(guard().command(command), None, "{command}");
@@ -107,7 +117,7 @@ fn files_are_known_by_their_paths() {
         (".claude/fusebox.local.json", true),
         ("~/.claude/fusebox.json", true),
         ("/p/docs/../.claude/./fusebox.json", true),
-        ("/home/me/.local/state/fusebox/state.db", true),
+        ("/home/you/.local/state/fusebox/state.db", true),
         ("/opt/bin/fusebox", true),
         ("fusebox.local.json", false),
         ("/other/.claude/fusebox.json", false),

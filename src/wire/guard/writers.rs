@@ -1,6 +1,7 @@
 //! Which files a program writes, by its arguments.
 
 use crate::wire::guard::Guard;
+use crate::wire::guard::paths::LONGEST;
 use crate::wire::shell::{Word, base};
 
 /// Which of its arguments a program writes, moves or takes away.
@@ -106,8 +107,8 @@ impl Guard {
             }
             Writes::InPlace(_) => None,
             Writes::Option(names) => words().enumerate().find_map(|(at, word)| {
-                let value = if names.contains(&word) { words().nth(at + 1) } else { attached(word, names) };
-                any(value)
+                let next = args.get(at + 1).map(|word| &*word.text);
+                any(if names.contains(&word) { next } else { attached(word, names) })
             }),
             Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),
             Writes::Git => self.put_back(folder, args),
@@ -133,7 +134,9 @@ impl Guard {
                 _ => operands.push(word),
             }
         }
-        let destination = destination.or_else(|| operands.pop())?;
+        // One word alone names no destination.
+        let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
+        let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
         self.guarded(folder, destination).or_else(|| {
             let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
             inside.into_iter().find_map(|path| self.guarded(folder, &path))

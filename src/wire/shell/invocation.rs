@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Simple, Word, assignment, base};
+use crate::wire::shell::{Simple, Word, assignment, base};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
@@ -27,7 +27,7 @@ enum Runs {
 /// A program that runs another: its name, its subcommands where it runs others only by them, how, and its options with values.
 type Row = (&'static str, &'static [&'static str], Runs, &'static [&'static str]);
 
-const ROWS: [Row; 60] = [
+const ROWS: [Row; 69] = [
     ("env", &[], Runs::Text(0, &["-S", "--split-string"]), &["-u", "--unset", "-C", "--chdir"]),
     ("nohup", &[], Runs::Words(0), &[]),
     ("setsid", &[], Runs::Words(0), &[]),
@@ -57,6 +57,15 @@ const ROWS: [Row; 60] = [
     ("doas", &[], Runs::Words(0), &["-u", "-C"]),
     ("su", &[], Runs::Text(9, &["-c", "--command"]), &["-s", "-g", "-G"]),
     ("runuser", &[], Runs::Text(0, &["-c", "--command"]), &["-u", "-s", "-g", "-G"]),
+    ("setarch", &[], Runs::Words(1), &[]),
+    ("faketime", &[], Runs::Words(1), &[]),
+    ("xvfb-run", &[], Runs::Words(0), &["-e", "-f", "-n", "-p", "-s", "-w"]),
+    ("dbus-run-session", &[], Runs::Words(0), &[]),
+    ("valgrind", &[], Runs::Words(0), &[]),
+    ("proxychains4", &[], Runs::Words(0), &["-f"]),
+    ("direnv", &["exec"], Runs::Words(1), &[]),
+    ("poetry", &["run"], Runs::Words(0), &[]),
+    ("bundle", &["exec"], Runs::Words(0), &[]),
     ("systemd-run", &[], Runs::Words(0), &["-p", "-u", "-E", "-M", "-H"]),
     ("firejail", &[], Runs::Words(0), &[]),
     ("busybox", &[], Runs::Words(0), &[]),
@@ -108,6 +117,8 @@ pub struct Invocation<'a> {
     pub runners: Vec<(&'a str, &'a [Word<'a>])>,
     /// Texts that a shell runs for it.
     pub scripts: Vec<Cow<'a, str>>,
+    /// Whether it is a shell that runs what comes through a pipe.
+    pub reads_commands: bool,
 }
 
 impl<'a> Invocation<'a> {
@@ -122,7 +133,7 @@ impl<'a> Invocation<'a> {
         let variables = set.map(|(name, value)| (name, Some(value))).collect();
         let mut found = Vec::new();
         let mut open = vec![(Invocation { variables, ..Invocation::default() }, &simple.words[..])];
-        while let Some((mut at, words)) = open.pop() {
+        while let Some((mut at, words)) = open.pop().filter(|_| found.len() < DEEPEST) {
             let mut rest = words;
             for _ in 0..DEEPEST {
                 let Some((program, args)) = rest.split_first() else { break };
@@ -186,6 +197,11 @@ impl<'a> Invocation<'a> {
                 break;
             }
         }
+        self.take_script(*runs, rest, input)
+    }
+
+    /// Takes in the text that a program's operands or input are; returns the words of a command otherwise.
+    fn take_script(&mut self, runs: Runs, rest: &'a [Word<'a>], input: &'a [Cow<'a, str>]) -> &'a [Word<'a>] {
         match runs {
             Runs::Joined if !rest.is_empty() => {
                 self.scripts.push(Cow::Owned(rest.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ")));
@@ -198,6 +214,7 @@ impl<'a> Invocation<'a> {
             Runs::Shell => {
                 // Without a file of its own it runs what it reads.
                 self.scripts.extend(input.iter().filter(|_| rest.is_empty()).cloned());
+                self.reads_commands = rest.is_empty() && input.is_empty();
                 &[]
             }
             _ => rest,
@@ -244,11 +261,14 @@ fn bundles(word: &str, option: &str) -> bool {
 /// Returns the commands that a `find` runs.
 fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = &'a [Word<'a>]> {
     let is_start = |word: &Word| matches!(&*word.text, "-exec" | "-execdir" | "-ok" | "-okdir");
-    let starts = args.iter().enumerate().filter(move |(_, word)| is_start(word));
-    starts.map(|(at, _)| {
-        let after = &args[at + 1..];
-        let length = after.iter().position(|word| matches!(&*word.text, ";" | "+")).unwrap_or(after.len());
-        &after[..length]
+    let mut rest = args;
+    std::iter::from_fn(move || {
+        let start = rest.iter().position(is_start)? + 1;
+        let length = rest[start..].iter().position(|word| matches!(&*word.text, ";" | "+"));
+        let end = length.map_or(rest.len(), |length| start + length);
+        let words = &rest[start..end];
+        rest = &rest[end..];
+        Some(words)
     })
 }
 

@@ -4,6 +4,7 @@
 
 pub mod invocation;
 mod lexer;
+mod words;
 
 use std::borrow::Cow;
 
