@@ -17,6 +17,9 @@ use crate::world::TestWorld;
 /// The commands, one a line.
 const COMMANDS: &str = include_str!("corpus/commands.txt");
 
+/// Commands that mention the client, or projects that are called like this one.
+const MENTIONING: &str = include_str!("corpus/mentions.txt");
+
 /// One half of the corpus. The second was not looked at while the guard was written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Half {
@@ -25,7 +28,8 @@ enum Half {
 }
 
 fn commands(half: Half) -> Vec<String> {
-    let lines = COMMANDS.lines().filter(|line| !line.starts_with('#') && half_of(line) == half);
+    let lines =
+        COMMANDS.lines().chain(MENTIONING.lines()).filter(|line| !line.starts_with('#') && half_of(line) == half);
     lines.map(unescaped).collect()
 }
 
