@@ -6,6 +6,7 @@ use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::ending;
 use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use crate::engine::hidden;
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
@@ -60,6 +61,14 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
 
 /// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
 pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
+    spread(book, id, adds, now);
+    if adds.spend.requests > 0 {
+        book.settle(id);
+    }
+}
+
+/// Does the same for a request that nothing was reserved for.
+pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     let of = |models: &mut BTreeMap<String, Spend>| *models.entry(adds.model.to_owned()).or_default() += adds.spend;
     book.session.tally.spent += adds.spend;
     of(&mut book.session.models);
@@ -67,9 +76,6 @@ pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
         book.session.inherited += adds.spend;
     } else {
         add_to_others(book, adds, now);
-    }
-    if adds.spend.requests > 0 {
-        book.settle(id);
     }
     if let Some(run) = book.run_mut(id) {
         run.tally.spent += adds.spend;
@@ -116,6 +122,7 @@ fn open_history(book: &mut Book, id: &str) {
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(book: &mut Book, run: &str, event: &Event) {
     tick(book, run, event);
+    hidden::charge_hooks(book, run);
     if matches!(event.kind, Kind::SubagentEnded(_) | Kind::Stopped { .. }) {
         unwritten::look(book, run, event);
     }
@@ -259,6 +266,7 @@ fn count_once(book: &mut Book, run: &str, call: &str) {
     if let Some(run) = book.run_mut(run) {
         run.tally.turns += 1;
     }
+    hidden::charge_call(book, run, call);
 }
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.

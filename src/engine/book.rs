@@ -6,9 +6,11 @@ use crate::engine::account::RESERVE_LIVES_MS;
 pub use crate::engine::calls::{CallRecord, CallState, Ended};
 use crate::engine::event::{Background, Moment};
 use crate::engine::handed_down::Cut;
+use crate::engine::hidden::Hidden;
 use crate::engine::meters::Spend;
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
+pub use crate::engine::record::NewCharge;
 use crate::engine::record::{Charge, Record};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Order, Reserve, Run, Session};
@@ -78,6 +80,8 @@ pub struct Book {
     pub saw_notification: bool,
     /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
     pub first_request: Option<Spend>,
+    /// What the requests of this event are taken for that no transcript shows.
+    pub hidden: Hidden,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
     /// The estimates whose responses have come, to be forgotten.
@@ -344,6 +348,7 @@ impl Book {
         self.calls.values_mut().for_each(|call| call.changed = false);
         self.records.clear();
         self.estimated.clear();
+        self.hidden = Hidden::default();
         self.came.clear();
         self.kills.clear();
         self.news.clear();
@@ -386,15 +391,4 @@ impl<'a> Side<'a> {
     fn of(session: &'a mut Session) -> Side<'a> {
         Side { rules: &mut session.rules, warned: &mut session.warned, wants: &mut session.wants }
     }
-}
-
-/// A charge with what it adds: all of it where the response is new, else its growth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewCharge {
-    /// The response as it stands.
-    pub charge: Charge,
-    /// What it adds to the sums.
-    pub adds: Spend,
-    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
-    pub replay_price: (u64, u64),
 }

@@ -123,7 +123,14 @@ fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: S
         Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
             Some(part(&meters.reserved).saturating_add(next))
         }
-        Stage::Call | Stage::Arrival if meters.blind_to_batches => Some(part(&meters.reserved).saturating_add(next)),
+        Stage::Call | Stage::Arrival if meters.blind_to_batches => {
+            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.hidden)))
+        }
+        // A call that is a request itself leaves room for the report.
+        Stage::Call | Stage::Arrival if meters.hidden.requests > 0 => {
+            let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
+            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.hidden)))
+        }
         Stage::Call | Stage::Arrival => Some(0),
         Stage::Result => None,
     }

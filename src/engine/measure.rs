@@ -8,6 +8,7 @@ use crate::engine::book::Book;
 use crate::engine::decide::ScopeUsage;
 use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment};
+use crate::engine::hidden;
 use crate::engine::loops::LOOPS;
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::Scope;
@@ -125,6 +126,7 @@ impl<'a> Actor<'a> {
             duration_ms: run.tally.duration_ms,
             wall_ms: self.event.at.wall_since(run.started),
             reserved: next * self.late(),
+            hidden: self.hidden(of),
             ..self.same
         }
     }
@@ -141,6 +143,7 @@ impl<'a> Actor<'a> {
             reserved: self.held(&session.reserves, &session.rules, of) + self.next(&session.rules, of) * self.late(),
             subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents + pending.starts,
+            hidden: self.hidden(of),
             ..self.same
         }
     }
@@ -153,6 +156,7 @@ impl<'a> Actor<'a> {
         };
         Meters {
             periods: pool.spent(of),
+            hidden: self.hidden(of),
             next,
             reserved: self.held(&pool.reserves, &pool.rules, of) + self.next(&pool.rules, of) * self.late(),
             ..self.same
@@ -186,12 +190,21 @@ impl<'a> Actor<'a> {
         model_of(self.book, self.run)
     }
 
-    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one.
+    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. So is the
+    /// response at work where one of its calls is a request itself.
     fn late(self) -> u64 {
-        match self.event.kind {
-            Kind::BatchEnded(_) => u64::try_from(self.run.unpaid).unwrap_or(0),
+        let late = match self.event.kind {
+            Kind::BatchEnded(_) => self.run.unpaid,
+            Kind::ToolRequested(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
             _ => 0,
-        }
+        };
+        u64::try_from(late).unwrap_or(0)
+    }
+
+    /// What the call at hand would have the client ask.
+    fn hidden(self, of: Option<&Models>) -> Spend {
+        let counts = of.is_none_or(|of| of.include(&self.book.hidden.model));
+        if counts { hidden::ahead(self.book, self.event) } else { Spend::default() }
     }
 
     /// Sums what other requests in flight are expected to spend.

@@ -112,6 +112,8 @@ pub struct Meters {
     pub reserved: Spend,
     /// What the next request is expected to spend.
     pub next: Spend,
+    /// What the call at hand would have the client ask that no transcript shows.
+    pub hidden: Spend,
     /// Working time in milliseconds.
     pub duration_ms: u64,
     /// Wall time in milliseconds.

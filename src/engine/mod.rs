@@ -12,6 +12,7 @@ pub mod enforce;
 pub mod estimate;
 pub mod event;
 pub mod handed_down;
+pub mod hidden;
 pub mod look;
 pub mod loops;
 pub mod measure;

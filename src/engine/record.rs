@@ -140,3 +140,25 @@ pub struct Charge {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_model: bool,
 }
+
+/// A charge with what it adds: all of it where the response is new, else its growth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewCharge {
+    /// The response as it stands.
+    pub charge: Charge,
+    /// What it adds to the sums.
+    pub adds: Spend,
+    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
+    pub replay_price: (u64, u64),
+}
+
+/// How the names begin under which estimates stand among the responses: of those that are missing, and of those that no
+/// transcript shows.
+pub const ESTIMATES: [&str; 2] = ["unwritten:", "hidden:"];
+
+impl Charge {
+    /// Whether it is an estimate, and no row of a transcript.
+    pub fn is_estimate(&self) -> bool {
+        ESTIMATES.iter().any(|name| self.message.starts_with(name))
+    }
+}

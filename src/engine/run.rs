@@ -187,7 +187,7 @@ impl Run {
 
     /// Whether its batches end unseen: by its second request an end would have come.
     pub fn is_blind(&self, sees_batches: bool) -> bool {
-        !sees_batches && self.tally.spent.requests >= 2
+        !sees_batches && self.tally.responses() >= 2
     }
 
     /// Returns the run whose order it carries out: its own, or one above it.

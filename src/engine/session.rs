@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::event::Moment;
+use crate::engine::hidden::ModelHook;
 use crate::engine::meters::Spend;
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::rates::Windows;
@@ -142,8 +143,18 @@ pub struct Tally {
     pub turns: u64,
     /// What requests spent.
     pub spent: Spend,
+    /// What of it is estimated for requests that no transcript shows.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hidden: Spend,
     /// Working time in milliseconds.
     pub duration_ms: u64,
+}
+
+impl Tally {
+    /// Returns how many responses transcripts have shown, or should have.
+    pub fn responses(&self) -> u64 {
+        self.spent.requests.saturating_sub(self.hidden.requests)
+    }
 }
 
 /// How far a transcript has been read.
@@ -330,6 +341,9 @@ pub struct Session {
     /// A fingerprint of the configuration files, to notice edits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub config_print: u64,
+    /// Hooks in the settings that ask the model, which no transcript shows.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model_hooks: Vec<ModelHook>,
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,

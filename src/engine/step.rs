@@ -69,6 +69,8 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     for (run, charge) in late {
         account::charge(book, run, charge, event.at);
     }
+    // What a pool that was counted anew has is what was found; what is estimated from here on it has not.
+    book.pools.iter_mut().for_each(|pool| pool.counted = false);
     ending::told_twice(book, &id, event);
     for recalled in &found.recalled {
         account::recall(book, recalled, event.at);

@@ -10,9 +10,10 @@ use crate::engine::amount::Amount;
 use crate::engine::book::{Book, NewCharge};
 use crate::engine::estimate;
 use crate::engine::event::{Event, Kind, Moment};
+use crate::engine::hidden;
 use crate::engine::measure;
 use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
+use crate::engine::record::{Charge, ESTIMATES};
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
@@ -44,12 +45,14 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     let known = book.unwritten_mut(id).1.sum.requests > 0;
     let Some(run) = book.run_mut(id) else { return };
     let at_batch = matches!(event.kind, Kind::BatchEnded(_));
+    let is_hook = hidden::is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
     let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
     if at_batch && run.growth == Growth::Now {
         run.growth = Growth::Before;
     }
-    let (unpaid, late) = (run.unpaid, if at_batch { LATE } else { 0 });
+    // A hook's own transcript is never written.
+    let (unpaid, late) = (run.unpaid, if at_batch && !is_hook { LATE } else { 0 });
     if unpaid <= late || !is_sure {
         return;
     }
@@ -67,6 +70,7 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         return;
     }
     let (model, at_ms) = (measure::model_of(book, run).to_owned(), now.wall_ms);
+    let is_hook = hidden::is_hook_agent(&run.id);
     let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
     for _ in 0..count {
         account::add(book, id, &Adds { model: &model, at_ms, spend: each, inherited: false }, now);
@@ -81,7 +85,8 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         "responses are missing in the transcript `{path}`; until they are there they are estimated, now at {} and {} tokens each",
         each.cost, each.tokens
     );
-    for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
+    let told = std::iter::once(&mut book.session).chain(&mut book.outer).filter(|_| !is_hook);
+    for session in told {
         if !session.said.iter().any(|said| said == "unwritten") {
             session.said.push("unwritten".to_owned());
             session.tell(&what);
@@ -107,5 +112,5 @@ pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<S
 
 /// Returns the name under which an estimate stands among the responses.
 fn name(holder: &str, number: u64) -> String {
-    format!("unwritten:{holder}:{number}")
+    format!("{}{holder}:{number}", ESTIMATES[0])
 }

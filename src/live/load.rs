@@ -14,7 +14,7 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{orphans, pin, prune, recall, shared, unwritten};
+use crate::live::{hidden, orphans, pin, prune, recall, shared, unwritten};
 use crate::pricing;
 use crate::store::Store;
 use crate::transcript::intake::{self, Charges, Intake, Prices};
@@ -215,6 +215,7 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     if findings.charges.is_empty() && unwritten::is_all(book, event) {
         book.first_request = Some(unwritten::first_request(book, table(), event.at.wall_ms));
     }
+    hidden::look(book, event, &findings.charges, table);
     if let Some((_, Some(trouble))) = loaded.get() {
         say_once(&mut book.session, "pricing", &trouble.to_string());
     }
@@ -329,7 +330,7 @@ fn mean_first_request(store: &Store, agent_type: &str) -> Result<Option<Spend>> 
 /// Learns from first requests of subagents what the next one of their type may cost.
 pub fn learn_first_requests(store: &Store, book: &Book, findings: &Findings) -> Result<()> {
     for (id, new) in &findings.charges {
-        let is_first = |run: &&Run| !run.is_main() && run.tally.spent.requests == 1 && new.adds.requests == 1;
+        let is_first = |run: &&Run| !run.is_main() && run.tally.responses() == 1 && new.adds.requests == 1;
         let Some(run) = book.run(id).filter(is_first) else { continue };
         let name = first_request_fact(&run.agent_type);
         let known = store.fact(&name)?.and_then(|fact| serde_json::from_str::<(u64, Spend)>(&fact).ok());

@@ -4,6 +4,7 @@ pub mod calendar;
 pub mod catch_up;
 pub mod ending;
 pub mod failing;
+pub mod hidden;
 pub mod load;
 pub mod orphans;
 pub mod pin;

@@ -80,6 +80,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     let registered = handlers::registered(world, &folder);
     session.handlers = registered.events.iter().fold(0, |bits, event| bits | event.bit());
     session.diversions = registered.diversions;
+    session.model_hooks = registered.model_hooks;
     session.mods = mods(world, &folder);
     Ok(())
 }

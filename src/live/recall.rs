@@ -102,7 +102,7 @@ fn has_gap(book: &Book, event: &Event, found: &Findings) -> bool {
     match (book.session.sees_batches, &event.kind) {
         (true, _) => usize::try_from(run.unpaid + 1).is_ok_and(|at_work| at_work < new),
         // Some clients tell no end of a batch; one that does tells the first.
-        (false, Kind::BatchEnded(_)) => run.tally.spent.requests + new as u64 > 1,
+        (false, Kind::BatchEnded(_)) => run.tally.responses() + new as u64 > 1,
         (false, _) => false,
     }
 }

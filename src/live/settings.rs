@@ -21,6 +21,7 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
         Kind::ConfigChanged { .. } => {
             let now = handlers::registered(world, Path::new(&folder));
             let Some(harm) = loss(book.session.handlers, &now).or_else(|| diversion(&book.session, &now)) else {
+                book.session.model_hooks = now.model_hooks;
                 return;
             };
             answer.decision = Some("block");

@@ -12,7 +12,7 @@ use crate::engine::pool::Pool;
 use crate::engine::rules::Rules;
 use crate::engine::session::Session;
 use crate::error::Result;
-use crate::live::{calendar, pin};
+use crate::live::{calendar, hidden, pin};
 use crate::store::Store;
 
 /// Lays into a book what its session shares with others, as of a wall time in milliseconds.
@@ -37,6 +37,9 @@ pub fn lay_outer(store: &Store, book: &mut Book) -> Result<()> {
 /// charged. A plain call is not: each request was.
 pub fn matters(book: &Book, event: &Event) -> bool {
     let session = &book.session;
+    if hidden::is_any(session, event) {
+        return true;
+    }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
     let call = match &event.kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,

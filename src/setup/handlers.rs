@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use crate::engine::hidden::ModelHook;
 use crate::files;
 use crate::setup::hooks::{self, Found};
 use crate::setup::json;
@@ -42,6 +43,8 @@ pub struct Registered {
     pub diverted: Option<(PathBuf, &'static str)>,
     /// A hash of all such variables with their values; zero where there are none.
     pub diversions: u64,
+    /// The handlers that ask the model, of anybody's, where nothing switches them off.
+    pub model_hooks: Vec<ModelHook>,
     /// Every file with handlers of ours that cover their event, with these events.
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
@@ -83,6 +86,9 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
             _ => registered.events.extend(&events),
+        }
+        if switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope)) {
+            hooks::find_asking(&file.text).into_iter().for_each(|hook| hooks::count(&mut registered.model_hooks, hook));
         }
         if !events.is_empty() {
             registered.files.push((file.place.settings.clone(), events));

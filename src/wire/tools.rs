@@ -46,6 +46,29 @@ const TOOLS: [(&str, Does); 14] = [
     ("NotebookWrite", Does::Writes),
 ];
 
+/// What a request to the model holds that the client makes for a tool, and that no transcript shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asks {
+    /// Tokens of its prompt.
+    pub prompt: u64,
+    /// Tokens of its answer.
+    pub completion: u64,
+    /// Web searches that the server makes for it.
+    pub searches: u64,
+}
+
+/// The tools that are requests themselves, to the session's model. What a search finds comes back as input; of a page client
+/// 2.1.328 sends 100,000 characters at most, and half of that is taken for a page.
+const ASKING: [(&str, Asks); 2] = [
+    ("WebSearch", Asks { prompt: 12_500, completion: 500, searches: 1 }),
+    ("WebFetch", Asks { prompt: 12_500, completion: 500, searches: 0 }),
+];
+
+/// Returns what a tool asks the model that no transcript shows.
+pub fn asks(tool: &str) -> Option<Asks> {
+    ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
+}
+
 /// The fields of all these tools' inputs that are read.
 #[derive(Default, Deserialize)]
 #[serde(default)]

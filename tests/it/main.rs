@@ -11,6 +11,7 @@ mod corners;
 mod cost;
 mod doctor;
 mod endings;
+mod hidden;
 mod install;
 mod late_usage;
 mod laws;

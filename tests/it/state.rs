@@ -93,7 +93,8 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> Rules {
 /// What so many tool calls and thousandths of a dollar make.
 pub fn used(turns: u64, milli_usd: u64) -> Tally {
     let cost = Amount(milli_usd * PICO / 1000);
-    Tally { turns, spent: Spend { requests: 4, tokens: 12_000, cache_reads: 50_000, cost }, duration_ms: 300_000 }
+    let spent = Spend { requests: 4, tokens: 12_000, cache_reads: 50_000, cost };
+    Tally { turns, spent, duration_ms: 300_000, ..Tally::default() }
 }
 
 /// A response that cost so many thousandths of a dollar.

@@ -12,49 +12,60 @@ use crate::world::TestWorld;
 /// What one of the rows costs.
 const ONE: Amount = Amount(5_840_000_000);
 
-struct Story {
-    world: TestWorld,
+/// A session whose events and rows a test writes as it likes.
+pub struct Story {
+    pub world: TestWorld,
 }
 
 impl Story {
-    fn begin(policy: &Value) -> Story {
+    pub fn begin(policy: &Value) -> Story {
+        Story::with(policy, |_| {})
+    }
+
+    /// Begins a session in a world that is laid out first.
+    pub fn with(policy: &Value, lay_out: impl FnOnce(&TestWorld)) -> Story {
         let world = TestWorld::new();
+        lay_out(&world);
         world.write("home/.claude/fusebox.json", policy.to_string());
         let story = Story { world };
         story.event("UserPromptSubmit", &json!({"prompt": "go"}));
         story
     }
 
-    fn event(&self, name: &str, rest: &Value) -> String {
+    pub fn event(&self, name: &str, rest: &Value) -> String {
         let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
             "prompt_id": "p1", "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         self.world.hook(input).ok()
     }
 
+    /// Returns the time as rows have it.
+    pub fn now(&self) -> String {
+        logbook::time(World::real().now().wall_ms)
+    }
+
     /// Ends a batch of one call.
-    fn batch(&self, id: &str) -> String {
+    pub fn batch(&self, id: &str) -> String {
         self.event("PostToolBatch", &json!({"tool_calls": [call(id)]}))
     }
 
     /// Ends a batch of a subagent's.
-    fn batch_of(&self, agent: &str, id: &str) -> String {
+    pub fn batch_of(&self, agent: &str, id: &str) -> String {
         self.event("PostToolBatch", &json!({"agent_id": agent, "agent_type": "Explore", "tool_calls": [call(id)]}))
     }
 
     /// Writes rows of responses that were given just now.
-    fn write(&self, ids: &[&str]) {
-        let at = logbook::time(World::real().now().wall_ms);
-        self.write_at(ids, &at);
+    pub fn write(&self, ids: &[&str]) {
+        self.write_at(ids, &self.now());
     }
 
-    fn write_at(&self, ids: &[&str], at: &str) {
+    pub fn write_at(&self, ids: &[&str], at: &str) {
         let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
             "cache_read_input_tokens": 2000});
         ids.iter().for_each(|id| self.write_row(id, at, &usage));
     }
 
-    fn write_row(&self, id: &str, at: &str, usage: &Value) {
+    pub fn write_row(&self, id: &str, at: &str, usage: &Value) {
         let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
         let row = json!({"type": "assistant", "timestamp": at, "message": message});
         let before = self.world.read("s1.jsonl").unwrap_or_default();
@@ -62,16 +73,16 @@ impl Story {
     }
 
     /// Returns what the user's budget of the day has counted.
-    fn spent_today(&self) -> Amount {
+    pub fn spent_today(&self) -> Amount {
         let pools = Store::open_for(&self.world.path("state"), None).unwrap().pools().unwrap();
         pools[0].spent(None).day.cost
     }
 
-    fn state(&self) -> (Session, Vec<Run>) {
+    pub fn state(&self) -> (Session, Vec<Run>) {
         load(&self.world, "s1")
     }
 
-    fn cost(&self) -> Amount {
+    pub fn cost(&self) -> Amount {
         self.state().0.tally.spent.cost
     }
 }
