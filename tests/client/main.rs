@@ -20,6 +20,7 @@ mod delegation;
 mod duration;
 mod endings;
 mod harness;
+mod hidden;
 mod identity;
 mod loops;
 #[cfg(target_os = "linux")]
