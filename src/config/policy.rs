@@ -34,6 +34,12 @@ pub struct Pinned {
     /// Whether the project or the user has a `fusebox.json`.
     #[serde(default)]
     pub has_policy_file: bool,
+    /// The text of the person's own prices; empty where there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prices: String,
+    /// The time zone in which days began for whoever started the client; empty where the policy alone says.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub zone: String,
 }
 
 impl Pinned {
@@ -49,7 +55,7 @@ impl Pinned {
             *doc = settled;
         }
         let frontmatter = agents.into_iter().collect();
-        (Pinned { docs: all, frontmatter, trust, has_policy_file: false }, problems)
+        (Pinned { docs: all, frontmatter, trust, ..Pinned::default() }, problems)
     }
 
     /// Returns whether Fusebox blocks.
@@ -99,6 +105,10 @@ impl Pinned {
 
     /// Returns the name of the time zone in which days begin; nothing for the machine's.
     pub fn time_zone(&self) -> Option<&str> {
+        self.configured_zone().or(Some(self.zone.as_str()).filter(|zone| !zone.is_empty()))
+    }
+
+    fn configured_zone(&self) -> Option<&str> {
         let top = self.stack(Who::Top);
         let (name, _) = top.strongest(|term| if let Term::TimeZone(name) = term { Some(name) } else { None })?;
         Some(name.as_str()).filter(|name| *name != LOCAL_TIME)

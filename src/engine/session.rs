@@ -224,6 +224,9 @@ pub struct Session {
     /// Name of the pinned policy.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: String,
+    /// Whether the policy brings prices of the person's own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_own_prices: bool,
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,

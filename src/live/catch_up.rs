@@ -5,8 +5,7 @@ use crate::engine::book::Book;
 use crate::engine::runs;
 use crate::error::Result;
 use crate::live::load::Pin;
-use crate::live::{orphans, shared};
-use crate::pricing;
+use crate::live::{orphans, pin, shared};
 use crate::store::Store;
 use crate::transcript::intake::Intake;
 use crate::world::World;
@@ -27,7 +26,8 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
 }
 
 fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
-    let (table, _) = pricing::load(world);
+    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
+    let table = pin::prices(store, policy.as_deref());
     let mut intake = Intake::new(store, &table);
     intake.main(book, None)?;
     let rulebook = Pin::of(world, store, &book.session);

@@ -15,7 +15,6 @@ use crate::engine::session::{Run, Session, Status};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
 use crate::live::{hidden, orphans, pin, prune, recall, shared, unwritten};
-use crate::pricing;
 use crate::store::Store;
 use crate::transcript::intake::{self, Charges, Intake, Prices};
 use crate::transcript::{dialogs, layout};
@@ -183,9 +182,10 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 }
 
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
-pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
+pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let loaded = OnceCell::new();
-    let table = || &loaded.get_or_init(|| pricing::load(world)).0;
+    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
+    let table = || loaded.get_or_init(|| pin::prices(store, policy.as_deref()));
     let mut intake = Intake::new(store, Prices::Lazily(&table));
     let mut findings = Findings::default();
     match &event.agent {
@@ -216,9 +216,6 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
         book.first_request = Some(unwritten::first_request(book, table(), event.at.wall_ms));
     }
     hidden::look(book, event, &findings.charges, table);
-    if let Some((_, Some(trouble))) = loaded.get() {
-        say_once(&mut book.session, "pricing", &trouble.to_string());
-    }
     for (holder, _) in &findings.charges {
         need_run(store, book, holder)?;
     }
@@ -240,14 +237,6 @@ fn answered_by_hooks(book: &Book, event: &Event) -> Vec<String> {
         Agent::Sub { id, .. } => layout::agent_file(main, id),
     };
     dialogs::by_hooks(&path, &granted).unwrap_or_default()
-}
-
-/// Tells the person something once a session.
-pub fn say_once(session: &mut Session, key: &str, what: &str) {
-    if !session.said.iter().any(|said| said == key) {
-        session.said.push(key.to_owned());
-        session.notices.push(format!("Fusebox: {what}"));
-    }
 }
 
 /// Finds out how the acting subagent was spawned, until that is known.

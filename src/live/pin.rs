@@ -1,5 +1,6 @@
 //! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -9,13 +10,14 @@ use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session, Status};
 use crate::error::{Error, ErrorKind, Result};
-use crate::live::{prune, shared};
-use crate::processes;
+use crate::live::{calendar, prune, shared};
+use crate::pricing::table::Table;
 use crate::setup::place::Folders;
 use crate::setup::{handlers, mods};
 use crate::store::Store;
 use crate::wire::input::Input;
 use crate::world::World;
+use crate::{pricing, processes};
 
 /// For so long after a session's last event a client that its agent started, and that nobody attends to, is still charged to it.
 const OUTLIVED_MS: u64 = 86_400_000;
@@ -103,19 +105,48 @@ pub fn remember_client(store: &Store, session: &Session) -> Result<()> {
 pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result<()> {
     let folder = PathBuf::from(&session.folder);
     let trusted = store.fact(&trust_fact(&session.project))?.is_some();
-    let (policy, problems) = load::load(world, &folder, trusted);
-    let text = serde_json::to_string(&policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))?;
-    let name = format!("{:016x}", crate::wire::input::hash(&text));
+    let (mut policy, problems) = load::load(world, &folder, trusted);
+    policy.prices = pricing::text(world).0;
+    tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
+    policy.zone = calendar::name_of_system(world.now().wall_ms);
+    let text = text_of(&policy)?;
+    let name = name_of(&text);
     store.set_fact(&policy_fact(&name), &text)?;
     prune::keep_for(store, policy.retention_days())?;
-    tell_of_change(store, session, &name)?;
     apply(session, &policy, &name);
     watch(world, session, &policy);
     shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
+    session.notices.extend(pricing::load(world).1.map(|trouble| format!("Fusebox: {trouble}")));
     session
         .notices
         .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
     Ok(())
+}
+
+fn text_of(policy: &Pinned) -> Result<String> {
+    serde_json::to_string(policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))
+}
+
+fn name_of(text: &str) -> String {
+    format!("{:016x}", crate::wire::input::hash(text))
+}
+
+/// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
+/// embedded ones.
+pub fn prices(store: &Store, policy: Option<&str>) -> Table {
+    let policy = policy.and_then(|name| stored(store, name).ok().flatten());
+    pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0
+}
+
+/// Returns a number that changes when a file of the configuration or of prices does.
+pub fn fingerprint(world: &World, folder: &Path) -> u64 {
+    let print = load::fingerprint(world, folder);
+    let prices = pricing::path(world).and_then(|path| path.metadata().ok());
+    prices.map_or(print, |meta| {
+        let mut hasher = DefaultHasher::new();
+        (print, meta.len(), meta.modified().ok()).hash(&mut hasher);
+        hasher.finish()
+    })
 }
 
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
@@ -134,7 +165,7 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
 fn watch(world: &World, session: &mut Session, policy: &Pinned) {
-    session.config_print = load::fingerprint(world, &PathBuf::from(&session.folder));
+    session.config_print = fingerprint(world, &PathBuf::from(&session.folder));
     session.log = if policy.has_policy_file() { format!("{}/.claude/logs", session.folder) } else { String::new() };
 }
 
@@ -148,6 +179,7 @@ fn apply(session: &mut Session, policy: &Pinned, name: &str) {
     session.project_rules = policy.project();
     session.mode = policy.mode();
     session.on_error = policy.on_error();
+    session.has_own_prices = !policy.prices.is_empty();
     name.clone_into(&mut session.policy);
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::config::load;
 use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
 use crate::engine::session::Session;
@@ -56,7 +55,7 @@ fn last_look(world: &World, book: &mut Book, folder: &str) {
 
 /// Tells of an edit of the configuration, once.
 fn edits(world: &World, book: &mut Book, folder: &str) {
-    let print = load::fingerprint(world, Path::new(folder));
+    let print = pin::fingerprint(world, Path::new(folder));
     if print != book.session.config_print && book.session.config_print != 0 {
         book.session.config_print = print;
         book.session.tell(

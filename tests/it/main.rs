@@ -21,6 +21,7 @@ mod manual;
 mod nested;
 mod observe;
 mod picture;
+mod pinned;
 mod replay;
 mod report;
 mod retention;
