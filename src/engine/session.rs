@@ -320,6 +320,9 @@ pub struct Session {
     /// Whether a prompt was ever seen.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sees_prompts: bool,
+    /// Whether a response was billed since its client started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_metered: bool,
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_tails: Vec<Tail>,

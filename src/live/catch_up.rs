@@ -29,6 +29,7 @@ fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
     let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
     let table = pin::prices(store, policy.as_deref());
     let mut intake = Intake::new(store, &table);
+    intake.now_ms = Some(world.now().wall_ms);
     intake.main(book, None)?;
     let rulebook = Pin::of(world, store, &book.session);
     for agent in intake.unannounced(book, |_| false)? {

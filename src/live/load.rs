@@ -187,6 +187,7 @@ pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings>
     let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
     let table = || loaded.get_or_init(|| pin::prices(store, policy.as_deref()));
     let mut intake = Intake::new(store, Prices::Lazily(&table));
+    intake.now_ms = Some(event.at.wall_ms);
     let mut findings = Findings::default();
     match &event.agent {
         Agent::Main => intake.main(book, None)?,

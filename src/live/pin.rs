@@ -58,6 +58,7 @@ fn process(pid: u32) -> Option<Process> {
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
 pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
+    session.is_metered = false;
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
     let known = match session.client {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge};
+use crate::engine::estimate;
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::session::Tail;
@@ -93,6 +94,8 @@ pub struct Intake<'a, C: Charges> {
     pub charges: C,
     /// The prices.
     pub prices: Prices<'a>,
+    /// The moment of reading, in milliseconds since 1970: when responses were given whose rows do not say, or say what cannot be.
+    pub now_ms: Option<i64>,
     /// Responses found, each with its run.
     pub found: Vec<(String, NewCharge)>,
     /// Sentences for the person: unknown models, usage that cannot be.
@@ -107,7 +110,8 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
     pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
         let prices = prices.into();
-        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new(), closed_ms: None }
+        let (found, remarks, origins) = (Vec::new(), Vec::new(), Vec::new());
+        Intake { charges, prices, now_ms: None, found, remarks, origins, closed_ms: None }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
@@ -187,7 +191,7 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
     /// there yet is nothing strange.
     fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
-        let chunk = match tail::read_from(Path::new(&at.path), at.offset, upto) {
+        let mut chunk = match tail::read_from(Path::new(&at.path), at.offset, upto) {
             Ok(chunk) => chunk,
             Err(cause) => {
                 if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
@@ -200,16 +204,58 @@ impl<'a, C: Charges> Intake<'a, C> {
             && let Some(run) = book.run_mut(run)
         {
             run.growth = Growth::Now;
-            run.unpaid = run.unpaid.saturating_sub_unsigned(chunk.uncounted.len() as u32).max(-1);
         }
+        let is_first = at.offset == 0;
         at.offset = chunk.offset;
         book.saw_notification |= chunk.notification;
         if let Some(cost) = chunk.client_cost {
             book.session.client_cost = Some(cost.0);
         }
         self.remarks.extend(chunk.suspicious.into_iter().map(|doubt| format!("Fusebox: {doubt}")));
+        let now_ms = self.now_ms.unwrap_or(book.session.last.wall_ms);
+        for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
+            // What is new in a file that was read before is none of a time before the session, unless it is a copy.
+            let is_earlier = response.at_ms.saturating_add(CLOCKS_MS) < book.session.started.wall_ms;
+            let is_old = !is_first && is_earlier && response.billed_by.is_none() && !book.session.is_fork;
+            if response.at_ms == 0 || is_old {
+                response.at_ms = now_ms;
+            }
+        }
         for response in &chunk.responses {
             self.take(book, run, response)?;
+        }
+        let is_counted = |id: &String| chunk.responses.iter().any(|response| response.id == *id);
+        for (_, response) in chunk.uncounted.iter().filter(|(id, _)| !is_counted(id)) {
+            match book.session.is_metered && !(is_first && is_earlier(book, response)) {
+                true => self.take_unmetered(book, run, response)?,
+                false => pay(book, run),
+            }
+        }
+        Ok(())
+    }
+
+    /// Charges a response that its row calls free, in a session whose other responses are billed, as one that is missing: an
+    /// agent can write on its transcript.
+    fn take_unmetered(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
+        let session = book.session.id.clone();
+        let is_copy = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
+        let Some(of) = book.run(run).filter(|_| !is_copy) else { return Ok(()) };
+        let (spend, replay_price, context) = (estimate::unwritten(book, of), of.replay_price, of.context);
+        if self.charges.find(&response.id, &session)?.is_some() {
+            return Ok(());
+        }
+        let (message, model, at_ms) = (response.id.clone(), response.model.clone(), response.at_ms);
+        let charge =
+            Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
+        self.charges.keep(charge.clone())?;
+        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
+        if !book.session.said.iter().any(|said| said == "unmetered") {
+            book.session.said.push("unmetered".to_owned());
+            self.remarks.push(
+                "Fusebox: a response is called free in the transcript although others of this session are billed; it is \
+                 charged as an average one"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
@@ -235,6 +281,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             None if book.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) => return Ok(()),
             None => {
                 let inherited = is_copy || self.was_billed(book, response)?;
+                book.session.is_metered |= !inherited;
                 (Charge { inherited, ..response.charge((&session, run), &priced) }, spend)
             }
             Some(before) => match grown(&before, spend) {
@@ -288,6 +335,16 @@ impl<'a, C: Charges> Intake<'a, C> {
         }
     }
 }
+
+/// Takes a response that costs nothing for one of those that a run still owes.
+fn pay(book: &mut Book, run: &str) {
+    if let Some(run) = book.run_mut(run) {
+        run.unpaid = (run.unpaid - 1).max(-1);
+    }
+}
+
+/// How far the client's clock may be behind ours.
+const CLOCKS_MS: i64 = 60_000;
 
 /// Whether a response was made before a session began.
 fn is_earlier(book: &Book, response: &Response) -> bool {

@@ -34,8 +34,8 @@ pub struct ResponseRow<'a> {
 pub enum Parsed<'a> {
     /// A response to charge.
     Response(Box<ResponseRow<'a>>),
-    /// A response that nobody is billed for, or whose usage is not told, by its id.
-    Uncounted(Cow<'a, str>),
+    /// A response that nobody is billed for, or whose usage is not told.
+    Uncounted(Box<ResponseRow<'a>>),
     /// Nothing to charge.
     Other,
     /// A response that cannot be read, and why.
@@ -130,14 +130,16 @@ impl<'a> Row<'a> {
         if is_none || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
             return Parsed::Other;
         }
-        let Some(usage) = usage.filter(|_| self.unmetered != Some(true)) else { return Parsed::Uncounted(id.0) };
-        if id.0.is_empty() {
+        let usage = usage.filter(|_| self.unmetered != Some(true));
+        if id.0.is_empty() && usage.is_some() {
             return Parsed::Broken("usage without a `message.id`".to_owned());
         }
         let at_ms = DateTime::parse_from_rfc3339(&self.timestamp.0).ok().map(|at| at.timestamp_millis());
-        let (usage, doubtful) = usage.read();
+        let counts = usage.is_some();
+        let (usage, doubtful) = usage.map(RawUsage::read).unwrap_or_default();
         let billed_by = self.billed_by.map(|session| session.0);
-        Parsed::Response(Box::new(ResponseRow { id: id.0, model: model.0, at_ms, usage, billed_by, doubtful }))
+        let row = Box::new(ResponseRow { id: id.0, model: model.0, at_ms, usage, billed_by, doubtful });
+        if counts { Parsed::Response(row) } else { Parsed::Uncounted(row) }
     }
 }
 
@@ -315,7 +317,7 @@ mod tests {
         }
         assert!(parse(r#""type":"#, r#""isVirtual":false,"isUnmetered":null,"type":"#).is_some());
         let unmetered = ROW.replace(r#""type":"#, r#""isUnmetered":true,"type":"#);
-        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(id) if id == "a"));
+        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(row) if row.id == "a"));
         let result = br#"{"type":"user","message":7,"toolUseResult":{"usage":{"output_tokens":5}}}"#;
         assert!(matches!(response(result), Parsed::Other));
     }

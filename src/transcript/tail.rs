@@ -4,7 +4,7 @@
 //! that matter decides which lines are looked at, and only those are parsed.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::mem;
 use std::path::Path;
@@ -21,8 +21,8 @@ use crate::transcript::row::{self, Parsed, ResponseRow};
 pub struct Chunk {
     /// The responses, one per `message.id`, in the order of the file.
     pub responses: Vec<Response>,
-    /// The ids of responses without a usage that counts: nobody is billed for them.
-    pub uncounted: BTreeSet<String>,
+    /// Responses without a usage that counts, by their ids: nobody is billed for them.
+    pub uncounted: BTreeMap<String, Response>,
     /// Where to read on: after the last complete line.
     pub offset: u64,
     /// The client's own total, by its last `cost-state` row.
@@ -147,7 +147,7 @@ impl Chunk {
     fn take_response(&mut self, line: &[u8]) -> bool {
         match row::response(line) {
             Parsed::Response(row) => return self.add(*row),
-            Parsed::Uncounted(id) => drop(self.uncounted.insert(id.into_owned())),
+            Parsed::Uncounted(row) => drop(self.uncounted.insert(row.id.to_string(), response_of(*row))),
             Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
             Parsed::Other => {}
         }
@@ -168,18 +168,13 @@ impl Chunk {
         if row.doubtful {
             self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
-        let at_ms = row.at_ms.unwrap_or(0);
         // The rows of one response nearly always stand together: this saves their copies.
         match self.responses.last_mut().filter(|last| last.id == row.id) {
             Some(last) => {
-                let shrinks = last.fold(at_ms, &row.usage);
+                let shrinks = last.fold(row.at_ms.unwrap_or(0), &row.usage);
                 self.doubt_shrinking(shrinks, &row.id);
             }
-            None => {
-                let (id, model) = (row.id.into_owned(), row.model.into_owned());
-                let billed_by = row.billed_by.map(Cow::into_owned);
-                self.responses.push(Response { id, model, at_ms, usage: row.usage, billed_by });
-            }
+            None => self.responses.push(response_of(row)),
         }
         true
     }
@@ -221,6 +216,11 @@ impl Chunk {
             self.suspicious.push(sentence.into());
         }
     }
+}
+
+fn response_of(row: ResponseRow) -> Response {
+    let (id, model, billed_by) = (row.id.into_owned(), row.model.into_owned(), row.billed_by.map(Cow::into_owned));
+    Response { id, model, at_ms: row.at_ms.unwrap_or(0), usage: row.usage, billed_by }
 }
 
 #[cfg(test)]

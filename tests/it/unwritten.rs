@@ -72,6 +72,14 @@ impl Story {
         self.world.write("s1.jsonl", format!("{before}{row}\n"));
     }
 
+    /// Writes a row of a response that nobody is billed for.
+    pub fn write_unmetered(&self, id: &str) {
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": {"input_tokens": 10, "output_tokens": 20}});
+        let row = json!({"type": "assistant", "isUnmetered": true, "message": message});
+        let before = self.world.read("s1.jsonl").unwrap_or_default();
+        self.world.write("s1.jsonl", format!("{before}{row}\n"));
+    }
+
     /// Returns what the user's budget of the day has counted.
     pub fn spent_today(&self) -> Amount {
         let pools = Store::open_for(&self.world.path("state"), None).unwrap().pools().unwrap();
@@ -182,17 +190,40 @@ fn one_may_come_and_another_be_missing_in_one_event() {
 #[test]
 fn responses_that_are_there_without_a_usage_that_counts_cost_nothing() {
     let story = Story::begin(&json!({}));
-    story.write(&["m0"]);
-    story.batch("t0");
     for id in ["t1", "t2", "t3", "t4"] {
-        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": {"input_tokens": 10, "output_tokens": 20}});
-        let row = json!({"type": "assistant", "isUnmetered": true, "message": message});
-        let before = story.world.read("s1.jsonl").unwrap();
-        story.world.write("s1.jsonl", format!("{before}{row}\n"));
+        story.write_unmetered(id);
         assert_eq!(story.batch(id), "");
     }
     story.event("Stop", &json!({}));
-    assert_eq!(story.cost(), ONE);
+    assert_eq!(story.cost(), Amount::ZERO);
+}
+
+#[test]
+fn responses_that_are_called_free_among_others_that_are_billed_are_charged_as_average_ones() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    story.write_unmetered("m1");
+    assert!(story.batch("t1").contains("called free"), "the person is told");
+    story.write_unmetered("m2");
+    assert_eq!(story.batch("t2"), "");
+    // What the row says later adds what it cost more, and the same row again adds nothing.
+    story.write(&["m2"]);
+    story.write_unmetered("m2");
+    story.batch("t3");
+    assert_eq!((story.cost(), story.spent_today()), (ONE * 3, ONE * 3));
+}
+
+#[test]
+fn a_response_without_a_time_or_from_before_its_session_is_todays() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    for (id, at) in [("m1", ""), ("m2", "2020-01-01T00:00:00.000Z"), ("m3", "yesterday")] {
+        story.write_at(&[id], at);
+        story.batch(id);
+    }
+    assert_eq!((story.cost(), story.spent_today()), (ONE * 4, ONE * 4));
 }
 
 #[test]
