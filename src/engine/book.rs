@@ -80,6 +80,8 @@ pub struct Book {
     pub saw_notification: bool,
     /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
     pub first_request: Option<Spend>,
+    /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
+    pub unknown_first: Spend,
     /// What the requests of this event are taken for that no transcript shows.
     pub hidden: Hidden,
     /// Responses that were charged at an estimate in this event, to be kept.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::engine::event::{Call, Event, Intent, Kind};
-use crate::engine::look::{Look, grace, look, look_rate};
+use crate::engine::look::{self, Look, grace, look, look_rate};
 use crate::engine::meters::Meters;
 use crate::engine::policy::{Action, Mode, Scope};
 use crate::engine::pool::Pool;
@@ -136,11 +136,13 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
     let mut findings = Vec::new();
     let wants_now = is_call(stage);
+    let mut waits = false;
     let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
     for used in usage.scopes.iter().filter(|used| stage != Stage::Prompt || used.scope != Scope::Run) {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
         let stage = if wants_now && used.scope == Scope::Run { Stage::Call } else { stage };
         let around = Look { used, stage, event, told, model: usage.model };
+        waits |= used.rules.rules.iter().any(|rule| look::waits(rule, around));
         findings.extend(used.wants.iter().filter(|_| wants_now).cloned());
         findings.extend(used.rules.rules.iter().filter_map(|rule| look(rule, around)));
         findings.extend(used.rules.rates.iter().filter_map(|rate| look_rate(rate, around)));
@@ -154,6 +156,9 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
         new
     });
     let mut verdict = answer(usage, (event, stage), findings);
+    if waits && verdict.step < Step::Ask {
+        return refuse(Step::Deny, Vec::new(), Refusal::Waits);
+    }
     if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
         (&event.kind, verdict.step)
     {

@@ -109,7 +109,7 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let sees_batches = book.session.sees_batches;
     let Some(run) = book.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
-    if verdict.refusal == Some(Refusal::Asking) {
+    if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
         return;
     }
     if verdict.step >= Step::Deny {
@@ -219,7 +219,8 @@ fn reserve(book: &mut Book, id: &str, event: &Event) {
     let model = book.run(id).map(|run| measure::model_of(book, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
     let spend = meters.next * (1 + meters.late);
-    book.reserve(&Reserve { holder, spend, at: event.at, model });
+    let first = book.unknown_first;
+    book.reserve(&Reserve { holder, spend, at: event.at, model, first });
 }
 
 /// Sets the order that a trip brings.

@@ -64,6 +64,22 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
     (!given(percent)).then(|| finding(percent, used))
 }
 
+/// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
+/// they and it may spend does not fit into a cap.
+pub fn waits(rule: &Rule, at: Look) -> bool {
+    let (rules, meters) = (at.used.rules, at.used.meters_of(rule));
+    let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
+    let (others, own) = meters.unknown;
+    if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
+        return false;
+    }
+    let ahead = spend_ahead(*part, rules, meters, at.stage).unwrap_or(0);
+    // What counts requests knows what a first one adds.
+    let known = part(&meters.next).min(part(&own));
+    let unknown = part(&Spend { requests: 0, ..others }).saturating_add(part(&own) - known);
+    unknown > 0 && rule.limit.used(meters).saturating_add(ahead).saturating_add(unknown) > rule.cap
+}
+
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &Rule, scope: &ScopeUsage) -> String {
     let resets = scope.pool.and_then(|pool| pool.resets(rule.limit.key));

@@ -144,6 +144,7 @@ impl<'a> Actor<'a> {
             subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents + pending.starts,
             hidden: self.hidden(of),
+            unknown: self.unknown(&session.reserves, of),
             ..self.same
         }
     }
@@ -157,6 +158,7 @@ impl<'a> Actor<'a> {
         Meters {
             periods: pool.spent(of),
             hidden: self.hidden(of),
+            unknown: self.unknown(&pool.reserves, of),
             next,
             reserved: self.held(&pool.reserves, &pool.rules, of) + self.next(&pool.rules, of) * self.late(),
             ..self.same
@@ -207,11 +209,26 @@ impl<'a> Actor<'a> {
         if counts { hidden::ahead(self.book, self.event) } else { Spend::default() }
     }
 
+    /// Returns the estimates of other requests in flight.
+    fn others(self, reserves: &'a [Reserve], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reserve> {
+        let others = reserves.iter().filter(move |held| held.holder != self.run.id);
+        let live = others.filter(move |held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
+        live.filter(move |held| of.is_none_or(|of| of.include(&held.model)))
+    }
+
+    /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
+    /// that is about to start.
+    fn unknown(self, reserves: &[Reserve], of: Option<&Models>) -> (Spend, Spend) {
+        let counts = of.is_none_or(|of| of.include(self.model()));
+        let own = if counts { self.book.unknown_first } else { Spend::default() };
+        let others = self.others(reserves, of).filter(|held| held.first.requests > 0);
+        let beyond = |held: &Reserve| Spend { requests: 1, ..held.first.beyond(held.spend) };
+        (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)
+    }
+
     /// Sums what other requests in flight are expected to spend.
     fn held(self, reserves: &[Reserve], rules: &Rules, of: Option<&Models>) -> Spend {
-        let others = reserves.iter().filter(|held| held.holder != self.run.id);
-        let live = others.filter(|held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
-        let counted = live.filter(|held| of.is_none_or(|of| of.include(&held.model)));
+        let counted = self.others(reserves, of);
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
         let first = |held: &Reserve| held.spend.tokens == 0 && held.spend.cost == Amount::ZERO;
         let spend = |held: &Reserve| if first(held) { self.next(rules, of) } else { held.spend };

@@ -114,7 +114,7 @@ pub struct Ask {
 }
 
 /// An estimate held for a request in flight.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reserve {
     /// The run that makes it, or the call that will start the run.
     pub holder: String,
@@ -125,6 +125,9 @@ pub struct Reserve {
     /// The model it goes to, where that is known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: String,
+    /// What a first request may spend of which nothing is known but its prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub first: Spend,
 }
 
 impl Reserve {
@@ -372,8 +375,7 @@ mod tests {
     #[test]
     fn what_is_charged_late_leaves_the_request_in_flight_reserved() {
         let next = Spend { requests: 1, tokens: 100, ..Spend::default() };
-        let mut held =
-            Reserve { holder: "a1".to_owned(), spend: next * 2, at: Moment::default(), model: String::new() };
+        let mut held = Reserve { holder: "a1".to_owned(), spend: next * 2, ..Reserve::default() };
         assert!(held.settle(), "the late one is charged, the next one is in flight");
         assert_eq!(held.spend, next);
         assert!(!held.settle(), "that one is charged, too");

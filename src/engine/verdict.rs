@@ -177,6 +177,8 @@ pub enum Refusal {
     },
     /// Another call of the batch is asking the person.
     Asking,
+    /// Agents that were just started may yet spend what is left.
+    Waits,
     /// The agent that the message is for is paused or over its budget.
     Addressee {
         /// Its run.

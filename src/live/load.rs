@@ -214,7 +214,12 @@ pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings>
         shared::lay_pools(store, book, event.at.wall_ms)?;
     }
     if findings.charges.is_empty() && unwritten::is_all(book, event) {
-        book.first_request = Some(unwritten::first_request(book, table(), event.at.wall_ms));
+        book.first_request = Some(unwritten::first_request(book, table(), (event.at.wall_ms, "")));
+    }
+    if let Kind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
+        && book.first_request.is_none()
+    {
+        book.unknown_first = unwritten::first_request(book, table(), (event.at.wall_ms, prompt));
     }
     hidden::look(book, event, &findings.charges, table);
     for (holder, _) in &findings.charges {

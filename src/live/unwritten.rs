@@ -31,9 +31,9 @@ pub fn is_all(book: &Book, event: &Event) -> bool {
     book.session.tally.responses() == 0 && acting.and_then(|id| book.run(id)).is_some_and(is_overdue)
 }
 
-/// Returns what each response is then taken for: a first request to the session's model.
-pub fn first_request(book: &Book, table: &Table, at_ms: i64) -> Spend {
-    let usage = Usage { write_5m: PROMPT, output: COMPLETION, ..Usage::default() };
+/// Returns what a first request to the session's model is taken for, by its own prompt; at four bytes a token, too.
+pub fn first_request(book: &Book, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
+    let usage = Usage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..Usage::default() };
     let cost = price::price(table, &intake::main_model(book, table, at_ms), at_ms, &usage, None).cost;
     Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
 }

@@ -251,11 +251,17 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     }
 }
 
+/// Tells an agent that the agents it starts have to come one after another.
+const WAITS: &str = "Fusebox: agents that were just started have not answered yet, and what is left under a limit on cost or tokens may \
+    not be enough for one more beside them. This call was not run; the agent goes on. It can be tried again once one of them has made \
+    a call or has ended.";
+
 fn refusal(run: &Run, verdict: &Verdict) -> String {
     let finding = verdict.deciding();
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => sentences::tampering(what),
+        Some(Refusal::Waits) => WAITS.to_owned(),
         Some(Refusal::Asking) => with(sentences::asking),
         Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Missing { what }) => sentences::missing(what),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::lab::Lab;
-use crate::script::{Step, call, child, main, say, tool, work};
+use crate::script::{Step, agent, call, child, main, say, tool, work};
 
 fn searches(count: usize) -> Vec<Step> {
     let search = || call([tool("WebSearch", json!({"query": "what is new, $N"}))]);
@@ -33,4 +33,15 @@ fn hooks_that_ask_the_model_are_charged() {
     // Each call costs its response and a hook's request, which is taken for 0.022 USD.
     let made = lab.api.asides().len();
     assert!((3..=4).contains(&made), "{made} hooks asked the model\n{}", lab.story());
+}
+
+#[test]
+fn agents_with_dear_first_requests_start_one_after_another() {
+    // Each child's only response costs half a dollar.
+    let dear = child("CHILD", [say("child done").output(25_000)]).each();
+    let agents = (0..10).map(|n| agent(&format!("CHILD {n}")));
+    let policy = json!({"session": {"max_cost_usd": 0.1, "grace_turns": 0, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, vec![dear, main([call(agents), say("main finished")])]);
+    lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests_of("CHILD").len(), 1, "{}", lab.story());
 }

@@ -54,7 +54,7 @@ fn what_was_reserved_before_a_boot_holds_nothing_back() {
         holder: holder.to_owned(),
         spend: Spend { cost: Amount(5), ..Spend::default() },
         at,
-        model: String::new(),
+        ..Reserve::default()
     };
     pool.reserve(held("dead", at(0, 1000, 1)), at(0, 1000, 1), 600_000);
     let later = at(86_400_000 * 30, 5_000_000, 2);

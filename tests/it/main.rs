@@ -11,6 +11,7 @@ mod corners;
 mod cost;
 mod doctor;
 mod endings;
+mod first_requests;
 mod hidden;
 mod install;
 mod late_usage;
