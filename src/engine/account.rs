@@ -49,6 +49,11 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if new.adds.requests > 0 && estimated.is_none() {
         run.unpaid = (run.unpaid - 1).max(-1);
     }
+    if let Some(last) = run.recent.last_mut().filter(|_| new.adds.requests == 0 && !charge.inherited) {
+        // It has grown since it was first seen.
+        *last = Request { spend: last.spend + new.adds, output: last.output.max(charge.output) };
+        run.context = run.context.max(charge.context + charge.output);
+    }
     if new.adds.requests > 0 && !charge.inherited {
         run.model.clone_from(&charge.model);
         run.recent.push(Request { spend: charge.spend, output: charge.output });

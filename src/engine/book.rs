@@ -86,8 +86,6 @@ pub struct Book {
     pub hidden: Hidden,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
-    /// The estimates whose responses have come, to be forgotten.
-    pub came: Vec<String>,
     runs: BTreeMap<String, Laid<Run>>,
     calls: BTreeMap<String, Laid<CallRecord>>,
     opened: Vec<String>,
@@ -351,7 +349,6 @@ impl Book {
         self.records.clear();
         self.estimated.clear();
         self.hidden = Hidden::default();
-        self.came.clear();
         self.kills.clear();
         self.news.clear();
         self.cuts.clear();

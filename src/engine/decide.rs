@@ -119,10 +119,10 @@ fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
         (Phase::Reporting, Kind::BatchEnded(_)) if grace == 0 => because(Step::Stop, 0),
         (Phase::Reporting | Phase::Halted, Kind::ToolRequested(_)) => because(Step::Stop, 0),
         (Phase::Halted, Kind::ToolEnded(..) | Kind::BatchEnded(_)) => because(Step::Stop, 0),
-        (Phase::Halted, Kind::Prompt { notification, .. }) => {
+        (Phase::Halted, Kind::Prompt { notifications, .. }) => {
             let finding = &order.finding;
             let costs = finding.spent_by_requests() || finding.action == Action::Pause;
-            match notification.is_none() || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
+            match notifications.is_empty() || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
                 true => because(Step::Deny, 0),
                 false => Verdict { findings: vec![finding.clone()], step: Step::Warn, ..Verdict::default() },
             }

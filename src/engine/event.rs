@@ -187,8 +187,8 @@ pub enum Kind {
     Prompt {
         /// A hash of the text.
         text_hash: u64,
-        /// What it notifies of, where it is a notification.
-        notification: Option<Notification>,
+        /// What it notifies of, where it is a notification: the client sends several in one.
+        notifications: Vec<Notification>,
     },
     /// A call asks to run.
     ToolRequested(Call),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::meters::Spend;
+use crate::engine::session::is_default;
 
 /// The names of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +130,9 @@ pub struct Charge {
     pub at_ms: i64,
     /// What it spent; `requests` is 1.
     pub spend: Spend,
+    /// What was charged for it before at an estimate, which stands under a name of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub covered: Spend,
     /// Its output tokens.
     pub output: u64,
     /// Prompt tokens, cache included.

@@ -17,8 +17,8 @@ pub const ORPHANED: &str = "orphaned";
 pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
     match (&event.agent, &event.kind) {
         (Agent::Sub { id, agent_type }, _) => subagent(book, (id, agent_type), event.at, link, rulebook),
-        (Agent::Main, Kind::Prompt { text_hash, notification }) => {
-            prompt(book, event, (*text_hash, notification.as_ref()), rulebook)
+        (Agent::Main, Kind::Prompt { text_hash, notifications }) => {
+            prompt(book, event, (*text_hash, notifications), rulebook)
         }
         (Agent::Main, kind) if works(kind) => main(book, event, rulebook),
         (Agent::Main, _) => book.session.main.clone().unwrap_or_default(),
@@ -175,20 +175,20 @@ fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String 
     id
 }
 
-fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), rulebook: &dyn Rulebook) -> String {
+fn prompt(book: &mut Book, event: &Event, what: (u64, &[Notification]), rulebook: &dyn Rulebook) -> String {
     book.session.sees_prompts = true;
-    let (text_hash, notification) = what;
+    let (text_hash, notifications) = what;
     let Some(current) = book.session.main.clone() else { return open_main(book, event, rulebook) };
-    let caller = notification.and_then(|notification| notified(book, notification));
+    let callers: Vec<String> = notifications.iter().filter_map(|notification| notified(book, notification)).collect();
     let mid_run = event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id;
     if mid_run {
         return current;
     }
     decline_open_dialogs(book);
-    let root = caller.map(|run| book.root_of(&run).to_owned()).filter(|root| book.run(root).is_some());
-    let goes_on = match notification {
-        Some(_) => Some(root.unwrap_or(current)),
-        None => (book.session.crons.contains(&text_hash) || kept(book, &current)).then_some(current),
+    let root = callers.first().map(|run| book.root_of(run).to_owned()).filter(|root| book.run(root).is_some());
+    let goes_on = match notifications {
+        [_, ..] => Some(root.unwrap_or(current)),
+        [] => (book.session.crons.contains(&text_hash) || kept(book, &current)).then_some(current),
     };
     let Some(id) = goes_on else { return open_main(book, event, rulebook) };
     book.session.main = Some(id.clone());

@@ -14,6 +14,7 @@ use crate::engine::hidden;
 use crate::engine::measure;
 use crate::engine::meters::Spend;
 use crate::engine::record::{Charge, ESTIMATES};
+use crate::engine::session::is_default;
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
@@ -23,6 +24,9 @@ pub const LATE: i32 = 2;
 pub struct Unwritten {
     /// How many, and what they were taken for.
     pub sum: Spend,
+    /// How many were ever charged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub made: u64,
     /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
     pub until_ms: i64,
 }
@@ -77,7 +81,8 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         let (holder, unwritten) = book.unwritten_mut(id);
         unwritten.sum += each;
         unwritten.until_ms = at_ms;
-        let message = name(holder, unwritten.sum.requests);
+        unwritten.made = unwritten.made.max(unwritten.sum.requests - 1) + 1;
+        let message = name(holder, unwritten.made);
         let (run, session, model) = (id.to_owned(), book.session.id.clone(), model.clone());
         book.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }
@@ -99,15 +104,16 @@ pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<S
     if new.adds.requests == 0 || new.charge.inherited {
         return None;
     }
-    let (holder, unwritten) = book.unwritten_mut(id);
-    let count = unwritten.sum.requests;
-    if count == 0 || new.charge.at_ms > unwritten.until_ms {
+    let (_, unwritten) = book.unwritten_mut(id);
+    if unwritten.sum.requests == 0 || new.charge.at_ms > unwritten.until_ms {
         return None;
     }
-    let (each, estimate) = (unwritten.sum.mean(), name(holder, count));
+    let each = unwritten.sum.mean();
     unwritten.sum = unwritten.sum.beyond(each);
-    book.came.push(estimate);
-    Some(new.adds.beyond(each))
+    let adds = new.adds.beyond(each);
+    // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
+    book.estimated.push(Charge { spend: adds, covered: each, ..new.charge.clone() });
+    Some(adds)
 }
 
 /// Returns the name under which an estimate stands among the responses.

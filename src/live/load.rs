@@ -11,7 +11,7 @@ use crate::engine::event::{Agent, Call, Event, Intent, Kind};
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
-use crate::engine::session::{Run, Session, Status};
+use crate::engine::session::{Run, Session, Status, Tail};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
 use crate::live::{hidden, orphans, pin, prune, recall, shared, unwritten};
@@ -120,11 +120,13 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
     for id in calls_of(&event.kind) {
         need_call(store, &mut book, id)?;
     }
-    if let Kind::Prompt { notification: Some(notification), .. } = &event.kind {
-        need_run(store, &mut book, &notification.task)?;
-        let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
-        let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
-        need_ancestors(store, &mut book, caller.or(parent))?;
+    if let Kind::Prompt { notifications, .. } = &event.kind {
+        for notification in notifications {
+            need_run(store, &mut book, &notification.task)?;
+            let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
+            let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
+            need_ancestors(store, &mut book, caller.or(parent))?;
+        }
     }
     if let Kind::ToolEnded(_, outcome) = &event.kind
         && let Some(agent) = &outcome.agent
@@ -145,8 +147,8 @@ fn calls_of(kind: &Kind) -> Vec<&str> {
     match kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![&call.id],
         Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.as_str()).collect(),
-        Kind::Prompt { notification: Some(notification), .. } => {
-            notification.tool_use_id.iter().map(String::as_str).collect()
+        Kind::Prompt { notifications, .. } => {
+            notifications.iter().filter_map(|notification| notification.tool_use_id.as_deref()).collect()
         }
         _ => Vec::new(),
     }
@@ -360,7 +362,13 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
         session.model.clone_from(&input.model);
     }
     if !input.transcript_path.is_empty() && session.tail.path != input.transcript_path {
-        session.tail = crate::engine::session::Tail { path: input.transcript_path.to_string(), offset: 0 };
+        session.tail = Tail { path: input.transcript_path.to_string(), offset: 0 };
+    }
+    if let Some(id) = input.backgrounded_main() {
+        let path = layout::agent_file(Path::new(&session.tail.path), id).to_string_lossy().into_owned();
+        if session.more_tails.iter().all(|known| known.path != path) {
+            session.more_tails.push(Tail { path, offset: 0 });
+        }
     }
     Ok(session)
 }

@@ -100,10 +100,6 @@ impl Store {
         for (id, call) in book.changed_calls().filter(|(id, _)| !id.is_empty()) {
             self.put(&format!("s/{}/c/{id}", book.session.id), &(&call.run, call))?;
         }
-        // A new estimate may take the name of one that has just been replaced.
-        for estimate in &book.came {
-            self.forget(&format!("s/{}/m/{estimate}", book.session.id))?;
-        }
         for charge in &book.estimated {
             self.save_charge(charge)?;
         }

@@ -284,7 +284,7 @@ impl<'a, C: Charges> Intake<'a, C> {
                 book.session.is_metered |= !inherited;
                 (Charge { inherited, ..response.charge((&session, run), &priced) }, spend)
             }
-            Some(before) => match grown(&before, spend) {
+            Some(before) => match grown(&before, &response.charge((&session, run), &priced)) {
                 Some(grown) => grown,
                 None => return Ok(()),
             },
@@ -360,22 +360,24 @@ pub fn link(transcript: &Path) -> Option<Link> {
 /// The model that the client uses where nothing names another.
 pub const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
 
-/// Returns the model whose price stands in for one without: the session's, the main agent's, else the client's default.
+/// Returns the model whose price stands in for one without: the session's, the one that answered the main agent last or most,
+/// else the client's default.
 pub fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
     let main = book.session.main.as_deref().and_then(|id| book.run(id));
-    let used = main.into_iter().flat_map(|run| run.models.keys());
-    let candidates = book.session.model.iter().chain(used);
-    let priced = candidates.into_iter().find(|model| table.find(model, at_ms).is_some());
+    let last = main.map(|run| &run.model);
+    let most = main.into_iter().flat_map(|run| &run.models).filter(|(model, _)| table.find(model, at_ms).is_some());
+    let most = most.max_by_key(|(_, spend)| spend.requests).map(|(model, _)| model);
+    let mut candidates = book.session.model.iter().chain(last).chain(most);
+    let priced = candidates.find(|model| table.find(model, at_ms).is_some());
     priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
 }
 
 /// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.
-fn grown(before: &Charge, now: Spend) -> Option<(Charge, Spend)> {
-    let adds = now.beyond(before.spend);
-    if adds == Spend::default() {
+fn grown(before: &Charge, now: &Charge) -> Option<(Charge, Spend)> {
+    let adds = now.spend.beyond(before.spend + before.covered);
+    let (output, context) = (before.output.max(now.output), before.context.max(now.context));
+    if adds == Spend::default() && (output, context) == (before.output, before.context) {
         return None;
     }
-    let mut charge = before.clone();
-    charge.spend += adds;
-    Some((charge, adds))
+    Some((Charge { spend: before.spend + adds, output, context, ..before.clone() }, adds))
 }

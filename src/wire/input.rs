@@ -59,6 +59,12 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
+    /// Returns the id of the main conversation where it goes on in the background, in a transcript of its own.
+    pub fn backgrounded_main(&self) -> Option<&str> {
+        let id = self.agent_id.as_deref().filter(|id| is_backgrounded_main(id));
+        id.filter(|_| self.agent_type.as_deref().unwrap_or("").is_empty())
+    }
+
     /// Whether the result of some call of the batch holds these words.
     pub fn batch_says(&self, words: &str) -> bool {
         self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))
@@ -171,9 +177,9 @@ pub fn event(input: &Input, at: Moment, attended: bool, guard: &Guard) -> Event 
 }
 
 fn agent(input: &Input) -> Agent {
-    match (&input.agent_id, &input.agent_type) {
-        (Some(id), kind) if !(is_backgrounded_main(id) && kind.as_deref().unwrap_or("").is_empty()) => {
-            Agent::Sub { id: id.clone(), agent_type: kind.clone().unwrap_or_default() }
+    match &input.agent_id {
+        Some(id) if input.backgrounded_main().is_none() => {
+            Agent::Sub { id: id.clone(), agent_type: input.agent_type.clone().unwrap_or_default() }
         }
         _ => Agent::Main,
     }
@@ -193,7 +199,7 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::SessionStart => Kind::SessionStart { source: input.source.clone().unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = input.prompt.as_deref().unwrap_or("");
-            Kind::Prompt { text_hash: hash(text), notification: notification(text) }
+            Kind::Prompt { text_hash: hash(text), notifications: notifications(text) }
         }
         EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
         EventName::PermissionRequest => Kind::PermissionRequested,
@@ -264,14 +270,20 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
     Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background, stop_marker: None }
 }
 
-/// Reads a `<task-notification>` prompt.
-pub fn notification(text: &str) -> Option<Notification> {
-    let body = text.trim_start().strip_prefix("<task-notification>")?;
-    let tag = |name: &str| {
-        let after = body.split(&format!("<{name}>")).nth(1)?;
-        Some(after.split(&format!("</{name}>")).next()?.trim().to_owned())
-    };
-    Some(Notification { task: tag("task-id")?, tool_use_id: tag("tool-use-id") })
+/// Reads the notifications that a prompt is made of; none where it is something else.
+pub fn notifications(text: &str) -> Vec<Notification> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(body) = rest.trim_start().strip_prefix("<task-notification>") {
+        let (body, after) = body.split_once("</task-notification>").unwrap_or((body, ""));
+        let tag = |name: &str| {
+            let after = body.split(&format!("<{name}>")).nth(1)?;
+            Some(after.split(&format!("</{name}>")).next()?.trim().to_owned())
+        };
+        found.extend(tag("task-id").map(|task| Notification { task, tool_use_id: tag("tool-use-id") }));
+        rest = after;
+    }
+    found
 }
 
 /// Hashes a text, to recognise it again.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod agree;
 mod bad_input;
 mod benchmarks;
 mod budgets;

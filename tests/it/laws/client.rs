@@ -171,7 +171,7 @@ impl Client<'_> {
 
     fn prompt(&mut self) {
         self.prompts += 1;
-        let verdict = self.event(0, Kind::Prompt { text_hash: 0, notification: None }, None);
+        let verdict = self.event(0, Kind::Prompt { text_hash: 0, notifications: Vec::new() }, None);
         self.agents.insert(0, if verdict.step >= Step::Deny { State::Over } else { State::AtWork });
     }
 
