@@ -50,6 +50,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_response_that_is_not_charged_yet_is_reckoned_with",
     },
     Attempt {
+        tries: "starts a client in another time zone (`TZ=…`), in which a new day has begun",
+        outcome: Outcome::NoEffect,
+        then: "its days begin in the zone that was pinned for the client above it",
+        scenario: "a_client_in_another_time_zone_gets_no_new_day",
+    },
+    Attempt {
         tries: "starts a client, to have agents deeper than `max_delegation_depth`",
         outcome: Outcome::NoEffect,
         then: "a client's main agent counts as one below the agent that started it",
@@ -285,4 +291,21 @@ fn a_call_of_the_api_is_told() {
     assert_eq!((run.text(), lab.ran().len(), lab.api.asides().len()), ("done", 2, 2), "{}", lab.story());
     assert!(run.told.matches("so it is not counted").count() <= 1, "{}", run.told);
     told(&(lab, run), "so it is not counted");
+}
+
+#[test]
+fn a_client_in_another_time_zone_gets_no_new_day() {
+    // Two zones a day apart: whatever the hour, one of them begins another day than the machine's.
+    let zones = ["Pacific/Kiritimati", "Pacific/Pago_Pago"];
+    let client = |zone: &str| {
+        bash(&format!("TZ={zone} {} -p 'NESTED in {zone}' --dangerously-skip-permissions", claude().display()))
+    };
+    let nested = child("NESTED", [call([work()])]).forever();
+    let lab = Lab::without_fusebox(vec![nested, main(zones.map(|zone| call([client(zone)]))).forever()]);
+    let policy = json!({"user": {"max_cost_usd_per_day": usd(0.03), "timeout_action": "terminate"},
+        "session": {"grace_turns": 0}});
+    lab.write_home(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init", "--scope", "user"]);
+    lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests().len(), 5, "{}", lab.story());
 }
