@@ -13,7 +13,7 @@ pub fn name_of_system(at_ms: i64) -> String {
         let east = system.to_offset(Timestamp::from_millisecond(at_ms).unwrap_or_default()).seconds();
         // POSIX counts to the west.
         let (sign, east) = if east < 0 { ('+', -east) } else { ('-', east) };
-        format!("<X>{sign}{:02}:{:02}", east / 3600, east / 60 % 60)
+        format!("<HERE>{sign}{:02}:{:02}", east / 3600, east / 60 % 60)
     };
     system.iana_name().map_or_else(fixed, str::to_owned)
 }
@@ -84,6 +84,12 @@ mod tests {
                 "2026-11-20T10:00:00Z",
                 "UTC",
                 "2026-11-16T00:00:00Z to 2026-11-23T00:00:00Z, 2026-11-23 00:00 +00:00",
+            ),
+            (
+                Span::Day,
+                "2026-11-20T20:00:00Z",
+                "<HERE>-05:30",
+                "2026-11-20T18:30:00Z to 2026-11-21T18:30:00Z, 2026-11-22 00:00 +05:30",
             ),
             (
                 Span::Month,
