@@ -160,6 +160,9 @@ impl Rulebook for Pinned {
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
         Pinned::agent(self, agent_type, spawn).0
     }
+    fn limits_in(&self, prompt: &str) -> Option<String> {
+        spawn::kept(prompt)
+    }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         Pinned::discipline(self, agent_type)
     }

@@ -132,7 +132,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             book.session.crons.clone_from(crons);
             end(book, run);
         }
-        Kind::SessionStart { .. } => start_session(book),
+        Kind::SessionStart { source } => start_session(book, source),
         Kind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             book.session.wants.clear();
@@ -359,8 +359,11 @@ fn note_unknown(book: &mut Book, name: &str) {
     }
 }
 
-fn start_session(book: &mut Book) {
-    book.session.asks.clear();
+/// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
+fn start_session(book: &mut Book, source: &str) {
+    if source != "compact" {
+        book.session.asks.clear();
+    }
     if book.session.status == Status::Completed {
         book.session.status = Status::Running;
     }

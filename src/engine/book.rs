@@ -10,6 +10,7 @@ use crate::engine::meters::Spend;
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::record::{Charge, Record};
+pub use crate::engine::rulebook::Rulebook;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Order, Reserve, Run, Session};
 use crate::engine::unwritten::Unwritten;
@@ -30,16 +31,6 @@ pub struct News {
     pub paused: bool,
     /// Why, in the words of whoever asked for it.
     pub reason: Option<String>,
-}
-
-/// Gives the rules for runs, from the policy pinned when the client started.
-pub trait Rulebook {
-    /// Returns the rules of main runs.
-    fn main(&self) -> Rules;
-    /// Returns the rules of a subagent's run; `spawn` is the prompt that started it, where it may hold limits.
-    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules;
-    /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
-    fn discipline(&self, agent_type: &str) -> Option<String>;
 }
 
 /// What is known of a subagent from the file the client keeps beside its transcript.

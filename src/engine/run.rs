@@ -71,6 +71,12 @@ pub struct Run {
     /// Its rules.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
+    /// The name of the policy that they are from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: String,
+    /// The limits that its spawn asked for, as they stood in the Agent call's prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spawn_limits: Option<String>,
     /// When it began.
     pub started: Moment,
     /// Its last event.

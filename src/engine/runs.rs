@@ -83,6 +83,7 @@ fn tie(book: &mut Book, id: &str, what: (&Link, Moment), rulebook: &dyn Rulebook
     run.name = link.name.clone().or_else(|| spawn.as_ref().and_then(|spawn| spawn.name.clone()));
     if let Some(prompt) = spawn.and_then(|spawn| spawn.prompt) {
         run.rules = rulebook.agent(&run.agent_type, Some(&prompt));
+        run.spawn_limits = rulebook.limits_in(&prompt);
         run.task = run.task.take().or_else(|| task_in(&prompt));
     }
     if let Some((order, by)) = ended_above.filter(|(order, _)| order.phase == Phase::Halted) {

@@ -255,6 +255,9 @@ pub struct Session {
     /// An order to end the whole session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
+    /// Why the last prompt was kept back, where it was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kept_back: Option<Finding>,
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,

@@ -7,8 +7,10 @@ use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::enforce;
 use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::lifting;
 use crate::engine::loops::LOOPS;
 use crate::engine::measure;
+use crate::engine::renewal;
 use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Status};
 use crate::engine::verdict::{Finding, Step, Verdict};
@@ -69,6 +71,13 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     for (run, charge) in late {
         account::charge(book, run, charge, event.at);
     }
+    let renewed = renewal::renew(book, &id, rulebook);
+    for lifted in lifting::lift_outgrown_runs(book, &renewed) {
+        if let (Kind::Prompt { .. }, Some(run)) = (&event.kind, book.run_mut(&lifted)) {
+            // This prompt has found its run already.
+            run.resumed = false;
+        }
+    }
     ending::told_twice(book, &id, event);
     for recalled in &found.recalled {
         account::recall(book, recalled, event.at);
@@ -82,6 +91,9 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     enforce::progress(book, &id, event, &verdict);
     enforce::enforce(book, &id, event, &verdict);
     ending::close(book, &id, event, &verdict);
+    if matches!(event.kind, Kind::Prompt { .. }) {
+        book.session.kept_back = verdict.deciding().filter(|_| verdict.step >= Step::Deny).cloned();
+    }
     (id, verdict)
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::load;
 use crate::config::policy::Pinned;
+use crate::config::spawn;
 use crate::engine::book::{Book, Link, Rulebook};
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Call, Event, Intent, Kind};
@@ -68,6 +69,9 @@ impl Rulebook for Pin<'_> {
         let (rules, problems) = self.policy().agent(agent_type, spawn);
         self.problems.borrow_mut().extend(problems.iter().map(|problem| format!("Fusebox: {problem}")));
         rules
+    }
+    fn limits_in(&self, prompt: &str) -> Option<String> {
+        spawn::kept(prompt)
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         self.policy().discipline(agent_type)

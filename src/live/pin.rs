@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::engine::event::{Event, Kind};
+use crate::engine::lifting;
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session, Status};
@@ -148,6 +149,9 @@ fn apply(session: &mut Session, policy: &Pinned, name: &str) {
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     name.clone_into(&mut session.policy);
+    if let Some(order) = lifting::lift_outgrown_session(session) {
+        session.tell(&format!("{} was raised since it stopped this session; the work may go on", order.finding.limit));
+    }
 }
 
 fn keep_grants(rules: &mut Rules, old: &Rules) {

@@ -97,6 +97,24 @@ fn a_nested_client_is_charged_to_the_first_session_and_bound_by_it() {
 }
 
 #[test]
+fn what_holds_the_first_session_holds_a_nested_one_until_it_is_lifted() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let processes = Processes::start();
+    let [first, below, _] = processes.pids[..] else { return };
+    start(&world, first, "s1");
+    start(&world, below, "s2");
+    for (lever, number) in [("pause", 1), ("stop", 2)] {
+        assert_eq!(call(&world, below, "s2", &format!("t{number}")), "");
+        world.run(&[lever, "s1"]).ok();
+        assert!(call(&world, below, "s2", &format!("u{number}")).contains(r#""deny""#));
+        world.run(&["resume", "s1"]).ok();
+        let prompt = event(&world, below, "s2", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": lever}));
+        assert!(!prompt.contains("block"), "{prompt}");
+    }
+    assert_eq!(call(&world, below, "s2", "t3"), "");
+}
+
+#[test]
 fn what_a_nested_client_spends_is_the_first_sessions_too() {
     let world =
         with_limits(&json!({"max_cost_usd": 0.02, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));
