@@ -9,6 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::engine::session::{MAIN, Session, Status};
+use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::wire::sentences;
@@ -114,7 +115,9 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
     let runs = store.runs_of(&session.id)?;
     let main = runs.iter().rfind(|run| run.agent_type == MAIN);
     let ended = |status: Status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
-    let Some(run) = main.filter(|run| ended(run.status)) else { return Ok(None) };
+    let Some(run) = main.filter(|run| ended(run.status)) else {
+        return Ok(session.kept_back.as_ref().map(|why| kept_back(&session.id, why)));
+    };
     let order = run.order.as_ref().or(session.order.as_ref());
     let why = order.map(sentences::order).or_else(|| run.error.clone());
     let session = sentences::short(&session.id);
@@ -122,4 +125,10 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
         "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",
         why.unwrap_or_else(|| "no reason was recorded".to_owned())
     )))
+}
+
+/// Says why a session's last prompt was kept back: nothing was done for it.
+fn kept_back(session: &str, why: &Finding) -> String {
+    let (session, why) = (sentences::short(session), sentences::reading(why));
+    format!("a prompt of session {session} was kept back: {why}; nothing was done for it (`fusebox status {session}`)")
 }
