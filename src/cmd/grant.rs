@@ -76,7 +76,10 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         if more.is_empty() {
             return Err(nothing_to_grant(grip));
         }
-        apply(grip, &more)
+        let mut said = apply(grip, &more)?;
+        let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
+        said.extend(grip.held_still(&raised));
+        Ok(said)
     })
 }
 
