@@ -19,6 +19,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::engine::event::Moment;
 use crate::files;
+use crate::terminal;
 
 /// The narrowest and the widest line that reports are made for.
 const NARROWEST: usize = 40;
@@ -163,28 +164,28 @@ impl World {
         }
     }
 
-    /// Writes to standard output; a closed pipe is no error.
+    /// Writes to standard output; a closed pipe is no error. What a terminal would obey is shown instead.
     pub fn print(&self, text: &str) {
         let _closed = self.answer(text);
     }
 
-    /// Writes to standard output; returns whether all of it was taken.
+    /// Writes to standard output, as [`World::print`] does; returns whether all of it was taken.
     pub fn answer(&self, text: &str) -> bool {
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+        out.write_all(terminal::safe(text).as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 
     /// Writes a line to standard error.
     pub fn complain(&self, text: &str) {
-        let _closed = writeln!(io::stderr().lock(), "{text}");
+        let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
     }
 
     /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
     /// takes the line away.
     pub fn progress(&self, text: &str) {
-        let mut terminal = io::stderr().lock();
-        if terminal.is_terminal() {
-            let _closed = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        let mut out = io::stderr().lock();
+        if out.is_terminal() {
+            let _closed = write!(out, "\r\x1b[K{}", terminal::plain(text)).and_then(|()| out.flush());
         }
     }
 

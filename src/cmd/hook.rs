@@ -21,6 +21,7 @@ use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
 use crate::wire::shorten::{self, Shortener};
+use crate::wire::shown::shown;
 use crate::world::World;
 
 /// What the log says where a lock file did not come.
@@ -39,7 +40,7 @@ pub fn run(world: &World) -> ExitCode {
         Err(unreadable) => Outcome::only(failing::unreadable(world, &bytes, &unreadable)),
     }));
     let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, &bytes)));
-    let printed = world.answer(&answer);
+    let printed = world.answer(&shown(&answer));
     if let Some(rest) = rest {
         // The answer is given: what fails from here on must not take it back.
         let _ended = catch_unwind(AssertUnwindSafe(|| rest.finish(world)));

@@ -9,6 +9,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use rustix::fs::OFlags;
 
 use crate::engine::record::Record;
+use crate::terminal;
 
 /// The file's name.
 pub const FILE: &str = "execution-limits.log";
@@ -24,7 +25,7 @@ pub fn append(folder: &Path, records: &[Record]) {
     let mut text = String::new();
     for record in records {
         if let Ok(line) = serde_json::to_string(record) {
-            text.push_str(&line);
+            text.push_str(&terminal::safe(&line));
             text.push('\n');
         }
     }

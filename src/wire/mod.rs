@@ -10,4 +10,5 @@ mod own;
 pub mod prints;
 pub mod sentences;
 pub mod shorten;
+pub mod shown;
 pub mod tools;

@@ -10,6 +10,7 @@ use crate::engine::measure;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::session::Run;
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+use crate::terminal::plain;
 use crate::wire::events::EventName;
 use crate::wire::{own, sentences, tools};
 
@@ -114,13 +115,14 @@ impl Answer {
     }
 }
 
+/// Adds a sentence on a line of its own: names in it come from outside, and break none.
 fn append(slot: &mut Option<String>, text: &str) {
     match slot {
         Some(before) => {
             before.push('\n');
-            before.push_str(text);
+            before.push_str(&plain(text));
         }
-        None => *slot = Some(text.to_owned()),
+        None => *slot = Some(plain(text)),
     }
 }
 
@@ -218,7 +220,7 @@ fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(sentences::question(run, finding));
+    specific.permission_decision_reason = Some(plain(&sentences::question(run, finding)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
@@ -228,16 +230,16 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         Kind::ToolRequested(_) => {
             let specific = answer.specific(name);
             specific.permission_decision = Some("deny");
-            specific.permission_decision_reason = Some(refusal(run, verdict));
+            specific.permission_decision_reason = Some(plain(&refusal(run, verdict)));
         }
         Kind::Prompt { .. } => {
             answer.decision = Some("block");
-            answer.reason = finding.map(|finding| sentences::blocked_prompt(&case.book.session, run, finding));
+            answer.reason = finding.map(|finding| plain(&sentences::blocked_prompt(&case.book.session, run, finding)));
             return;
         }
         Kind::SubagentEnded(_) | Kind::Stopped { .. } => {
             answer.decision = Some("block");
-            answer.reason = Some(refusal(run, verdict));
+            answer.reason = Some(plain(&refusal(run, verdict)));
             return;
         }
         _ => {}
@@ -245,7 +247,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
     if verdict.step == Step::Stop {
         answer.goes_on = Some(false);
-        answer.stop_reason = finding.map(|finding| sentences::stop(run, finding));
+        answer.stop_reason = finding.map(|finding| plain(&sentences::stop(run, finding)));
     } else if let Some(finding) = finding.filter(|_| tripped) {
         answer.tell_person(&sentences::ending(run, finding));
     }

@@ -5,23 +5,27 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself. `*` stands for all of them.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("engine", &["limits"]),
     ("limits", &["engine"]),
     ("pricing", &["engine", "error", "files", "world"]),
-    ("wire", &["bytes", "engine", "limits"]),
-    ("config", &["engine", "limits", "error", "files"]),
-    ("report", &["engine", "limits", "wire"]),
+    ("wire", &["bytes", "engine", "limits", "terminal"]),
+    ("config", &["engine", "limits", "error", "files", "terminal"]),
+    ("report", &["engine", "limits", "terminal", "wire"]),
     ("transcript", &["bytes", "engine", "pricing", "wire", "error", "files"]),
-    ("store", &["engine", "limits", "wire", "error", "world"]),
-    ("world", &["engine", "files"]),
-    ("error", &[]),
+    ("store", &["engine", "limits", "terminal", "wire", "error", "world"]),
+    ("world", &["engine", "files", "terminal"]),
+    ("error", &["terminal"]),
     ("bytes", &[]),
     ("files", &[]),
+    ("terminal", &[]),
     ("arena", &[]),
     ("processes", &[]),
     ("replay", &["bytes", "config", "engine", "limits", "pricing", "report", "transcript", "wire", "error", "world"]),
-    ("setup", &["config", "engine", "files", "live", "pricing", "replay", "store", "wire", "error", "world"]),
+    (
+        "setup",
+        &["config", "engine", "files", "live", "pricing", "replay", "store", "terminal", "wire", "error", "world"],
+    ),
     ("live", &["*"]),
     ("cmd", &["*"]),
 ];
