@@ -12,6 +12,7 @@ use crate::config::shape::{Named, named, names};
 use crate::engine::policy::Scope;
 use crate::error::{Error, Result};
 use crate::limits::{Limit, Unit};
+use crate::terminal::plain;
 use crate::world::World;
 
 /// Arguments of `fusebox grant`.
@@ -130,8 +131,10 @@ fn held_by(grip: &Grip) -> String {
     match rules {
         [] => format!("{} has no limits", grip.name(&grip.target)),
         rules => {
-            let held: Vec<String> =
-                rules.iter().map(|rule| format!("{} (now {})", rule.name(), rule.limit.show(rule.cap))).collect();
+            let held: Vec<String> = rules
+                .iter()
+                .map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show(rule.cap)))
+                .collect();
             format!("{} has {}", grip.name(&grip.target), held.join(", "))
         }
     }
@@ -194,7 +197,7 @@ fn holder(grip: &Grip, limit: &str) -> Result<Target> {
     let session = Target::Session(grip.book.session.id.clone());
     Err(match grip.book.session.rules.named(limit) {
         Some(_) if grip.target != session => {
-            error.hint(format!("its session has one: `fusebox grant {} {limit}=+N`", session.id()))
+            error.hint(plain(&format!("its session has one: `fusebox grant {} {limit}=+N`", session.id())))
         }
         _ => error.hint(held_by(grip)),
     })

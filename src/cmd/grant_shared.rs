@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::live::pin::trust_fact;
 use crate::live::shared;
 use crate::store::{Store, logbook};
+use crate::terminal::plain;
 use crate::world::World;
 
 /// Returns the scope that a word names, where it names one that sessions share.
@@ -60,7 +61,7 @@ pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
     store.commit()?;
     logbook::append(store.folder(), &book.records);
     store.leave();
-    world.print(&said.iter().map(|said| format!("{said}\n")).collect::<String>());
+    world.print(&said.iter().map(|said| plain(said) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,6 +16,7 @@ use crate::live::catch_up::catch_up;
 use crate::live::shared;
 use crate::store::Store;
 use crate::store::logbook;
+use crate::terminal::plain;
 use crate::wire::sentences::{self, short};
 use crate::world::World;
 
@@ -56,7 +57,7 @@ pub fn pull(
     store.commit()?;
     logbook::append(&logbook::folder(&book.session.log, &folder), &records);
     store.leave();
-    world.print(&(said.join("\n") + "\n"));
+    world.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
 }
 

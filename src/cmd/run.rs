@@ -12,6 +12,7 @@ use crate::engine::session::{MAIN, Session, Status};
 use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::store::Store;
+use crate::terminal::plain;
 use crate::wire::sentences;
 use crate::world::World;
 
@@ -45,7 +46,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let code = code(wait(child, signals)?);
     match Store::open(world).and_then(|store| outcome(&store, &mark)) {
         Ok(Outcome::Stopped(reason)) => {
-            world.complain(&format!("fusebox: {reason}"));
+            world.complain(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
         }
         Ok(Outcome::Unseen) => {

@@ -28,6 +28,7 @@ mod shared_state;
 mod sources;
 mod state;
 mod stories;
+mod terminal;
 mod tidy;
 mod unwritten;
 mod world;
