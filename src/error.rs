@@ -41,6 +41,12 @@ impl Error {
         Error { kind: ErrorKind::Failed, what: plain(&what.into()), hint: None }
     }
 
+    /// Adds what failed in detail, each on a line of its own.
+    pub fn with_lines(mut self, lines: impl IntoIterator<Item = String>) -> Error {
+        self.what.extend(lines.into_iter().map(|line| format!("\n  {}", plain(&line))));
+        self
+    }
+
     /// Makes an error of usage.
     pub fn usage(what: impl Into<String>) -> Error {
         Error { kind: ErrorKind::Usage, what: plain(&what.into()), hint: None }

@@ -119,9 +119,9 @@ fn report(world: &World, path: &Path, found: Overrides) -> Result<ExitCode> {
         world.print(&format!("`{}` is right: {}\n", path.display(), count(found.rows.len(), "row")));
         return Ok(ExitCode::SUCCESS);
     }
-    let sentences: String = found.problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    let sentences = found.problems.iter().map(ToString::to_string);
     let (problems, kept) = (count(found.problems.len(), "problem"), count(found.rows.len(), "other row"));
-    Err(Error::failed(format!("`{}` has {problems}:{sentences}", path.display())).hint(format!(
+    Err(Error::failed(format!("`{}` has {problems}:", path.display())).with_lines(sentences).hint(format!(
         "rows with a problem are left out ({kept} in force); `fusebox pricing show --json` prints rows in the right form"
     )))
 }
