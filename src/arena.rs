@@ -11,7 +11,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Relaxed};
 
 use rusqlite::ffi;
 
@@ -28,7 +28,8 @@ struct Arena {
     room: UnsafeCell<[u8; ROOM]>,
 }
 
-// SAFETY: pieces are taken by an atomic exchange of `used`, so that no two threads ever own the same byte.
+// SAFETY: pieces are taken by an atomic exchange of `used`, so that no two threads ever own the same byte. What one thread wrote
+// into a piece before it gave that back comes before what the next owner writes: both exchanges acquire and release.
 unsafe impl Sync for Arena {}
 
 impl Arena {
@@ -54,7 +55,7 @@ unsafe impl GlobalAlloc for Arena {
                 // SAFETY: the caller's duties are the same as the system's.
                 return unsafe { System.alloc(layout) };
             };
-            match self.used.compare_exchange_weak(used, end, Relaxed, Relaxed) {
+            match self.used.compare_exchange_weak(used, end, AcqRel, Relaxed) {
                 // SAFETY: `start` is at most `end`, which is in the room.
                 Ok(_) => return unsafe { base.add(start) },
                 Err(now) => used = now,
@@ -65,7 +66,7 @@ unsafe impl GlobalAlloc for Arena {
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match self.place(piece) {
             Some(start) => {
-                let _not_the_last = self.used.compare_exchange(start + layout.size(), start, Relaxed, Relaxed);
+                let _not_the_last = self.used.compare_exchange(start + layout.size(), start, AcqRel, Relaxed);
             }
             // SAFETY: a piece that is not in the room came from the system, with this layout.
             None => unsafe { System.dealloc(piece, layout) },
@@ -78,7 +79,7 @@ unsafe impl GlobalAlloc for Arena {
             return unsafe { System.realloc(piece, layout, size) };
         };
         let fits = start.checked_add(size).filter(|end| *end <= ROOM);
-        let grown = fits.map(|end| self.used.compare_exchange(start + layout.size(), end, Relaxed, Relaxed));
+        let grown = fits.map(|end| self.used.compare_exchange(start + layout.size(), end, AcqRel, Relaxed));
         if let Some(Ok(_)) = grown {
             return piece;
         }

@@ -6,6 +6,8 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_IOERR_SHORT_READ as SHORT_READ;
 
+use crate::terminal::plain;
+
 /// A failure, in words for the person at the terminal.
 #[derive(Debug)]
 pub struct Error {
@@ -34,14 +36,20 @@ pub enum ErrorKind {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Makes a failure from a sentence without a final period.
+    /// Makes a failure from a sentence without a final period. Names in it come from outside, and break no line.
     pub fn failed(what: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Failed, what: what.into(), hint: None }
+        Error { kind: ErrorKind::Failed, what: plain(&what.into()), hint: None }
+    }
+
+    /// Adds what failed in detail, each on a line of its own.
+    pub fn with_lines(mut self, lines: impl IntoIterator<Item = String>) -> Error {
+        self.what.extend(lines.into_iter().map(|line| format!("\n  {}", plain(&line))));
+        self
     }
 
     /// Makes an error of usage.
     pub fn usage(what: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Usage, what: what.into(), hint: None }
+        Error { kind: ErrorKind::Usage, what: plain(&what.into()), hint: None }
     }
 
     /// Makes the failure of a file operation: `cannot read`, `cannot write`, ...

@@ -14,6 +14,7 @@ pub mod replay;
 pub mod report;
 pub mod setup;
 pub mod store;
+pub mod terminal;
 pub mod transcript;
 pub mod wire;
 pub mod world;

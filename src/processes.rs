@@ -1,8 +1,18 @@
 //! Other processes: who is above whom, and the ending of shell commands that outlive their run.
 
 use std::fs;
+use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process_group, nice, setsid};
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+use rustix::process::{nice, setsid};
+
+use crate::files;
+
+/// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
+const LARGEST: u64 = 16 << 20;
 
 /// Returns a process and those above it with their start times, the nearest first.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -21,19 +31,21 @@ pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
 /// gone, so that init or a user's systemd has taken it in.
 pub fn left_alone(pid: u32) -> Option<u64> {
     const TERMINAL: usize = 4;
-    let terminal = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let terminal = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
     if terminal.rsplit_once(')')?.1.split_whitespace().nth(TERMINAL)? != "0" {
         return None;
     }
-    let taken_in =
-        |parent: u32| parent == 1 || fs::read(format!("/proc/{parent}/comm")).is_ok_and(|name| name == b"systemd\n");
+    let taken_in = |parent: u32| {
+        parent == 1
+            || files::bytes(Path::new(&format!("/proc/{parent}/comm")), LARGEST).is_ok_and(|name| name == b"systemd\n")
+    };
     let mut above = ancestors(pid).into_iter();
     above.find(|(at, _)| parent_and_start(*at).is_some_and(|(parent, _)| taken_in(parent))).map(|(_, start)| start)
 }
 
 /// Reads a process's parent and its start time in clock ticks since boot.
 pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
@@ -41,7 +53,7 @@ pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
 
 /// Returns a variable of the environment that a process was started with.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let environment = files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok()?;
     let mut pairs =
         environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
     pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
@@ -60,7 +72,7 @@ pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
     if ns == 0 || namespace() != Some(ns) {
         return false;
     }
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+    let Ok(stat) = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) else {
         return !fs::exists(format!("/proc/{pid}")).unwrap_or(true);
     };
     let ended = stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']));
@@ -72,42 +84,58 @@ pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
     ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start)
 }
 
+/// Keeps other processes of the same user away from this one's descriptors and memory, as far as the platform can: what one of
+/// them wrote to its standard output would be taken for its answer.
+pub fn seal() {
+    #[cfg(target_os = "linux")]
+    let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// Leaves the session of the terminal or client that started this process, and makes way for all others.
 pub fn retreat() {
     let _leads_already = setsid();
     let _as_before = nice(19);
 }
 
-/// Ends a shell command below a client, with everything it started; returns whether it was found.
-///
-/// The client runs a command in a shell that leads its own process group, with the command's text in its arguments.
-pub fn end_command(client: u32, command: &str) -> bool {
-    let groups: Vec<u32> = all().filter(|pid| is_shell_of(*pid, client, command)).collect();
-    for pid in &groups {
-        if let Some(group) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
-            // Asking first would mean waiting: the time for that is over.
-            let _gone = kill_process_group(group, Signal::KILL);
-        }
+/// Returns a child of a process that leads its own group: its id and its start time.
+pub fn leaders_below(parent: u32) -> impl Iterator<Item = (u32, u64)> {
+    all().filter_map(move |pid| Some((pid, start_of_leader(pid, parent)?)))
+}
+
+/// Returns the start time of a process that is a child of another and leads its own group.
+fn start_of_leader(pid: u32, parent: u32) -> Option<u64> {
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
+    let [_, of, group, ..] = fields.as_slice() else { return None };
+    let is_one = *of == parent.to_string() && *group == pid.to_string();
+    fields.get(19).filter(|_| is_one)?.parse().ok()
+}
+
+/// Ends a process that leads its group, with all that is in the group: the one that `is_it` still says yes to once nothing else
+/// can take its id. Returns whether it was ended.
+#[cfg(target_os = "linux")]
+pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    let Some(leader) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    // As long as this is open, a signal sent through it reaches this process or none.
+    let Ok(held) = pidfd_open(leader, PidfdFlags::empty()) else { return false };
+    if !is_it() {
+        return false;
     }
-    !groups.is_empty()
+    // Asking first would mean waiting: the time for that is over.
+    let group = kill_process_group(leader, Signal::KILL);
+    let _gone_with_it = pidfd_send_signal(&held, Signal::KILL);
+    // The next that is looked for must not be this one again.
+    let _gone = poll(&mut [PollFd::new(&held, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 100_000_000 }));
+    group.is_ok()
+}
+
+/// Without a way to hold a process, nothing is ended: it is reported.
+#[cfg(not(target_os = "linux"))]
+pub fn end_group(_pid: u32, _is_it: impl Fn() -> bool) -> bool {
+    false
 }
 
 fn all() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// Whether a process is the client's child, leads its group, and runs the command.
-fn is_shell_of(pid: u32, client: u32, command: &str) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
-    let fields: Vec<&str> = fields.split_whitespace().take(3).collect();
-    let [_, parent, group] = fields.as_slice() else { return false };
-    if *parent != client.to_string() || *group != pid.to_string() {
-        return false;
-    }
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !"'\"\\\0".contains(*c)).collect::<String>();
-    let wanted = bare(command);
-    !wanted.is_empty() && bare(&String::from_utf8_lossy(&line)).contains(&wanted)
+    let entries = files::entries(Path::new("/proc"), usize::MAX).map(|it| it.found).unwrap_or_default();
+    entries.into_iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

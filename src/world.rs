@@ -6,19 +6,20 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IoSlice, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::{Errno, read};
+use rustix::io::{Errno, read, writev};
 use rustix::termios::tcgetwinsize;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::engine::event::Moment;
 use crate::files;
+use crate::terminal;
 
 /// The narrowest and the widest line that reports are made for.
 const NARROWEST: usize = 40;
@@ -31,6 +32,8 @@ const IDLE_PATIENCE: Duration = Duration::from_secs(3);
 const INPUT_PATIENCE: Duration = Duration::from_secs(8);
 /// The most bytes of standard input that are read at a time.
 const LARGEST_PIECE: usize = 64 << 10;
+/// Less than this between the two clocks is no sleep of the machine, in milliseconds.
+const SHORTEST_SLEEP_MS: u64 = 1000;
 /// The longest file that only names a folder, in bytes.
 const LONGEST_LINK: u64 = 8 << 10;
 
@@ -114,15 +117,20 @@ impl World {
     /// Returns the moment.
     pub fn now(&self) -> Moment {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let millis = |clock: Timespec| (clock.tv_sec as u64) * 1000 + (clock.tv_nsec as u64) / 1_000_000;
+        // This one stops while the machine sleeps on Linux alone.
+        let awake_ms = millis(clock_gettime(ClockId::Monotonic));
         #[cfg(target_os = "linux")]
-        let clock = ClockId::Boottime;
+        let mono_ms = millis(clock_gettime(ClockId::Boottime));
         #[cfg(not(target_os = "linux"))]
-        let clock = ClockId::Monotonic;
-        let mono = clock_gettime(clock);
+        let mono_ms = awake_ms;
+        // What lies between the two readings is no sleep.
+        let slept_ms = Some(mono_ms.saturating_sub(awake_ms)).filter(|slept| *slept >= SHORTEST_SLEEP_MS);
         Moment {
             wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
-            mono_ms: (mono.tv_sec as u64) * 1000 + (mono.tv_nsec as u64) / 1_000_000,
+            mono_ms,
             boot: self.boot(),
+            slept_ms: slept_ms.unwrap_or(0),
         }
     }
 
@@ -163,28 +171,43 @@ impl World {
         }
     }
 
-    /// Writes to standard output; a closed pipe is no error.
+    /// Writes to standard output; a closed pipe is no error. What a terminal would obey is shown instead.
     pub fn print(&self, text: &str) {
         let _closed = self.answer(text);
     }
 
-    /// Writes to standard output; returns whether all of it was taken.
+    /// Writes to standard output, as [`World::print`] does; returns whether all of it was taken.
     pub fn answer(&self, text: &str) -> bool {
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+        out.write_all(terminal::safe(text).as_bytes()).and_then(|()| out.flush()).is_ok()
+    }
+
+    /// Writes pieces to standard output in one go, without a lock or memory of its own; nothing can be done where it is closed.
+    pub fn answer_in_pieces<const N: usize>(&self, pieces: [&str; N]) {
+        let _closed = writev(io::stdout(), &pieces.map(|piece| IoSlice::new(piece.as_bytes())));
+    }
+
+    /// Ends the process, whatever its threads are at.
+    pub fn end(&self) -> ! {
+        std::process::exit(0)
+    }
+
+    /// Returns the moment by the clock that stops while the machine sleeps, to measure by in this process alone.
+    pub fn instant(&self) -> Instant {
+        Instant::now()
     }
 
     /// Writes a line to standard error.
     pub fn complain(&self, text: &str) {
-        let _closed = writeln!(io::stderr().lock(), "{text}");
+        let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
     }
 
     /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
     /// takes the line away.
     pub fn progress(&self, text: &str) {
-        let mut terminal = io::stderr().lock();
-        if terminal.is_terminal() {
-            let _closed = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        let mut out = io::stderr().lock();
+        if out.is_terminal() {
+            let _closed = write!(out, "\r\x1b[K{}", terminal::plain(text)).and_then(|()| out.flush());
         }
     }
 

@@ -19,7 +19,8 @@ use fusebox::engine::event::{Event, Kind, Moment};
 use fusebox::engine::session::{Session, Tail, Tally};
 use fusebox::engine::step::{Findings, step};
 use fusebox::pricing::table::Table;
-use fusebox::transcript::intake::{Intake, Memory};
+use fusebox::transcript::charges::Memory;
+use fusebox::transcript::intake::Intake;
 use fusebox::wire::ending::mark;
 use fusebox::wire::events::EventName;
 use fusebox::wire::guard::Guard;
@@ -62,7 +63,7 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
             continue;
         };
         let ms = number as u64 * 1_000;
-        let at = Moment { wall_ms: 1_795_168_800_000 + ms as i64, mono_ms: ms, boot: 1 };
+        let at = Moment { wall_ms: 1_795_168_800_000 + ms as i64, mono_ms: ms, boot: 1, slept_ms: 0 };
         let event = input::event(&input, at, true, &Guard::default());
         told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;
         for call in calls_of(&event) {

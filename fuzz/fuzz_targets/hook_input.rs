@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use fusebox::cmd::hook;
 use fusebox::engine::amount::Amount;
 use fusebox::engine::event::{Event, Kind};
+use fusebox::live::deadline::Deadline;
 use fusebox::store::Store;
 use fusebox::wire::guard::Guard;
 use fusebox::wire::input;
@@ -45,7 +46,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         // Whatever happens twice is told twice.
         for _ in 0..2 {
-            sound(&input.hook_event_name, &hook::respond(&world, &input, &line).unwrap().answer);
+            sound(&input.hook_event_name, &hook::respond(&world, &Deadline::never(&world), &input, &line).unwrap().answer);
         }
         let store = Store::open(&world).unwrap();
         let session = store.session(&event.session).unwrap().unwrap();

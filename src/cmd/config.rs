@@ -14,6 +14,7 @@ use crate::engine::policy::{Action, Layer, Mode};
 use crate::engine::rules::Rule;
 use crate::error::Result;
 use crate::setup::soundness;
+use crate::terminal::plain;
 use crate::world::World;
 
 /// Arguments of `fusebox config`.
@@ -84,7 +85,7 @@ fn check(world: &World) -> ExitCode {
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };
-        text += &format!("{severity}: {problem}\n");
+        text += &format!("{severity}: {}\n", plain(&problem.to_string()));
     }
     for warning in loose_ends(&pinned) {
         text += &format!("warning: {warning}\n");
@@ -169,11 +170,12 @@ fn section_text(section: &Section) -> String {
             rows.push([String::new(), format!("{} overridden", old.value), source(old.layer, &old.path)]);
         }
     }
+    let rows: Vec<[String; 3]> = rows.into_iter().map(|row| row.map(|cell| plain(&cell))).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let (keys, values) = (width(0), width(1));
     let lines = rows.iter().map(|[key, value, source]| format!("  {key:keys$}  {value:values$}  {source}\n"));
     let lines: String = if rows.is_empty() { "  nothing\n".to_owned() } else { lines.collect() };
-    format!("{}\n{lines}", section.heading)
+    format!("{}\n{lines}", plain(&section.heading))
 }
 
 fn source(layer: Layer, path: &str) -> String {

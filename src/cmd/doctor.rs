@@ -9,6 +9,7 @@ use crate::setup::diagnosis::{Diagnosis, Health};
 use crate::setup::patient::{self, Patient};
 use crate::setup::wrap::wrap;
 use crate::setup::{failing, soundness, trial};
+use crate::terminal::plain;
 use crate::world::World;
 
 /// Arguments of `fusebox doctor`.
@@ -74,11 +75,11 @@ fn text(world: &World, line: &Line) -> String {
         Health::Warn => "\u{1b}[33m",
         Health::Fail => "\u{1b}[31m",
     };
-    let plain = if colour.is_empty() { "" } else { "\u{1b}[0m" };
+    let end = if colour.is_empty() { "" } else { "\u{1b}[0m" };
     let mut text =
-        format!("{colour}{:<4}{plain}  {check:<8}  {}\n", health.as_str(), wrap(words, world.width(), INDENT));
+        format!("{colour}{:<4}{end}  {check:<8}  {}\n", health.as_str(), wrap(&plain(words), world.width(), INDENT));
     if let Some(hint) = hint {
-        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&format!("-> {hint}"), world.width(), INDENT));
+        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&plain(&format!("-> {hint}")), world.width(), INDENT));
     }
     text
 }

@@ -1,11 +1,19 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
-use chrono::{DateTime, Local, NaiveDateTime, NaiveTime, TimeZone};
+use std::sync::OnceLock;
 
+use chrono::{DateTime, NaiveDateTime, NaiveTime};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::cmd::config::project_folder;
+use crate::config::load;
+use crate::config::resolve::Trust;
+use crate::engine::pool::Span;
 use crate::engine::session::Session;
 use crate::error::Result;
 use crate::live::catch_up::catch_up;
-use crate::live::orphans;
+use crate::live::{calendar, orphans};
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
@@ -62,10 +70,28 @@ pub fn page(world: &World) -> Page {
     Page { width: world.width(), colour, local }
 }
 
+/// The zone of the days that are shown, once it is known.
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Has days begin as the budgets of this project have them: in the zone that the configuration names, else the machine's.
+pub fn use_configured_zone(world: &World) {
+    let (policy, _) = load::load(world, &project_folder(world), Trust::Untrusted);
+    let _known = ZONE.set(calendar::zone(policy.time_zone()));
+}
+
+fn zone() -> &'static TimeZone {
+    ZONE.get_or_init(|| calendar::zone(None))
+}
+
 /// Returns the local time of a moment.
 pub fn local(at_ms: i64) -> NaiveDateTime {
-    DateTime::from_timestamp_millis(at_ms).unwrap_or_default().with_timezone(&Local).naive_local()
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    DateTime::from_timestamp(at.as_second() + i64::from(zone().to_offset(at).seconds()), 0)
+        .unwrap_or_default()
+        .naive_utc()
 }
+
+const NOON_MS: i64 = 12 * 3_600_000;
 
 /// Returns the moment that a period begins at, in milliseconds since 1970.
 pub fn begin_ms(world: &World, since: Since) -> i64 {
@@ -75,8 +101,9 @@ pub fn begin_ms(world: &World, since: Since) -> i64 {
         Since::Day(day) => {
             let midnight = day.and_time(NaiveTime::MIN);
             // Where the clocks skip midnight, the day begins when they have.
-            let begins = Local.from_local_datetime(&midnight).earliest();
-            begins.map_or_else(|| midnight.and_utc().timestamp_millis(), |begins| begins.timestamp_millis())
+            let noon_ms = midnight.and_utc().timestamp_millis() + NOON_MS;
+            let here = local(noon_ms).and_utc().timestamp_millis() - noon_ms;
+            calendar::period(Span::Day, noon_ms - here, zone()).from_ms
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::config::shape::{Named, named, names};
 use crate::engine::policy::Scope;
 use crate::error::{Error, Result};
 use crate::limits::{Limit, Unit};
+use crate::terminal::plain;
 use crate::world::World;
 
 /// Arguments of `fusebox grant`.
@@ -76,7 +77,10 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         if more.is_empty() {
             return Err(nothing_to_grant(grip));
         }
-        apply(grip, &more)
+        let mut said = apply(grip, &more)?;
+        let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
+        said.extend(grip.held_still(&raised));
+        Ok(said)
     })
 }
 
@@ -127,8 +131,10 @@ fn held_by(grip: &Grip) -> String {
     match rules {
         [] => format!("{} has no limits", grip.name(&grip.target)),
         rules => {
-            let held: Vec<String> =
-                rules.iter().map(|rule| format!("{} (now {})", rule.name(), rule.limit.show(rule.cap))).collect();
+            let held: Vec<String> = rules
+                .iter()
+                .map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show(rule.cap)))
+                .collect();
             format!("{} has {}", grip.name(&grip.target), held.join(", "))
         }
     }
@@ -191,7 +197,7 @@ fn holder(grip: &Grip, limit: &str) -> Result<Target> {
     let session = Target::Session(grip.book.session.id.clone());
     Err(match grip.book.session.rules.named(limit) {
         Some(_) if grip.target != session => {
-            error.hint(format!("its session has one: `fusebox grant {} {limit}=+N`", session.id()))
+            error.hint(plain(&format!("its session has one: `fusebox grant {} {limit}=+N`", session.id())))
         }
         _ => error.hint(held_by(grip)),
     })

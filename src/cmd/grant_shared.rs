@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::live::pin::trust_fact;
 use crate::live::shared;
 use crate::store::{Store, logbook};
+use crate::terminal::plain;
 use crate::world::World;
 
 /// Returns the scope that a word names, where it names one that sessions share.
@@ -58,9 +59,9 @@ pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
         store.save_pool(pool)?;
     }
     store.commit()?;
-    logbook::append(store.folder(), &book.records);
+    logbook::append(logbook::Place { of_session: "", state: store.folder() }, &book.records);
     store.leave();
-    world.print(&said.iter().map(|said| format!("{said}\n")).collect::<String>());
+    world.print(&said.iter().map(|said| plain(said) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -112,6 +113,7 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
     }
     let used =
         limit.used(&crate::engine::meters::Meters { periods: pool.spent(rule.of.as_ref()), ..Default::default() });
+    let next = pool.mean(rule.of.as_ref()).cost.0;
     let until = pool.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     enforce::raise(book, "", &finding, added);
@@ -119,6 +121,9 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
     if let Some(record) = book.records.last_mut() {
         record.cap = Some(limit.configured(raised));
     }
-    let name = scope.as_str();
-    Ok(format!("{limit} of the {name}: {} -> {}{until} ({} used)", show(cap), show(raised), show(used)))
+    let (name, limit_name) = (scope.as_str(), &more.rule);
+    let done = format!("{limit_name} of the {name}: {} -> {}{until} ({} used)", show(cap), show(raised), show(used));
+    let is_enough = used.saturating_add(next) <= raised;
+    let lacks = "; it is not enough: the next request would be kept back again";
+    Ok(if is_enough { done } else { done + lacks })
 }

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::engine::book::Book;
+use crate::engine::bounds;
 use crate::engine::event::{Agent, Event, Kind};
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::step::step;
 use crate::error::{ErrorKind, Result};
+use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{failing, prune, settings, unseen};
+use crate::live::{failing, first_requests, prune, schedule, settings, tasks, unseen};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -21,6 +23,7 @@ use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
 use crate::wire::shorten::{self, Shortener};
+use crate::wire::shown::shown;
 use crate::world::World;
 
 /// What the log says where a lock file did not come.
@@ -30,16 +33,21 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 /// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
 /// half an answer, or two of them, for text that decides nothing.
 pub fn run(world: &World) -> ExitCode {
+    processes::seal();
+    let deadline = Deadline::start(world);
     let mut shortener = Shortener::default();
-    let bytes = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes)));
-    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(&bytes) {
+    // The thread that watches the time may look at it until the process ends.
+    let bytes: &'static [u8] = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(bytes) {
         Ok(input) => {
-            answer(world, &input, &bytes).unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
+            let answer = answer(world, &deadline, &input, bytes);
+            answer.unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
         }
-        Err(unreadable) => Outcome::only(failing::unreadable(world, &bytes, &unreadable)),
+        Err(unreadable) => Outcome::only(failing::unreadable(world, bytes, &unreadable)),
     }));
-    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, &bytes)));
-    let printed = world.answer(&answer);
+    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, bytes)));
+    deadline.claim_answer();
+    let printed = world.answer(&shown(&answer));
     if let Some(rest) = rest {
         // The answer is given: what fails from here on must not take it back.
         let _ended = catch_unwind(AssertUnwindSafe(|| rest.finish(world)));
@@ -62,42 +70,62 @@ impl Outcome {
 }
 
 /// Answers an event; where the state turns out to be damaged, from a new one.
-fn answer(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
-    match respond(world, input, bytes) {
+fn answer(world: &World, deadline: &Deadline, input: &Input, bytes: &'static [u8]) -> Result<Outcome> {
+    if let Some(name) = EventName::parse(&input.hook_event_name) {
+        deadline.is_for(name, bytes);
+    }
+    match respond(world, deadline, input, bytes) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => {
             failing::begin_anew(world, input, &cause)?;
-            respond(world, input, bytes)
+            respond(world, deadline, input, bytes)
         }
         other => other,
     }
 }
 
 /// Takes the event into the state, and words the answer.
-pub fn respond(world: &World, input: &Input, bytes: &[u8]) -> Result<Outcome> {
+pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) -> Result<Outcome> {
+    deadline.waits_for(Waits::State);
     let folder = store::folder(world)?;
     let attended = is_attended(world);
-    let guard = Guard { state_dir: folder.to_str().map(str::to_owned), program: world.called_as() };
+    let guard = guard(world, input, &folder);
     let mut event = input::event(input, world.now(), attended, &guard);
     let (mut store, mut book) = open(world, &folder, (input, &event))?;
     let mut judged = None;
     if let Some(due) = ending::due(&book, &event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
-        judged = Some(ending::judge(due, bytes));
+        judged = Some(deadline.while_judging(world, || ending::judge(due, bytes)));
         (store, book) = open(world, &folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
+    schedule::mark(&mut event, &book);
     if let Some(answer) = given(&book, &event, input) {
         let rest = Some(Rest { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
+    deadline.waits_for(Waits::Files);
     let answer = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;
     let prunes = prune::is_due(&store, &event)?;
+    deadline.claim_commit();
     store.commit()?;
     let taken = Taken { book, folder, prunes };
     Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })
+}
+
+/// Says what of the machine is this session's own.
+fn guard(world: &World, input: &Input, state: &Path) -> Guard {
+    let text = |path: PathBuf| path.into_os_string().into_string().ok();
+    Guard {
+        state_dir: state.to_str().map(str::to_owned),
+        program: world.called_as(),
+        project: Some(world.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
+        claude_dir: world.claude_dir().and_then(text),
+        home: world.home().and_then(text),
+        folder: Some(input.cwd.clone().into_owned()),
+    }
 }
 
 /// Whether somebody can answer a dialog: the client says it, an older one by how it was started.
@@ -122,7 +150,7 @@ fn open(world: &World, folder: &Path, what: (&Input, &Event)) -> Result<(Store, 
 fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<String> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
-    let mut findings = load::gather(world, store, book, event)?;
+    let mut findings = load::gather(store, book, event)?;
     let was_judged = judged.is_some();
     findings.missing = ending::missing(book, event, judged);
     let rulebook = Pin::of(world, store, &book.session);
@@ -133,22 +161,34 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
         run.last = world.now();
     }
     load::follow(store, book)?;
-    load::learn_first_requests(store, book, &findings)?;
+    first_requests::learn(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
     settings::look(world, book, event, &mut answer);
     unseen::look(book, input, event);
+    divert_log(book);
     tell_notices(book, event, &mut answer);
     let text = answer.text();
     remember(book, &run, (event, input), &text);
     Ok(text)
 }
 
-/// What waits for an event that is heard; the log has all.
-const MOST_NOTICES: usize = 30;
+/// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
+fn divert_log(book: &mut Book) {
+    let writes = !book.records.is_empty() || book.session.notices.len() > book.session.known_notices;
+    let Some(cause) = writes.then(|| logbook::trouble(&book.session.log)).flatten() else { return };
+    let log = std::mem::take(&mut book.session.log);
+    book.session
+        .tell(&format!("the log goes to the state folder, since `{log}/{}` cannot be written: {cause}", logbook::FILE));
+}
 
 /// Writes down what the person is to be told, and shows it where the client would.
 fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
+    let news = book.session.notices.len().saturating_sub(book.session.known_notices);
+    if news > bounds::NOTICES {
+        book.session.notices.truncate(book.session.known_notices + bounds::NOTICES);
+        book.session.tell(&format!("there are {} more remarks like these", news - bounds::NOTICES));
+    }
     for new in &book.session.notices[book.session.known_notices..] {
         let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
         if book.records.iter().all(|record| record.error != what) {
@@ -169,7 +209,7 @@ fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
         let said = answer.system_message.take().unwrap_or_default();
         let notices = &mut book.session.notices;
         for line in said.lines() {
-            if notices.len() < MOST_NOTICES && notices.iter().all(|known| known != line) {
+            if notices.len() < bounds::NOTICES && notices.iter().all(|known| known != line) {
                 notices.push(line.to_owned());
             }
         }
@@ -229,18 +269,17 @@ impl Rest {
         let is_unlocked = self.store.is_unlocked();
         self.store.leave();
         let Some(Taken { book, folder, prunes }) = self.taken else { return };
-        let log: PathBuf = logbook::folder(&book.session.log, &folder);
         let mut records = book.records.clone();
         records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
         for task in &book.kills {
-            let ended = book.session.client.is_some_and(|client| processes::end_command(client.pid, &task.command));
+            let ended = book.session.client.is_some_and(|client| tasks::end(client, task));
             if !ended {
                 let what = "a background command of a stopped run was not found, and may still run";
                 records.push(notice(&book, &format!("{what}: {}", task.command)));
             }
         }
         if !records.is_empty() {
-            logbook::append(&log, &records);
+            logbook::append(logbook::Place { of_session: &book.session.log, state: &folder }, &records);
         }
         if prunes {
             prune::begin(world, &folder);

@@ -6,15 +6,18 @@ use crate::cmd::lift;
 use crate::cmd::target::{self, Target};
 use crate::engine::book::Book;
 use crate::engine::event::Moment;
+use crate::engine::policy::Scope;
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::records;
 use crate::engine::session::Status;
 use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
+use crate::live::shared;
 use crate::store::Store;
 use crate::store::logbook;
-use crate::wire::sentences::short;
+use crate::terminal::plain;
+use crate::wire::sentences::{self, short};
 use crate::world::World;
 
 /// The book to change, what of it is meant, and when.
@@ -48,12 +51,13 @@ pub fn pull(
         book.lay_run(run);
     }
     let now = world.now();
+    shared::lay(&store, &mut book, now.wall_ms)?;
     let said = change(&mut Grip { book: &mut book, target: target.clone(), now })?;
     let records = save(&store, &mut book, now)?;
     store.commit()?;
-    logbook::append(&logbook::folder(&book.session.log, &folder), &records);
+    logbook::append(logbook::Place { of_session: &book.session.log, state: &folder }, &records);
     store.leave();
-    world.print(&(said.join("\n") + "\n"));
+    world.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -110,6 +114,44 @@ impl Grip<'_> {
             error.clone_into(&mut record.error);
             record.reason = reason.map(str::to_owned);
         }
+    }
+
+    /// Says what else holds the target, or would stop it again at its next step, beside the limits in `but`.
+    pub fn held_still(&self, but: &[&str]) -> Vec<String> {
+        let id = short(self.target.id());
+        let mut said = Vec::new();
+        let ordered = lift::order(self.book, &self.target).map_or("", |order| &order.finding.limit);
+        if let Some(order) = lift::order(self.book, &self.target) {
+            let (holder, why) = (lift::holder(self.book, &self.target), sentences::reading(&order.finding));
+            let by = match (order.finding.scope, &self.book.session.outer) {
+                (Scope::Outer, Some(outer)) => short(outer),
+                _ => short(holder.id()),
+            };
+            said.push(format!(
+                "{} is held all the same ({why}): `fusebox resume {by}` lets it go on",
+                self.name(&self.target)
+            ));
+        }
+        let own = lift::used_up(self.book, &self.target, self.now);
+        for limit in own
+            .iter()
+            .map(|used_up| &used_up.finding.limit)
+            .filter(|limit| !but.contains(&limit.as_str()) && *limit != ordered)
+        {
+            said.push(format!("{limit} would still stop it; `fusebox grant {id} {limit}=+N` gives more"));
+        }
+        said.extend(lift::budgets_used_up(self.book, self.now).iter().map(|finding| self.above(finding)));
+        said
+    }
+
+    /// Says that a limit over more than the session would still keep it back, and what gives more.
+    pub fn above(&self, finding: &Finding) -> String {
+        let (limit, why) = (&finding.limit, sentences::reading(finding));
+        let whose = match (finding.scope, &self.book.session.outer) {
+            (Scope::Outer, Some(outer)) => short(outer),
+            (scope, _) => scope.as_str(),
+        };
+        format!("its next prompt would still be kept back ({why}): `fusebox grant {whose} {limit}=+N` gives more")
     }
 
     fn is_at_work(&self) -> bool {

@@ -4,12 +4,13 @@ use crate::cmd::target::Target;
 use crate::engine::book::Book;
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Event, Kind, Moment};
-use crate::engine::loops::LOOPS;
+use crate::engine::lifting;
+use crate::engine::look::{self, Look};
 use crate::engine::measure;
 use crate::engine::meters::Meters;
 use crate::engine::policy::{Action, Layer, Scope};
 use crate::engine::rules::{Rule, Rules};
-use crate::engine::session::{Order, Run, Status};
+use crate::engine::session::{Order, Run};
 use crate::engine::verdict::Finding;
 use crate::limits::{Limit, Meter, Stage};
 
@@ -34,70 +35,9 @@ pub fn holder(book: &Book, target: &Target) -> Target {
 /// Lifts the order of a session or run, and of every run that has taken it over; returns it.
 pub fn lift(book: &mut Book, target: &Target) -> Option<Order> {
     match target {
-        Target::Session(_) => lift_session(book),
-        Target::Run { run, .. } => lift_run(book, run),
+        Target::Session(_) => lifting::lift_session(book),
+        Target::Run { run, .. } => lifting::lift_run(book, run),
     }
-}
-
-fn lift_session(book: &mut Book) -> Option<Order> {
-    if matches!(book.session.status, Status::Paused | Status::Failed | Status::Stopped) {
-        book.session.status = Status::Running;
-    }
-    let taken = |run: &&Run| run.order.as_ref().is_some_and(|order| order.finding.scope == Scope::Session);
-    let runs: Vec<(String, Option<Order>)> =
-        book.runs().filter(taken).map(|run| (run.id.clone(), run.order.clone())).collect();
-    let order = book.session.order.take().or_else(|| runs.first().and_then(|(_, order)| order.clone()));
-    for (id, _) in runs {
-        go_on(book, &id);
-    }
-    order
-}
-
-fn lift_run(book: &mut Book, id: &str) -> Option<Order> {
-    let order = book.run(id)?.order.clone()?;
-    let same = |run: &&Run| run.order.as_ref().is_some_and(|theirs| theirs.finding == order.finding);
-    let below: Vec<String> =
-        book.runs().filter(same).filter(|run| is_below(book, run, id)).map(|run| run.id.clone()).collect();
-    let is_main = book.run(id).is_some_and(Run::is_main);
-    let current = book.session.main.as_deref().and_then(|main| book.run(main));
-    if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
-        book.session.main = Some(id.to_owned());
-    }
-    for id in below.iter().map(String::as_str).chain([id]) {
-        go_on(book, id);
-    }
-    Some(order)
-}
-
-/// Returns whether a run was spawned by another, at whatever distance.
-pub fn is_below(book: &Book, run: &Run, id: &str) -> bool {
-    let mut at = run.parent.as_deref();
-    for _ in 0..64 {
-        match at {
-            Some(parent) if parent == id => return true,
-            Some(parent) => at = book.run(parent).and_then(|run| run.parent.as_deref()),
-            None => return false,
-        }
-    }
-    false
-}
-
-/// Takes the order off a run. One whose loop has not been ended yet is still at work; the current main run goes on with
-/// the next prompt; others with the next message to them.
-fn go_on(book: &mut Book, id: &str) {
-    let current = book.session.main.as_deref() == Some(id);
-    let Some(run) = book.run_mut(id) else { return };
-    run.order = None;
-    // What led to the stop no longer counts where it is no amount that is used up.
-    run.loops.forget();
-    run.warned.retain(|(name, _)| name != LOOPS);
-    run.denials = 0;
-    run.refusing = false;
-    run.stop_reason = None;
-    run.error = None;
-    run.told = false;
-    run.resumed = current && !run.working;
-    run.status = if run.working || current { Status::Running } else { Status::Completed };
 }
 
 /// A limit that would stop the work again at once.
@@ -113,19 +53,38 @@ pub struct UsedUp {
 pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
     let rules = rules(book, target).cloned().unwrap_or_default();
     let found = rules.rules.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
-        let (scope, rules, meters) = meters(book, target, (now, rule))?;
+        let (scope, rules, meters) = meters(book, target, &run_of(book, target), (now, rule))?;
         let finding = Finding::of(rule, scope, rule.limit.used(&meters));
-        let lacks = finding.used.saturating_add(ahead(rule.limit, rules, &meters)).saturating_sub(rule.cap);
+        // Whoever makes the next request: what the dearest would add counts.
+        let others = makers(book, target).filter_map(|id| Some(self::meters(book, target, id, (now, rule))?.2));
+        let next = others.chain([meters]).map(|meters| ahead(rule.limit, rules, &meters)).max().unwrap_or(0);
+        let lacks = finding.used.saturating_add(next).saturating_sub(rule.cap);
         let increase = rule.increase.max(1);
         (lacks > 0).then(|| UsedUp { finding, more: lacks.div_ceil(increase).saturating_mul(increase) })
     });
     found.collect()
 }
 
+/// Returns the limits over sessions that would keep the next prompt of a book's session back.
+pub fn budgets_used_up(book: &Book, now: Moment) -> Vec<Finding> {
+    let none = Run::default();
+    let main = book.session.main.as_deref().and_then(|main| book.run(main)).unwrap_or(&none);
+    let kind = Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
+    let event = Event { kind, ..batch_ended(book, now) };
+    let model = measure::model_of(book, main);
+    let above = measure::usage(book, main, &event);
+    let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
+    let found = above.flat_map(|used| {
+        let around = Look { used, stage: Stage::Prompt, event: &event, told: &[], model };
+        used.rules.rules.iter().filter_map(move |rule| look::look(rule, around)).collect::<Vec<_>>()
+    });
+    found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
+}
+
 /// Returns what a limit has to say of a session or run now; nothing where no rule holds it.
 pub fn look(book: &Book, target: &Target, name: &str, now: Moment) -> Option<Finding> {
     let rule = rules(book, target)?.named(name)?;
-    let (scope, _, meters) = meters(book, target, (now, rule))?;
+    let (scope, _, meters) = meters(book, target, &run_of(book, target), (now, rule))?;
     Some(Finding::of(rule, scope, rule.limit.used(&meters)))
 }
 
@@ -159,22 +118,33 @@ pub fn run_of(book: &Book, target: &Target) -> String {
     }
 }
 
-fn meters<'a>(book: &'a Book, target: &Target, at: (Moment, &Rule)) -> Option<(Scope, &'a Rules, Meters)> {
+/// Returns the runs whose next request may be a target's next step.
+fn makers<'a>(book: &'a Book, target: &Target) -> impl Iterator<Item = &'a str> {
+    let all = matches!(target, Target::Session(_));
+    book.runs().filter(move |run| all && !run.recent.is_empty()).map(|run| run.id.as_str())
+}
+
+/// Measures a target for a rule, with the next request of the run that is `named`.
+fn meters<'a>(book: &'a Book, target: &Target, named: &str, at: (Moment, &Rule)) -> Option<(Scope, &'a Rules, Meters)> {
     let (now, rule) = at;
-    let named = run_of(book, target);
-    let id = book.run(&named).or_else(|| book.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
-    let event = Event {
+    let id = book.run(named).or_else(|| book.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
+    let event = batch_ended(book, now);
+    let (of_run, of_session) = measure::meters_of(book, &id, &event, rule.of.as_ref());
+    match target {
+        Target::Session(_) => Some((Scope::Session, &book.session.rules, of_session)),
+        Target::Run { run, .. } => Some((Scope::Run, &book.run(run)?.rules, of_run)),
+    }
+}
+
+/// Makes an event at which every limit of a session and its runs is looked at.
+fn batch_ended(book: &Book, now: Moment) -> Event {
+    Event {
         session: book.session.id.clone(),
         agent: Agent::Main,
         prompt_id: None,
         at: now,
         attended: true,
         kind: Kind::BatchEnded(Vec::new()),
-    };
-    let (of_run, of_session) = measure::meters_of(book, &id, &event, rule.of.as_ref());
-    match target {
-        Target::Session(_) => Some((Scope::Session, &book.session.rules, of_session)),
-        Target::Run { run, .. } => Some((Scope::Run, &book.run(run)?.rules, of_run)),
     }
 }
 

@@ -32,6 +32,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::terminal::plain;
 use crate::world::World;
 
 /// A fuse box for Claude Code: stops agents that pass their limits on turns, time, cost or tokens
@@ -89,7 +90,10 @@ pub enum Command {
 
 /// Runs the command line and turns its outcome into an exit code.
 pub fn run(world: &World) -> ExitCode {
-    let cli = Cli::parse_from(world.args());
+    let cli = match Cli::try_parse_from(world.args()) {
+        Ok(cli) => cli,
+        Err(said) => return help(world, &repeated(world, said)),
+    };
     match dispatch(world, cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -122,6 +126,23 @@ fn dispatch(world: &World, command: Command) -> Result<ExitCode> {
         Command::Pricing(args) => pricing::run(world, &args),
         Command::Replay(args) => replay::run(world, &args),
     }
+}
+
+/// Returns what clap says of the same words where none of them breaks a line: it repeats them.
+fn repeated(world: &World, said: clap::Error) -> clap::Error {
+    let words = world.args().into_iter().map(|word| plain(&word.to_string_lossy()));
+    Cli::try_parse_from(words).err().unwrap_or(said)
+}
+
+/// Prints what clap has to say: help on standard output, or what is wrong with the command line, which it repeats.
+fn help(world: &World, said: &clap::Error) -> ExitCode {
+    let text = said.render();
+    match (said.use_stderr(), world.colours()) {
+        (false, true) => world.print(&text.ansi().to_string()),
+        (false, false) => world.print(&text.to_string()),
+        (true, _) => world.complain(text.to_string().trim_end()),
+    }
+    ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2))
 }
 
 fn complain(world: &World, error: &Error) {

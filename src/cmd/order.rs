@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift;
+use crate::cmd::person;
 use crate::cmd::target::{self, Target};
+use crate::engine::lifting;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::record::RecordKind;
 use crate::engine::runs;
@@ -50,15 +52,18 @@ const STOP: Kind =
 
 /// Holds a run or session until it is resumed.
 pub fn pause(world: &World, args: &Args) -> Result<ExitCode> {
-    lever::pull(world, &args.target, |grip| give(grip, &PAUSE, args.reason.as_deref()))
+    lever::pull(world, &args.target, |grip| give(grip, &PAUSE, args.reason.as_deref(), Ok(())))
 }
 
 /// Ends a run or session at its next event.
 pub fn stop(world: &World, args: &Args) -> Result<ExitCode> {
-    lever::pull(world, &args.target, |grip| give(grip, &STOP, args.reason.as_deref()))
+    // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
+    let may_replace = person::require(world, "stop");
+    lever::pull(world, &args.target, |grip| give(grip, &STOP, args.reason.as_deref(), may_replace))
 }
 
-fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String>> {
+/// Gives an order; one that replaces a pause where `may_replace` says so.
+fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>, may_replace: Result<()>) -> Result<Vec<String>> {
     let reason = reason.map(ending::reason).filter(|reason| !reason.is_empty());
     let name = grip.name(&grip.target);
     let status = grip.status(&grip.target);
@@ -68,6 +73,9 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
         let word = status.as_str();
         return Err(Error::failed(format!("{name} is {word} already"))
             .hint(format!("`fusebox explain {}` tells why", short(grip.target.id()))));
+    }
+    if replaces {
+        may_replace?;
     }
     let scope = if matches!(grip.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
     let finding = Finding::ordered(kind.key, scope, kind.action);
@@ -88,7 +96,7 @@ fn give(grip: &mut Grip, kind: &Kind, reason: Option<&str>) -> Result<Vec<String
 
 /// Gives the order to a run and to all below it that are at work; returns how many those are.
 fn halt(grip: &mut Grip, id: &str, order: &Order) -> usize {
-    let at_work = |run: &&Run| run.status == Status::Running && lift::is_below(grip.book, run, id);
+    let at_work = |run: &&Run| run.status == Status::Running && lifting::is_below(grip.book, run, id);
     let below: Vec<String> = grip.book.runs().filter(at_work).map(|run| run.id.clone()).collect();
     if let Some(run) = grip.book.run_mut(id) {
         run.order = None;
@@ -99,6 +107,10 @@ fn halt(grip: &mut Grip, id: &str, order: &Order) -> usize {
         }
     }
     below.len()
+}
+
+fn is_main(grip: &Grip) -> bool {
+    grip.book.run(grip.target.id()).is_some_and(Run::is_main)
 }
 
 fn verb(kind: &Kind) -> &'static str {
@@ -115,5 +127,9 @@ fn said(grip: &Grip, kind: &Kind, followers: usize) -> Vec<String> {
         followers => said.push(format!("{followers} runs below it follow")),
     }
     said.push(format!("`fusebox resume {id}` lets it go on"));
+    if kind.status == Status::Stopped && is_main(grip) {
+        let session = short(&grip.book.session.id);
+        said.push(format!("the next prompt has a run of its own; `fusebox stop {session}` holds that back, too"));
+    }
     said
 }

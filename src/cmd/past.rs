@@ -7,6 +7,7 @@ use crate::engine::session::{Run, Session};
 use crate::error::{Error, Result};
 use crate::pricing;
 use crate::report::rows::SessionRows;
+use crate::terminal::plain;
 use crate::transcript::tree::{self, PastSession};
 use crate::world::World;
 
@@ -21,10 +22,10 @@ pub fn sessions(world: &World, paths: &[PathBuf]) -> Result<Vec<SessionRows>> {
         _ => tree::read(paths, &table)?,
     };
     if let Some(trouble) = trouble {
-        world.complain(&format!("warning: {trouble}"));
+        world.complain(&plain(&format!("warning: {trouble}")));
     }
     for remark in tree.remarks.iter().take(MOST_REMARKS) {
-        world.complain(&format!("warning: {remark}"));
+        world.complain(&plain(&format!("warning: {remark}")));
     }
     if let more @ 1.. = tree.remarks.len().saturating_sub(MOST_REMARKS) {
         world.complain(&format!("warning: {more} more of these"));

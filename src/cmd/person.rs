@@ -17,7 +17,7 @@ pub fn require(world: &World, command: &str) -> Result<()> {
     if world.var("CLAUDECODE").is_some() || world.var("CLAUDE_PID").is_some() {
         return refused("this shell was started by Claude Code");
     }
-    let clients = Store::open(world)?.clients()?;
+    let clients = Store::open(world)?.clients(world.now().boot)?;
     if let Some((pid, _)) = processes::ancestors(world.pid()).into_iter().find(|process| clients.contains(process)) {
         return refused(&format!("process {pid} above it is a Claude Code client"));
     }
@@ -41,6 +41,6 @@ pub fn announce(world: &World, store: &Store, session: &mut Session, what: &str)
         ..Record::default()
     };
     store.save_record(&record, now)?;
-    logbook::append(&logbook::folder(&session.log, store.folder()), &[record]);
+    logbook::append(logbook::Place { of_session: &session.log, state: store.folder() }, &[record]);
     Ok(())
 }

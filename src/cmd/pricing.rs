@@ -1,6 +1,5 @@
 //! `fusebox pricing`: what is paid for what, by whose word, and whether a person's own rows are right.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,6 +7,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::pricing;
 use crate::pricing::overrides::{self, Overrides};
 use crate::pricing::show;
@@ -102,7 +102,7 @@ fn check(world: &World, file: Option<&Path>) -> Result<ExitCode> {
         None => pricing::path(world)
             .ok_or_else(|| Error::failed("there is no home folder to look for your pricing file in"))?,
     };
-    let found = match fs::read_to_string(&path) {
+    let found = match files::text(&path, pricing::LARGEST) {
         Ok(json) => overrides::read(&json),
         Err(cause) if file.is_none() && cause.kind() == ErrorKind::NotFound => {
             world.print(&format!("`{}` is not there: the embedded prices are in force\n", path.display()));
@@ -119,9 +119,9 @@ fn report(world: &World, path: &Path, found: Overrides) -> Result<ExitCode> {
         world.print(&format!("`{}` is right: {}\n", path.display(), count(found.rows.len(), "row")));
         return Ok(ExitCode::SUCCESS);
     }
-    let sentences: String = found.problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    let sentences = found.problems.iter().map(ToString::to_string);
     let (problems, kept) = (count(found.problems.len(), "problem"), count(found.rows.len(), "other row"));
-    Err(Error::failed(format!("`{}` has {problems}:{sentences}", path.display())).hint(format!(
+    Err(Error::failed(format!("`{}` has {problems}:", path.display())).with_lines(sentences).hint(format!(
         "rows with a problem are left out ({kept} in force); `fusebox pricing show --json` prints rows in the right form"
     )))
 }

@@ -59,6 +59,7 @@ struct Outcome {
 
 /// Runs `fusebox prune`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    fresh::use_configured_zone(world);
     let folder = store::folder(world)?;
     if args.automatic {
         processes::retreat();

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::person;
-use crate::engine::book::{Book, Rulebook};
-use crate::engine::policy::Layer;
+use crate::engine::book::Book;
+use crate::engine::lifting;
+use crate::engine::policy::{Mode, OnError};
+use crate::engine::renewal;
 use crate::engine::rules::Rules;
-use crate::engine::session::{Run, Session, Status};
+use crate::engine::session::{Session, Status};
 use crate::error::{Error, Result};
 use crate::live::load::Pin;
-use crate::live::pin;
+use crate::live::{baseline, pin, shared};
 use crate::store::Store;
 use crate::wire::sentences::short;
 use crate::world::World;
@@ -54,36 +56,53 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 }
 
 fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> {
-    let before = session.policy.clone();
+    let before = limits(&session);
+    let was_held = session.order.is_some();
     pin::take_files(world, store, &mut session)?;
-    pin::remember_client(store, &session)?;
+    pin::remember_client(store, &session, session.last.boot)?;
+    let goes_on = was_held && session.order.is_none();
+    let waited = baseline::take_for_a_person(world, store, &mut session)?;
     let rulebook = Pin::of(world, store, &session);
     let mut book = Book::new(session);
-    store.lay_open_runs(&mut book)?;
-    for id in book.session.open.clone() {
-        let Some(run) = book.run_mut(&id) else { continue };
-        let new = if run.is_main() { rulebook.main() } else { rulebook.agent(&run.agent_type, None) };
-        take(run, new);
+    for run in store.runs_of(&book.session.id)? {
+        book.lay_run(run);
     }
+    shared::lay(store, &mut book, world.now().wall_ms)?;
+    let ids: Vec<String> = book.runs().map(|run| run.id.clone()).collect();
+    let mut changed = before != limits(&book.session);
+    for id in &ids {
+        let policy = book.session.policy.clone();
+        let Some(run) = book.run_mut(id) else { continue };
+        let old = run.rules.clone();
+        renewal::take_rules(run, &rulebook);
+        run.policy = policy;
+        changed |= old != run.rules;
+    }
+    let lifted = lifting::lift_outgrown_runs(&mut book, &ids);
     let what = "a person reloaded the configuration; the limits are now those of the files";
     person::announce(world, store, &mut book.session, what)?;
     store.save(&mut book)?;
     let session = &book.session;
-    let what =
-        if before == session.policy { "its limits have not changed" } else { "it takes the limits as they are now" };
-    Ok(format!("session {}: {what}\n", short(&session.id)))
+    let name = short(&session.id);
+    let what = if changed { "it takes the limits as they are now" } else { "its limits have not changed" };
+    let settings = match waited {
+        None => "",
+        Some(_) if baseline::wake(world, session) => "; it takes the settings that waited",
+        Some(_) => "; there is no settings file left to tell its client with: start it anew to take what waited",
+    };
+    let mut said = format!("session {name}: {what}{settings}\n");
+    if goes_on {
+        said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
+    }
+    for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| book.run(id)) {
+        said +=
+            &format!("{} {} was stopped by a limit that is higher now: it may go on\n", run.agent_type, short(&run.id));
+    }
+    Ok(said)
 }
 
-/// Gives a run its new rules; what a person granted, and what its spawn tightened, stays.
-fn take(run: &mut Run, new: Rules) {
-    let old = std::mem::replace(&mut run.rules, new);
-    for kept in old.rules.into_iter().filter(|rule| matches!(rule.layer, Layer::Grant | Layer::Spawn)) {
-        match run.rules.rules.iter_mut().find(|rule| rule.name() == kept.name()) {
-            Some(rule) if rule.locked => {}
-            Some(rule) if kept.layer == Layer::Grant && kept.cap > rule.cap => *rule = kept,
-            Some(rule) if kept.layer == Layer::Spawn && kept.cap < rule.cap => *rule = kept,
-            Some(_) => {}
-            None => run.rules.rules.push(kept),
-        }
-    }
+/// Returns what a session has from its policy.
+fn limits(session: &Session) -> (Rules, Rules, Rules, Mode, OnError) {
+    let (own, user, project) = (&session.rules, &session.user_rules, &session.project_rules);
+    (own.clone(), user.clone(), project.clone(), session.mode, session.on_error)
 }

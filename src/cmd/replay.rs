@@ -17,7 +17,8 @@ use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
 use crate::report::json as indented;
 use crate::setup::soundness;
-use crate::transcript::intake::Memory;
+use crate::terminal::plain;
+use crate::transcript::charges::Memory;
 use crate::world::World;
 
 /// Arguments of `fusebox replay`.
@@ -80,7 +81,7 @@ fn policy(world: &World, args: &Args) -> Result<Pinned> {
         None => load::load(world, &folder, soundness::is_trusted(world, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {
-        world.complain(&format!("warning: {problem}"));
+        world.complain(&plain(&format!("warning: {problem}")));
     }
     Ok(policy)
 }
@@ -88,7 +89,7 @@ fn policy(world: &World, args: &Args) -> Result<Pinned> {
 fn play(world: &World, policy: &Pinned, sources: &[Source]) -> Result<(Vec<Outcome>, Sums)> {
     let (table, trouble) = pricing::load(world);
     if let Some(trouble) = trouble {
-        world.complain(&format!("warning: {trouble}"));
+        world.complain(&plain(&format!("warning: {trouble}")));
     }
     let setting = Setting { policy, mode: Mode::Enforce, table: &table };
     let mut charges = Memory::default();

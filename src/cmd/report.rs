@@ -64,6 +64,7 @@ pub struct Args {
 
 /// Shows what was spent and what tripped.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+    fresh::use_configured_zone(world);
     let text = match &args.transcripts {
         Some(paths) => past(world, args, paths)?,
         None => kept(world, args)?,

@@ -12,15 +12,14 @@ use crate::engine::record::RecordKind;
 use crate::engine::session::Tally;
 use crate::engine::verdict::Finding;
 use crate::error::Result;
-use crate::wire::sentences::short;
 use crate::world::World;
 
 /// Arguments of `fusebox reset`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Tool calls, requests, tokens, cost and working time count from zero again, against the same caps,
-and the run or session may go on. What was spent stays in `fusebox report`.
-Wall time counts from the beginning and cannot be reset.
+Tool calls, requests, tokens, cost (also by model and role), working time and a session's spawns count from zero
+again, against the same caps, and the run or session may go on. What was spent stays in `fusebox report`.
+Wall time counts from the beginning and cannot be reset; nor can the budgets that sessions share.
 
 Examples:
   fusebox reset a1b2c3d4    one run; its session's counters stay
@@ -49,19 +48,11 @@ fn reset(grip: &mut Grip) -> Vec<String> {
     let words = format!("A person set the counters of {} to zero", grip.it());
     grip.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
     grip.notice(format!("a person set the counters of {name} to zero."));
-    if lift::holder(grip.book, &target) != target {
-        let session = short(&grip.book.session.id);
-        said.push(format!(
-            "its session's limit still holds it: `fusebox reset {session}` or `fusebox resume {session}`"
-        ));
-    } else if finding.is_some() {
+    if finding.is_some() && lift::holder(grip.book, &target) == target {
         lift::lift(grip.book, &target);
         said.push(grip.goes_on(&target));
     }
-    for used_up in lift::used_up(grip.book, &target, grip.now) {
-        let id = short(target.id());
-        said.push(format!("{0} would still stop it; `fusebox grant {id} {0}=+N` gives more", used_up.finding.limit));
-    }
+    said.extend(grip.held_still(&[]));
     said
 }
 
@@ -71,12 +62,18 @@ fn zero(grip: &mut Grip) -> Tally {
         Target::Session(_) => {
             let session = &mut grip.book.session;
             session.inherited = Spend::default();
+            session.models.clear();
+            session.subagents = 0;
             session.warned.clear();
             session.wants.clear();
             std::mem::take(&mut session.tally)
         }
         Target::Run { run, .. } => {
             let Some(run) = grip.book.run_mut(run) else { return Tally::default() };
+            run.models.clear();
+            run.extremes = (0, 0);
+            run.loops.forget();
+            run.denials = 0;
             run.warned.clear();
             run.wants.clear();
             run.declined.clear();

@@ -7,7 +7,6 @@ use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift::{self, UsedUp};
 use crate::cmd::target::Target;
 use crate::cmd::{person, target};
-use crate::engine::policy::Scope;
 use crate::engine::record::RecordKind;
 use crate::engine::session::Status;
 use crate::engine::verdict::Finding;
@@ -48,7 +47,7 @@ fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
     let status = grip.status(&grip.target);
     let finding = match lift::lift(grip.book, &grip.target) {
         Some(order) => order.finding,
-        None => holds_prompts_back(grip).ok_or_else(|| nothing_holds(&name, status))?,
+        None => holds_prompts_back(grip).ok_or_else(|| nothing_holds(grip, &name, status))?,
     };
     let words = format!("A person resumed {}", grip.it());
     grip.record(RecordKind::AgentResumed, &finding, (&words, None));
@@ -59,12 +58,7 @@ fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
         said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });
     }
     said.push(grip.goes_on(&grip.target));
-    if matches!(finding.scope, Scope::User | Scope::Project) {
-        let (scope, limit) = (finding.scope.as_str(), &finding.limit);
-        said.push(format!(
-            "what all sessions of the {scope} share may hold it again: `fusebox grant {scope} {limit}=+N` gives more"
-        ));
-    }
+    said.extend(lift::budgets_used_up(grip.book, grip.now).iter().map(|finding| grip.above(finding)));
     Ok(said)
 }
 
@@ -75,9 +69,12 @@ fn holds_prompts_back(grip: &Grip) -> Option<Finding> {
     first.filter(|_| of_session).map(|used_up| used_up.finding)
 }
 
-fn nothing_holds(name: &str, status: Status) -> Error {
-    Error::failed(format!("{name} is {}: nothing holds it", status.as_str()))
-        .hint("`fusebox status` shows what is held")
+fn nothing_holds(grip: &Grip, name: &str, status: Status) -> Error {
+    let error = Error::failed(format!("{name} is {}: nothing holds it", status.as_str()));
+    match lift::budgets_used_up(grip.book, grip.now).first() {
+        Some(budget) => error.hint(format!("{name} has no order to lift, but {}", grip.above(budget))),
+        None => error.hint("`fusebox status` shows what is held"),
+    }
 }
 
 /// Says that a limit will stop the work again.

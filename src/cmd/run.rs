@@ -9,8 +9,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::engine::session::{MAIN, Session, Status};
+use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::store::Store;
+use crate::terminal::plain;
 use crate::wire::sentences;
 use crate::world::World;
 
@@ -44,7 +46,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let code = code(wait(child, signals)?);
     match Store::open(world).and_then(|store| outcome(&store, &mark)) {
         Ok(Outcome::Stopped(reason)) => {
-            world.complain(&format!("fusebox: {reason}"));
+            world.complain(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
         }
         Ok(Outcome::Unseen) => {
@@ -114,7 +116,12 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
     let runs = store.runs_of(&session.id)?;
     let main = runs.iter().rfind(|run| run.agent_type == MAIN);
     let ended = |status: Status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
-    let Some(run) = main.filter(|run| ended(run.status)) else { return Ok(None) };
+    let run = match (main.filter(|run| ended(run.status)), &session.kept_back) {
+        // What was kept back opened a run that has done nothing.
+        (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => return Ok(Some(kept_back(&session.id, why))),
+        (Some(run), _) => run,
+        (None, _) => return Ok(None),
+    };
     let order = run.order.as_ref().or(session.order.as_ref());
     let why = order.map(sentences::order).or_else(|| run.error.clone());
     let session = sentences::short(&session.id);
@@ -122,4 +129,10 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
         "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",
         why.unwrap_or_else(|| "no reason was recorded".to_owned())
     )))
+}
+
+/// Says why a session's last prompt was kept back: nothing was done for it.
+fn kept_back(session: &str, why: &Finding) -> String {
+    let (session, why) = (sentences::short(session), sentences::reading(why));
+    format!("a prompt of session {session} was kept back: {why}; nothing was done for it (`fusebox status {session}`)")
 }

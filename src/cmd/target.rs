@@ -5,6 +5,7 @@ use crate::engine::session::{Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::live::prune;
 use crate::store::Store;
+use crate::terminal::plain;
 use crate::wire::sentences::short;
 
 /// What names a session or run on the command line.
@@ -131,11 +132,11 @@ fn line(store: &Store, target: &Target) -> Result<String> {
 }
 
 fn of_session(session: &Session) -> String {
-    format!("session {}  {}", session.id, session.status.as_str())
+    format!("session {}  {}", plain(&session.id), session.status.as_str())
 }
 
 fn of_run(run: &Run) -> String {
-    format!("run {}  {}  {}  session {}", run.id, run.agent_type, run.status.as_str(), short(&run.session))
+    plain(&format!("run {}  {}  {}  session {}", run.id, run.agent_type, run.status.as_str(), short(&run.session)))
 }
 
 /// How many candidates an error names.

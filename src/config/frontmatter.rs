@@ -21,10 +21,18 @@ pub struct Agent {
     pub reading: Reading,
 }
 
-/// Reads an agent's file; `stem` is its name without the ending.
+/// The longest frontmatter that is read, in bytes.
+pub const LONGEST: usize = 64 << 10;
+
+/// Reads the start of an agent's file; `stem` is its name without the ending.
 pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
     let picked = picked(text)?;
     let mut reading = Reading { doc: Doc::empty(Layer::Frontmatter, path), problems: Vec::new() };
+    if length(text) >= LONGEST {
+        let what = format!("has a frontmatter of more than {LONGEST} bytes; its limits are ignored");
+        reading.problems.push(Problem::of_doc(&reading.doc, what));
+        return Some(Agent { name: stem.to_owned(), reading });
+    }
     match serde_saphyr::from_str::<Value>(&picked) {
         Ok(Value::Object(entries)) => {
             let name = entries.get("name").and_then(Value::as_str).unwrap_or(stem).to_owned();
@@ -61,6 +69,12 @@ fn blocks(reading: &mut Reading, place: &Place, entries: &Map<String, Value>) {
     if let Some(turns) = entries.get("maxTurns") {
         reading.block(place, "", &Map::from_iter([("maxTurns".to_owned(), turns.clone())]));
     }
+}
+
+/// Returns the bytes of a text's frontmatter.
+pub fn length(text: &str) -> usize {
+    let lines = text.lines().skip(1).take_while(|line| line.trim_end() != "---");
+    lines.map(|line| line.len() + 1).sum()
 }
 
 /// Picks the lines of the keys that are read, and empties the others so that line numbers stay. The rest is left alone:

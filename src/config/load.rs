@@ -1,7 +1,6 @@
 //! Reads the files of the configuration: the only part of it that touches the file system.
 
-use std::collections::BTreeSet;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,9 @@ use crate::world::World;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
+/// The most bytes of frontmatter that are read below a folder of agents.
+const MOST_FRONTMATTER: usize = 1 << 20;
+
 /// The most entries that are looked at below a folder of agents: a repository may hold a link to the whole disk.
 const MOST_ENTRIES: usize = 10_000;
 
@@ -30,8 +32,8 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
     let mut problems = Vec::new();
     let mut has_policy_file = false;
     for (source, path) in sources(world, project_folder) {
-        let Some(text) = text(source.layer, &path, &mut problems) else { continue };
-        has_policy_file |= source.part == Part::Whole && source.layer != Layer::Managed;
+        let Some(text) = checked(files::text(&path, LARGEST), source.layer, &path, &mut problems) else { continue };
+        has_policy_file |= source.part == Part::Whole && source.folder == Folder::Project;
         let Some(reading) = read::text(source, &path.to_string_lossy(), &text) else { continue };
         docs.push(reading.doc);
         problems.extend(reading.problems);
@@ -44,7 +46,7 @@ pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> 
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
 pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
-    let text = fs::read_to_string(path).map_err(|cause| Error::file("read", path, cause))?;
+    let text = files::text(path, LARGEST).map_err(|cause| Error::file("read", path, cause))?;
     let source = Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole };
     let reading = read::text(&source, &path.to_string_lossy(), &text);
     let (docs, mut problems) = reading.map(|it| (vec![it.doc], it.problems)).unwrap_or_default();
@@ -61,7 +63,7 @@ pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
         sources(world, project_folder).into_iter().partition(|(source, _)| source.part == Part::Whole);
     let folders = agent_folders(world, project_folder);
     for path in ours.iter().map(|(_, path)| path).chain(&folders) {
-        if let Ok(meta) = fs::metadata(path) {
+        if let Ok(meta) = path.metadata() {
             let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             (path, meta.len(), modified).hash(&mut hasher);
         }
@@ -100,9 +102,9 @@ fn folder(world: &World, project_folder: &Path, folder: Folder) -> Option<PathBu
     }
 }
 
-/// Reads a file; one that is not there says nothing, one that can't be read is a problem.
-fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
-    match files::text(path, LARGEST) {
+/// Returns what was read of a file; one that is not there says nothing, one that can't be read is a problem.
+fn checked(read: io::Result<String>, layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+    match read {
         Ok(text) => Some(text),
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(cause) => {
@@ -115,52 +117,64 @@ fn text(layer: Layer, path: &Path, problems: &mut Vec<Problem>) -> Option<String
 
 /// Reads the frontmatter of every agent: the project's stand over the user's of the same name.
 fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Doc)> {
-    let mut agents: Vec<(String, Doc)> = Vec::new();
-    let mut files = Vec::new();
+    let mut agents: BTreeMap<String, Doc> = BTreeMap::new();
     for folder in agent_folders(world, project_folder) {
-        files.extend(markdown(&folder, problems));
-    }
-    for path in files {
-        let Some(text) = text(Layer::Frontmatter, &path, problems) else { continue };
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text) else { continue };
-        problems.extend(agent.reading.problems);
-        agents.retain(|(name, _)| *name != agent.name);
-        if !agent.reading.doc.settings.is_empty() || agent.reading.doc.declares {
-            agents.push((agent.name, agent.reading.doc));
+        let mut left = MOST_FRONTMATTER;
+        for path in markdown(&folder, problems) {
+            agent(&path, &mut left, &mut agents, problems);
+        }
+        if left == 0 {
+            let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
+            let what = format!("has more than {MOST_FRONTMATTER} bytes of frontmatter in it; the rest is ignored");
+            problems.push(Problem::of_doc(&doc, what));
         }
     }
-    agents
+    agents.into_iter().collect()
+}
+
+/// Reads the frontmatter of one agent, in place of an earlier one of the same name.
+fn agent(path: &Path, left: &mut usize, agents: &mut BTreeMap<String, Doc>, problems: &mut Vec<Problem>) {
+    if *left == 0 {
+        return;
+    }
+    let read = files::head(path, frontmatter::LONGEST as u64);
+    let Some(text) = checked(read, Layer::Frontmatter, path, problems) else { return };
+    *left = left.saturating_sub(frontmatter::length(&text));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text).filter(|_| *left > 0) else { return };
+    problems.extend(agent.reading.problems);
+    agents.remove(&agent.name);
+    if !agent.reading.doc.settings.is_empty() || agent.reading.doc.declares {
+        agents.insert(agent.name, agent.reading.doc);
+    }
 }
 
 /// Returns the Markdown files below a folder, in a fixed order. Each folder is entered once, however many links lead to it.
 fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let (mut files, mut looked_at) = (Vec::new(), 0);
+    let (mut found, mut looked_at) = (Vec::new(), 0);
     let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
     let mut entered = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let Ok(real) = folder.canonicalize() else { continue };
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
         if !entered.insert(real) {
             continue;
         }
-        for path in entries.flatten().map(|entry| entry.path()) {
-            looked_at += 1;
-            if looked_at > MOST_ENTRIES {
-                problems.push(Problem::of_doc(
-                    &doc,
-                    format!("has more than {MOST_ENTRIES} files in it; the others are ignored"),
-                ));
-                return files;
-            }
-            if path.is_dir() {
+        let Ok(entries) = files::entries(&folder, MOST_ENTRIES - looked_at) else { continue };
+        looked_at += entries.found.len();
+        if entries.has_more {
+            let what = format!("has more than {MOST_ENTRIES} files in it; the others are ignored");
+            problems.push(Problem::of_doc(&doc, what));
+            folders.clear();
+        }
+        for path in entries.found.iter().map(|entry| entry.path()) {
+            if path.is_dir() && !entries.has_more {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") {
-                files.push(path);
+                found.push(path);
             }
         }
     }
-    files.sort();
-    files
+    found.sort();
+    found
 }

@@ -31,9 +31,15 @@ pub struct Pinned {
     pub frontmatter: BTreeMap<String, Doc>,
     /// Whether the repository may loosen what is the user's.
     pub trust: Trust,
-    /// Whether the project or the user has a `fusebox.json`.
+    /// Whether the project has a `fusebox.json` of its own.
     #[serde(default)]
     pub has_policy_file: bool,
+    /// The text of the person's own prices; empty where there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prices: String,
+    /// The time zone in which days began for whoever started the client; empty where the policy alone says.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub zone: String,
 }
 
 impl Pinned {
@@ -49,7 +55,7 @@ impl Pinned {
             *doc = settled;
         }
         let frontmatter = agents.into_iter().collect();
-        (Pinned { docs: all, frontmatter, trust, has_policy_file: false }, problems)
+        (Pinned { docs: all, frontmatter, trust, ..Pinned::default() }, problems)
     }
 
     /// Returns whether Fusebox blocks.
@@ -99,6 +105,10 @@ impl Pinned {
 
     /// Returns the name of the time zone in which days begin; nothing for the machine's.
     pub fn time_zone(&self) -> Option<&str> {
+        self.configured_zone().or(Some(self.zone.as_str()).filter(|zone| !zone.is_empty()))
+    }
+
+    fn configured_zone(&self) -> Option<&str> {
         let top = self.stack(Who::Top);
         let (name, _) = top.strongest(|term| if let Term::TimeZone(name) = term { Some(name) } else { None })?;
         Some(name.as_str()).filter(|name| *name != LOCAL_TIME)
@@ -135,7 +145,7 @@ impl Pinned {
         }
     }
 
-    /// Whether the project or the user has a `fusebox.json`.
+    /// Whether the project has a `fusebox.json` of its own.
     pub fn has_policy_file(&self) -> bool {
         self.has_policy_file
     }
@@ -159,6 +169,9 @@ impl Rulebook for Pinned {
     }
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
         Pinned::agent(self, agent_type, spawn).0
+    }
+    fn limits_in(&self, prompt: &str) -> Option<String> {
+        spawn::kept(prompt)
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         Pinned::discipline(self, agent_type)

@@ -13,6 +13,11 @@ use crate::config::windows;
 use crate::engine::policy::Layer;
 use crate::limits::{self, Form, Limit};
 
+/// The most settings of one file: each is compared with the others, and with those of other files.
+const MOST_SETTINGS: usize = 2_000;
+/// The most problems of one file that are told one by one.
+const MOST_PROBLEMS: usize = 100;
+
 /// What was read, and what was wrong with it.
 pub struct Reading {
     /// The settings.
@@ -96,7 +101,7 @@ impl Reading {
         let at = format!("{}{}", here.path, key.name);
         if let Some(who) = self.objects_to(key.setter) {
             let problem = Problem::of_key(&self.doc, &at, value);
-            self.problems.push(problem.says(format!("is ignored: only {who} can set it")));
+            self.report(problem.says(format!("is ignored: only {who} can set it")));
             return;
         }
         let inside = At { place: here.place, path: &format!("{at}.") };
@@ -231,7 +236,7 @@ impl Reading {
         let Some(scope) = here.block().map(Block::scope) else { return };
         if !named.limit.scopes.contains(&scope) {
             let problem = Problem::of_key(&self.doc, &at, value).hint(belongs(&blocks_of(named.limit)));
-            self.problems.push(problem.says(format!("is ignored: there is no {} per {}", named.limit, scope.as_str())));
+            self.report(problem.says(format!("is ignored: there is no {} per {}", named.limit, scope.as_str())));
             return;
         }
         match named.cap(value) {
@@ -242,20 +247,36 @@ impl Reading {
 
     /// Keeps a value unless the same block has said the same thing under another name.
     fn keep(&mut self, place: &Place, key: String, term: Term) {
+        if self.doc.settings.len() >= MOST_SETTINGS {
+            let problem = Problem::of_key(&self.doc, &key, &term.value());
+            self.report(problem.says(format!("is ignored: one file can have {MOST_SETTINGS} settings")));
+            return;
+        }
         let said = term.key();
         let setting = Setting { place: place.clone(), term, key };
         match self.doc.settings.iter().find(|it| it.place == *place && it.term.key() == said) {
             None => self.doc.settings.push(setting),
             Some(first) => {
                 let what = format!("is ignored: `{}` says the same and comes first", first.key);
-                self.problems.push(Problem::of_setting(&self.doc, &setting).says(what));
+                self.report(Problem::of_setting(&self.doc, &setting).says(what));
             }
+        }
+    }
+
+    /// Takes note of a problem; of many, says once that there are more.
+    fn report(&mut self, problem: Problem) {
+        match self.problems.len() {
+            known if known < MOST_PROBLEMS => self.problems.push(problem),
+            MOST_PROBLEMS => {
+                self.problems.push(Problem::of_doc(&self.doc, "has more that is wrong; it is ignored, too"))
+            }
+            _ => {}
         }
     }
 
     fn wrong(&mut self, at: &str, value: &Value, expected: &str) {
         let problem = Problem::of_key(&self.doc, at, value);
-        self.problems.push(problem.says(format!("is ignored: it must be {expected}")));
+        self.report(problem.says(format!("is ignored: it must be {expected}")));
     }
 
     fn unknown(&mut self, here: &At<'_>, name: &str, value: &Value) {
@@ -271,8 +292,13 @@ impl Reading {
     fn nameless<'a>(&mut self, at: &str, value: &Value, known: impl Iterator<Item = &'a str>) {
         let name = at.rsplit('.').next().unwrap_or(at);
         let problem = Problem::of_key(&self.doc, at, value);
+        if self.problems.len() >= MOST_PROBLEMS {
+            // What it may have meant takes a while to find.
+            self.report(problem);
+            return;
+        }
         if keys::FUTURE.contains(&name) {
-            self.problems.push(problem.says("is known but not enforced by this version").warning());
+            self.report(problem.says("is known but not enforced by this version").warning());
             return;
         }
         let home = keys::KEYS.iter().find(|key| key.name == name).map(|key| key.blocks.to_vec());
@@ -286,7 +312,7 @@ impl Reading {
             },
         };
         let here = if home.is_some() { " here" } else { "" };
-        self.problems.push(problem.says(format!("is ignored: no such key{here}")).hint(hint));
+        self.report(problem.says(format!("is ignored: no such key{here}")).hint(hint));
     }
 }
 

@@ -17,6 +17,16 @@ pub fn find(prompt: &str) -> Option<Map<String, Value>> {
     })
 }
 
+/// The longest block that is kept with its run, in bytes: every call of the run reads and writes it.
+const LONGEST_KEPT: usize = 4096;
+
+/// Returns the block of a prompt in a form that is found again; nothing where there is none, or it is too long to keep.
+pub fn kept(prompt: &str) -> Option<String> {
+    // What looks like a comment would be taken for one.
+    let block = serde_json::to_string(&find(prompt)?).ok()?.replace('/', "\\/");
+    (block.len() <= LONGEST_KEPT).then(|| format!("{WORD}: {block}"))
+}
+
 fn parse(block: &str) -> Option<Map<String, Value>> {
     match serde_json::from_str(block).ok().or_else(|| serde_saphyr::from_str(block).ok())? {
         Value::Object(entries) => Some(entries),
@@ -53,4 +63,22 @@ fn indented(text: &str) -> Option<String> {
 /// Takes `// comments` out of a block of numbers and words.
 fn without_comments(block: &str) -> String {
     block.lines().map(|line| line.split("//").next().unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_kept_is_found_again() {
+        for prompt in [
+            "work\nexecution_limits: { max_turns: 10, timeout_action: 'pause' } // not more",
+            "execution_limits:\n  max_turns: 10\n  completion: \"https://x/{y}\"\nGo on.",
+            "execution_limits: {}",
+        ] {
+            assert_eq!(find(&kept(prompt).unwrap()), find(prompt), "{prompt}");
+        }
+        assert_eq!(kept("no limits"), None);
+        assert_eq!(kept(&format!("execution_limits: {{ name: \"{}\" }}", "x".repeat(5000))), None);
+    }
 }

@@ -1,21 +1,23 @@
 //! Counting: what an event adds to the meters, before anything is decided.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
+use crate::engine::bounds::{self, of_model};
+use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use crate::engine::event::{Background, Call, Event, Intent, Kind, Moment, Outcome};
+use crate::engine::hidden;
+use crate::engine::history;
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::runs;
-use crate::engine::session::{MAIN, Request, Run, Status};
+use crate::engine::session::{Request, Run, Status};
 use crate::engine::step::Recalled;
 use crate::engine::unwritten;
 
-/// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
-const SHORTEST_WAIT_MS: u64 = 500;
 /// A reservation whose response never came stops counting after this.
 pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// Calls kept with their run where no end of a batch is seen.
@@ -37,7 +39,7 @@ pub struct Adds<'a> {
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if book.run(id).is_none() {
-        open_history(book, id);
+        history::open(book, id);
     }
     let charge = &new.charge;
     let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
@@ -47,6 +49,11 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     run.extremes = (charge.context, run.extremes.1.max(charge.output));
     if new.adds.requests > 0 && estimated.is_none() {
         run.unpaid = (run.unpaid - 1).max(-1);
+    }
+    if let Some(last) = run.recent.last_mut().filter(|_| new.adds.requests == 0 && !charge.inherited) {
+        // It has grown since it was first seen.
+        *last = Request { spend: last.spend + new.adds, output: last.output.max(charge.output) };
+        run.context = run.context.max(charge.context + charge.output);
     }
     if new.adds.requests > 0 && !charge.inherited {
         run.model.clone_from(&charge.model);
@@ -60,28 +67,32 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
 
 /// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
 pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
-    let of = |models: &mut BTreeMap<String, Spend>| *models.entry(adds.model.to_owned()).or_default() += adds.spend;
+    spread(book, id, adds, now);
+    if adds.spend.requests > 0 {
+        book.settle(id);
+    }
+}
+
+/// Does the same for a request that nothing was reserved for.
+pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     book.session.tally.spent += adds.spend;
-    of(&mut book.session.models);
+    *of_model(&mut book.session.models, adds.model) += adds.spend;
     if adds.inherited {
         book.session.inherited += adds.spend;
     } else {
         add_to_others(book, adds, now);
     }
-    if adds.spend.requests > 0 {
-        book.settle(id);
-    }
     if let Some(run) = book.run_mut(id) {
         run.tally.spent += adds.spend;
-        of(&mut run.models);
+        *of_model(&mut run.models, adds.model) += adds.spend;
     }
 }
 
-/// Adds what a session was billed for to the session that started it, and to the user's and the project's budgets.
+/// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
-    if let Some(outer) = &mut book.outer {
-        outer.tally.spent += adds.spend;
-        *outer.models.entry(adds.model.to_owned()).or_default() += adds.spend;
+    for above in &mut book.above {
+        above.tally.spent += adds.spend;
+        *of_model(&mut above.models, adds.model) += adds.spend;
     }
     for pool in &mut book.pools {
         if !pool.counted {
@@ -93,31 +104,15 @@ fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
     }
 }
 
-/// Returns the id of the run that holds what was spent before the first prompt seen: a resumed or forked session's history.
-pub fn history_of(session: &str) -> String {
-    format!("{session}:before")
-}
-
-fn open_history(book: &mut Book, id: &str) {
-    let at = book.session.started;
-    let run = Run {
-        id: id.to_owned(),
-        session: book.session.id.clone(),
-        agent_type: MAIN.to_owned(),
-        status: Status::Completed,
-        settled: true,
-        started: at,
-        last: at,
-        ..Run::default()
-    };
-    book.open_run(run);
-}
-
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(book: &mut Book, run: &str, event: &Event) {
     tick(book, run, event);
-    if matches!(event.kind, Kind::SubagentEnded(_) | Kind::Stopped { .. }) {
+    hidden::charge_hooks(book, run);
+    // An end that is told twice is one end: by the second the run is at work no more.
+    let ends = event.ending().is_some_and(|ending| ending.again || book.run(run).is_some_and(|run| run.working));
+    if ends {
         unwritten::look(book, run, event);
+        unwritten::last_is_over(book, run);
     }
     match &event.kind {
         Kind::ToolRequested(call) => requested(book, run, call, event.at),
@@ -126,16 +121,26 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             batch(book, run, calls);
             unwritten::look(book, run, event);
         }
+        Kind::PermissionRequested => dialogs::announced(book, run, event.at),
         Kind::SubagentStarted => restart(book, run),
-        Kind::SubagentEnded(_) => end(book, run),
-        Kind::Stopped { crons, .. } => {
-            book.session.crons.clone_from(crons);
+        Kind::SubagentEnded(_) => {
+            dialogs::decline(book, run);
+            book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(run));
             end(book, run);
         }
-        Kind::SessionStart { .. } => start_session(book),
+        Kind::Stopped { crons, .. } => {
+            dialogs::decline(book, run);
+            book.session.crons.clone_from(crons);
+            book.session.crons.truncate(bounds::CRONS);
+            end(book, run);
+        }
+        Kind::SessionStart { source } => start_session(book, source),
         Kind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             book.session.wants.clear();
+            if let Some(run) = book.run_mut(run) {
+                run.owes_ask = false;
+            }
             book.pools.iter_mut().for_each(|pool| pool.wants.clear());
         }
         Kind::SessionEnded => end_session(book),
@@ -151,9 +156,15 @@ fn tick(book: &mut Book, id: &str, event: &Event) {
         // An event is the proof that its client lives.
         book.session.status = Status::Running;
     }
+    if matches!(event.kind, Kind::ConfigChanged { .. } | Kind::Other(_)) {
+        // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
+        return;
+    }
     let Some(run) = book.run_mut(id) else { return };
     let starts = matches!(event.kind, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::ToolRequested(_));
-    if run.working && !follows_idleness(run, &event.kind) {
+    // A hook that prolongs a turn is no event: the time until the next end was work.
+    let prolonged = event.ending().is_some_and(|ending| ending.again);
+    if (run.working || prolonged) && !follows_idleness(run, &event.kind) {
         let passed = event.at.since(run.last);
         run.tally.duration_ms += passed;
         if run.is_main() {
@@ -176,6 +187,7 @@ fn follows_idleness(run: &Run, kind: &Kind) -> bool {
     match kind {
         Kind::Prompt { .. } => run.status != Status::Running,
         Kind::SessionStart { source } => source != "compact",
+        Kind::SubagentStarted => true,
         Kind::SessionEnded => true,
         _ => false,
     }
@@ -188,6 +200,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     }
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
+        book.session.crons.truncate(bounds::CRONS);
     }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
         run.task = Some(id.clone());
@@ -196,9 +209,8 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
 
 fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let (call, outcome) = what;
-    if let Some(at_request) = book.call(&call.id).and_then(|record| record.requested) {
-        take_off_wait(book, run, (at_request, at), outcome.duration_ms);
-    }
+    let requested = book.call(&call.id).and_then(|record| record.requested);
+    dialogs::take_off_wait(book, run, what, at);
     count_call(book, run, call);
     book.call_mut(run, &call.id).ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
@@ -209,36 +221,25 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
             release_spawn(book, &call.id);
             runs::ended_outside(book, &agent.id);
         }
+        Some(agent) if matches!(call.intent, Intent::Message { .. }) => runs::wakes(book, (run, call), &agent.id, at),
         Some(_) => {}
         None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => release_spawn(book, &call.id),
         None => {}
     }
     if let (Some(background), Some(run)) = (&outcome.background, book.run_mut(run)) {
-        run.background.push(background.clone());
+        run.background.push(Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
+        run.background.truncate(bounds::COMMANDS);
     }
 }
 
 /// Lets go of what a spawn had taken: its agent has ended, or never came.
 pub fn release_spawn(book: &mut Book, call: &str) {
+    let woken = book.session.spawns.iter().find(|spawn| spawn.call == call).and_then(|spawn| spawn.wakes.clone());
+    if let Some(woken) = woken {
+        book.release(&woken);
+    }
     book.session.spawns.retain(|spawn| spawn.call != call);
     book.release(call);
-}
-
-/// Takes the wait for a dialog off the clock: from the request to the end, less the call's own duration.
-fn take_off_wait(book: &mut Book, id: &str, span: (Moment, Moment), duration_ms: Option<u64>) {
-    let (from, to) = span;
-    let Some(ran) = duration_ms else { return };
-    let Some(run) = book.run_mut(id) else { return };
-    let until = to.mono_ms.saturating_sub(ran);
-    let wait = until.saturating_sub(from.mono_ms.max(run.waited_until));
-    if from.boot != to.boot || wait < SHORTEST_WAIT_MS {
-        return;
-    }
-    run.waited_until = until;
-    run.tally.duration_ms = run.tally.duration_ms.saturating_sub(wait);
-    if run.is_main() {
-        book.session.tally.duration_ms = book.session.tally.duration_ms.saturating_sub(wait);
-    }
 }
 
 /// Counts a call once, unless Fusebox refused it.
@@ -253,12 +254,13 @@ fn count_once(book: &mut Book, run: &str, call: &str) {
     }
     record.state = CallState::Counted;
     book.session.tally.turns += 1;
-    if let Some(outer) = &mut book.outer {
-        outer.tally.turns += 1;
+    for above in &mut book.above {
+        above.tally.turns += 1;
     }
     if let Some(run) = book.run_mut(run) {
         run.tally.turns += 1;
     }
+    hidden::charge_call(book, run, call);
 }
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
@@ -290,7 +292,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     }
     let now = book.session.last;
     book.session.asks.retain(|ask| !ask.granted || now.since(ask.granted_at) < KNOWN_AFTER_MS);
-    let mut errors = Vec::new();
+    let mut errors = BTreeSet::new();
     for call in calls {
         if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted) {
             // The dialog ended without the call running: that was a No.
@@ -307,14 +309,15 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         if ended == Ended::No {
             release_spawn(book, &call.id);
         }
-        if state == CallState::Counted && call.prints != Prints::default() {
+        if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
-            let error = (ended != Ended::Well).then_some(call.prints.error);
-            let again = error.is_some() && errors.contains(&error);
-            errors.push(error);
-            see(book, run, Seen { call: call.prints.all, error }, again);
+            let seen = Seen::of(call.prints, ended != Ended::Well);
+            let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
+            see(book, run, seen, again);
         }
     }
+    // What is still open was asked about a batch before this one, or its call never came to an end.
+    dialogs::decline(book, run);
     if let Some(run) = book.run_mut(run) {
         run.denials = if run.refusing { run.denials + 1 } else { 0 };
         run.refusing = false;
@@ -323,15 +326,19 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
 }
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
-fn see(book: &mut Book, run: &str, seen: Seen, again: bool) {
+fn see(book: &mut Book, run: &str, seen: Option<Seen>, again: bool) {
     let Some(run) = book.run_mut(run) else { return };
-    run.loops.push(seen, again);
+    match seen {
+        Some(seen) => run.loops.push(seen, again),
+        None => run.loops.wait(),
+    }
     if run.loops.level() == 0 {
         run.warned.retain(|(name, _)| name != LOOPS);
     }
 }
 
 fn restart(book: &mut Book, id: &str) {
+    dialogs::decline(book, id);
     if let Some(run) = book.run_mut(id) {
         run.settled = false;
         run.told = false;
@@ -348,8 +355,7 @@ fn end(book: &mut Book, id: &str) {
 /// Writes down, once a session, that the client sent an event that this version does not know.
 fn note_unknown(book: &mut Book, name: &str) {
     let key = format!("event:{name}");
-    if !book.session.said.contains(&key) {
-        book.session.said.push(key);
+    if book.session.says_first(&key) {
         book.records.push(Record {
             error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
             event: Some(RecordKind::Notice),
@@ -359,8 +365,11 @@ fn note_unknown(book: &mut Book, name: &str) {
     }
 }
 
-fn start_session(book: &mut Book) {
-    book.session.asks.clear();
+/// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
+fn start_session(book: &mut Book, source: &str) {
+    if source != "compact" {
+        book.session.asks.clear();
+    }
     if book.session.status == Status::Completed {
         book.session.status = Status::Running;
     }

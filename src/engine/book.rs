@@ -1,17 +1,20 @@
 //! The open book of one session: what an event may read and change, loaded before and saved after by the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::account::RESERVE_LIVES_MS;
 pub use crate::engine::calls::{CallRecord, CallState, Ended};
 use crate::engine::event::{Background, Moment};
 use crate::engine::handed_down::Cut;
+use crate::engine::hidden::Hidden;
 use crate::engine::meters::Spend;
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
+pub use crate::engine::record::NewCharge;
 use crate::engine::record::{Charge, Record};
+pub use crate::engine::rulebook::Rulebook;
 use crate::engine::rules::Rules;
-use crate::engine::session::{Order, Reserve, Run, Session};
+use crate::engine::session::{Reserve, Run, Session};
 use crate::engine::unwritten::Unwritten;
 use crate::engine::verdict::Finding;
 
@@ -32,16 +35,6 @@ pub struct News {
     pub reason: Option<String>,
 }
 
-/// Gives the rules for runs, from the policy pinned when the client started.
-pub trait Rulebook {
-    /// Returns the rules of main runs.
-    fn main(&self) -> Rules;
-    /// Returns the rules of a subagent's run; `spawn` is the prompt that started it, where it may hold limits.
-    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules;
-    /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
-    fn discipline(&self, agent_type: &str) -> Option<String>;
-}
-
 /// What is known of a subagent from the file the client keeps beside its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
@@ -60,8 +53,8 @@ pub struct Link {
 pub struct Book {
     /// The session.
     pub session: Box<Session>,
-    /// The session whose agent started this one's client.
-    pub outer: Option<Box<Session>>,
+    /// The sessions that this one's client comes from: that of the agent that started it, the one which that comes from, and so on.
+    pub above: Vec<Box<Session>>,
     /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
     pub pools: Vec<Pool>,
     /// Records to write.
@@ -78,13 +71,15 @@ pub struct Book {
     pub saw_notification: bool,
     /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
     pub first_request: Option<Spend>,
+    /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
+    pub unknown_first: Spend,
+    /// What the requests of this event are taken for that no transcript shows.
+    pub hidden: Hidden,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
-    /// The estimates whose responses have come, to be forgotten.
-    pub came: Vec<String>,
     runs: BTreeMap<String, Laid<Run>>,
     calls: BTreeMap<String, Laid<CallRecord>>,
-    opened: Vec<String>,
+    opened: BTreeSet<String>,
     /// The run that came with the session.
     came_along: Option<String>,
 }
@@ -182,7 +177,7 @@ impl Book {
         let id = run.id.clone();
         self.lay_run(run);
         let _run = self.run_mut(&id);
-        self.opened.push(id);
+        self.opened.insert(id);
     }
 
     /// Returns every loaded run.
@@ -215,36 +210,26 @@ impl Book {
     }
 
     /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.
-    pub fn side(&mut self, scope: Scope, run: &str) -> Option<Side<'_>> {
-        match scope {
+    pub fn side(&mut self, finding: &Finding, run: &str) -> Option<Side<'_>> {
+        match finding.scope {
             Scope::Run => self.run_mut(run).map(|run| Side {
                 rules: &mut run.rules,
                 warned: &mut run.warned,
                 wants: &mut run.wants,
             }),
             Scope::Session => Some(Side::of(&mut self.session)),
-            Scope::Outer => self.outer.as_deref_mut().map(Side::of),
+            Scope::Outer => self.above_mut(&finding.above).map(Side::of),
             Scope::Project | Scope::User => {
-                let pool = self.pools.iter_mut().find(|pool| pool.scope == scope)?;
+                let pool = self.pools.iter_mut().find(|pool| pool.scope == finding.scope)?;
                 pool.changed = true;
                 Some(Side { rules: &mut pool.rules, warned: &mut pool.warned, wants: &mut pool.wants })
             }
         }
     }
 
-    /// Returns the order that stands for the session, or for the one that started it.
-    pub fn order_above(&self) -> Option<Order> {
-        let of_outer = |order: &Order| {
-            let finding = Finding { scope: Scope::Outer, ..order.finding.clone() };
-            Order { finding, ..order.clone() }
-        };
-        let own = self.session.order.clone();
-        own.or_else(|| self.outer.as_ref()?.order.as_ref().map(of_outer))
-    }
-
     /// Holds an estimate of a request in flight, in every scope that it is charged to.
     pub fn reserve(&mut self, held: &Reserve) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             let live = |other: &Reserve| held.at.wall_since(other.at) < RESERVE_LIVES_MS;
             session.reserves.retain(|other| other.holder != held.holder && live(other));
             session.reserves.push(held.clone());
@@ -256,7 +241,7 @@ impl Book {
 
     /// Hands what a call had reserved over to the agent that it started.
     pub fn hand_over(&mut self, call: &str, agent: &str) {
-        let sessions = std::iter::once(&mut self.session).chain(&mut self.outer).map(|session| &mut session.reserves);
+        let sessions = std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut session.reserves);
         for held in sessions.flatten().filter(|held| held.holder == call) {
             agent.clone_into(&mut held.holder);
         }
@@ -267,7 +252,7 @@ impl Book {
 
     /// Lets go of what a holder had reserved.
     pub fn release(&mut self, holder: &str) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             session.reserves.retain(|held| held.holder != holder);
         }
         for pool in &mut self.pools {
@@ -277,7 +262,7 @@ impl Book {
 
     /// Takes one request out of what a holder has reserved: it has been charged.
     pub fn settle(&mut self, holder: &str) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             session.reserves.retain_mut(|held| held.holder != holder || held.settle());
         }
         for pool in &mut self.pools {
@@ -289,7 +274,7 @@ impl Book {
     pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
         // A response may be read long after it came.
         let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             for rate in session.rules.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
                 session.windows.note(rate, model, now);
             }
@@ -309,7 +294,7 @@ impl Book {
                 run.windows.note(rate, "", now);
             }
         }
-        for session in std::iter::once(&mut self.session).chain(&mut self.outer) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
             for rate in session.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
                 session.windows.note(rate, "", now);
             }
@@ -324,7 +309,7 @@ impl Book {
 
     /// Whether a run was opened in this event.
     pub fn was_opened(&self, id: &str) -> bool {
-        self.opened.iter().any(|opened| opened == id)
+        self.opened.contains(id)
     }
 
     /// Returns the runs that changed.
@@ -344,7 +329,7 @@ impl Book {
         self.calls.values_mut().for_each(|call| call.changed = false);
         self.records.clear();
         self.estimated.clear();
-        self.came.clear();
+        self.hidden = Hidden::default();
         self.kills.clear();
         self.news.clear();
         self.cuts.clear();
@@ -386,15 +371,4 @@ impl<'a> Side<'a> {
     fn of(session: &'a mut Session) -> Side<'a> {
         Side { rules: &mut session.rules, warned: &mut session.warned, wants: &mut session.wants }
     }
-}
-
-/// A charge with what it adds: all of it where the response is new, else its growth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewCharge {
-    /// The response as it stands.
-    pub charge: Charge,
-    /// What it adds to the sums.
-    pub adds: Spend,
-    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
-    pub replay_price: (u64, u64),
 }

@@ -3,100 +3,49 @@
 use std::cmp::Reverse;
 
 use crate::engine::event::{Call, Event, Intent, Kind};
-use crate::engine::look::{Look, grace, look, look_rate};
-use crate::engine::meters::Meters;
+use crate::engine::look::{self, Look, grace, look, look_rate};
 use crate::engine::policy::{Action, Mode, Scope};
-use crate::engine::pool::Pool;
-use crate::engine::rates::Windows;
-use crate::engine::rules::{Models, Rule, Rules};
 use crate::engine::session::{Ask, Order, Phase};
+use crate::engine::usage::{Onset, ScopeUsage, Usage};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::{Ends, ROSTER, Stage, Unit};
-
-/// One scope's side of the usage.
-#[derive(Clone, Debug)]
-pub struct ScopeUsage<'a> {
-    /// The scope.
-    pub scope: Scope,
-    /// Its rules.
-    pub rules: &'a Rules,
-    /// What is used.
-    pub meters: Meters,
-    /// What is used of some models, for the rules that count those.
-    pub by_models: Vec<(&'a Models, Meters)>,
-    /// Early warnings and warned trips so far.
-    pub warned: &'a [(String, u8)],
-    /// Trips that wait for a call to ask with.
-    pub wants: &'a [Finding],
-    /// What the rates have counted.
-    pub windows: &'a Windows,
-    /// What sessions share, where the scope is that.
-    pub pool: Option<&'a Pool>,
-}
-
-impl ScopeUsage<'_> {
-    /// Returns the meters that a rule reads.
-    pub fn meters_of(&self, rule: &Rule) -> &Meters {
-        let some = rule.of.as_ref().and_then(|of| self.by_models.iter().find(|(models, _)| *models == of));
-        some.map_or(&self.meters, |(_, meters)| meters)
-    }
-}
-
-/// What has been used, and the orders that stand.
-#[derive(Clone, Debug)]
-pub struct Usage<'a> {
-    /// The run.
-    pub run_id: &'a str,
-    /// Every scope, the run's first.
-    pub scopes: Vec<ScopeUsage<'a>>,
-    /// The order to end this run.
-    pub order: Option<&'a Order>,
-    /// Increases that a person is being asked for.
-    pub asks: &'a [Ask],
-    /// Whether a hook answers in a person's place, so that nobody is asked.
-    pub has_stand_in: bool,
-    /// Limits whose increase a person declined.
-    pub declined: &'a [String],
-    /// The agent that a message is for, where it may not go on: its run and its order.
-    pub addressee: Option<(&'a str, &'a Order)>,
-    /// Whether the message at hand wakes an agent that has ended.
-    pub wakes: bool,
-    /// Whether no admitted call has started the acting agent, and this is its first.
-    pub arrives: bool,
-    /// The model of the run's next request.
-    pub model: &'a str,
-    /// What the agent is sent back for at its end.
-    pub missing: Vec<String>,
-    /// What is missing where it is let go all the same.
-    pub incomplete: Vec<Finding>,
-}
+use crate::limits::{Ends, Meter, ROSTER, Stage, Unit};
 
 /// Decides what to answer to `event`.
 pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
     let verdict = match (usage.order, &event.kind) {
-        (Some(order), kind) if !tampers(kind) || order.phase == Phase::Halted => obey(order, kind, usage),
+        (Some(order), kind) if !tampers(kind) || order.phase == Phase::Halted => obey(order, event, usage),
         (order, Kind::ToolRequested(Call { intent: Intent::Tampering { what }, .. })) => {
             let tampering = refuse(Step::Deny, Vec::new(), Refusal::Tampering { what: what.clone() });
             let judged = if order.is_none() { judge(usage, event) } else { Verdict::default() };
             let ends = matches!(judged.refusal, Some(Refusal::Tripped { .. }));
             if ends { judged } else { tampering }
         }
-        (_, Kind::ToolRequested(_)) if let Some((run, order)) = usage.addressee => {
-            let refusal = Refusal::Addressee { run: run.to_owned() };
-            refuse(Step::Deny, vec![order.finding.clone()], refusal)
+        (_, Kind::ToolRequested(_)) if let Some(barred) = &usage.barred => {
+            let refusal = Refusal::Addressee { run: barred.run.to_owned(), ended: barred.ended };
+            refuse(Step::Deny, vec![barred.finding.clone()], refusal)
         }
+        _ if let Some(finding) = ends_for_good(usage, event) => refuse(Step::Stop, vec![finding], Refusal::Prolonged),
         _ if !usage.missing.is_empty() => {
             refuse(Step::Deny, Vec::new(), Refusal::Missing { what: usage.missing.clone() })
         }
         _ if !usage.incomplete.is_empty() => {
             Verdict { step: Step::Warn, findings: usage.incomplete.clone(), ..Verdict::default() }
         }
-        _ => judge(usage, event),
+        _ => hold(judge(usage, event), usage, event),
     };
     match mode {
         Mode::Enforce => verdict,
         Mode::Observe => Verdict { step: Step::Allow, clamp_ms: None, observed: true, ..verdict },
     }
+}
+
+/// Holds calls and prompts back while rows are unread; what ends the run, or refuses them for good, comes first.
+fn hold(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
+    let goes_on = matches!(event.kind, Kind::ToolRequested(_) | Kind::Prompt { .. });
+    if usage.unread == 0 || !goes_on || verdict.step >= Step::Deny {
+        return verdict;
+    }
+    refuse(Step::Deny, Vec::new(), Refusal::Unread { bytes: usage.unread })
 }
 
 fn tampers(kind: &Kind) -> bool {
@@ -107,59 +56,137 @@ fn refuse(step: Step, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
     Verdict { step, findings, refusal: Some(refusal), ..Verdict::default() }
 }
 
+/// Finds the strictest limit that keeps a turn from being prolonged. The agent has ended by itself, so nothing is ordered.
+fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
+    event.ending().filter(|ending| ending.again)?;
+    let at = (event, Stage::End);
+    let mut trips = findings(usage, at);
+    trips
+        .retain(|finding| finding.is_trip() && acts(usage, event, finding) > Action::Warn && !ends_call(finding, at.1));
+    trips.into_iter().next()
+}
+
 /// Carries out an order that stands.
-fn obey(order: &Order, kind: &Kind, usage: &Usage) -> Verdict {
+fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
     let finalizes = |tool: &str| usage.scopes.first().is_some_and(|run| run.rules.finalizes(tool));
     let grace = order.grace_left.saturating_sub(1);
     let because = |step, grace| refuse(step, vec![order.finding.clone()], Refusal::Ordered { grace });
-    match (order.phase, kind) {
+    match (order.phase, &event.kind) {
         (Phase::Refusing, Kind::ToolRequested(_)) => because(Step::Deny, order.grace_left),
         (Phase::Reporting, Kind::ToolRequested(call)) if finalizes(&call.tool) => Verdict::default(),
         (Phase::Reporting, Kind::ToolRequested(_)) if grace > 0 => because(Step::Deny, grace),
         (Phase::Reporting, Kind::BatchEnded(_)) if grace == 0 => because(Step::Stop, 0),
+        (Phase::Refusing | Phase::Reporting, Kind::BatchEnded(_)) if !fits(usage, event) => because(Step::Stop, 0),
+        // Nothing else has told the agent that its report is due.
+        (Phase::Refusing, Kind::BatchEnded(_)) if usage.adopts => because(Step::Warn, order.grace_left),
         (Phase::Reporting | Phase::Halted, Kind::ToolRequested(_)) => because(Step::Stop, 0),
         (Phase::Halted, Kind::ToolEnded(..) | Kind::BatchEnded(_)) => because(Step::Stop, 0),
-        (Phase::Halted, Kind::Prompt { notification, .. }) => {
+        (_, Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. }) if ending.again => because(Step::Stop, 0),
+        // A run whose loop has ended has no report left to give.
+        (phase, Kind::Prompt { notifications, .. }) if phase == Phase::Halted || usage.onset == Onset::GoesOn => {
             let finding = &order.finding;
             let costs = finding.spent_by_requests() || finding.action == Action::Pause;
-            match notification.is_none() || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
-                true => because(Step::Deny, 0),
-                false => Verdict { findings: vec![finding.clone()], step: Step::Warn, ..Verdict::default() },
+            // Each line of a command that is watched would begin a response.
+            let goes_on = notifications.iter().all(|notification| notification.is_line);
+            if goes_on || costs || matches!(finding.scope, Scope::Session | Scope::Outer) {
+                return because(Step::Deny, 0);
+            }
+            match judge(usage, event) {
+                // Its answer in words is a request, too.
+                judged if judged.refusal.is_some() => refuse(Step::Deny, judged.findings, Refusal::Blocked),
+                _ => Verdict { findings: vec![finding.clone()], step: Step::Warn, ..Verdict::default() },
             }
         }
         _ => Verdict::default(),
     }
 }
 
+/// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.
+fn fits(usage: &Usage, event: &Event) -> bool {
+    usage.scopes.iter().all(|used| {
+        used.rules.rules.iter().filter(|rule| rule.action != Action::Warn).all(|rule| match &rule.limit.meter {
+            Meter::Spend { part, .. } => {
+                let meters = used.meters_of(rule);
+                let next = part(&meters.reserved).saturating_add(part(&meters.next));
+                rule.limit.used(meters).saturating_add(next) <= rule.cap
+            }
+            Meter::Window | Meter::Step { .. } => true,
+        }) && used.rules.rates.iter().all(|rate| {
+            let at = Look { used, stage: Stage::Request, event, told: &[], model: usage.model };
+            rate.action == Action::Warn || look_rate(rate, at).is_none()
+        })
+    })
+}
+
+/// Returns why a message to an agent is refused, where a limit of its own leaves nothing for the request that it asks for.
+pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Finding> {
+    let around = Look { used: addressee, stage: Stage::Prompt, event, told: addressee.warned, model };
+    let found = addressee.rules.rules.iter().filter_map(|rule| look(rule, around));
+    let trips = found.filter(|finding| finding.is_trip() && finding.action != Action::Warn);
+    trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))
+}
+
+/// Returns a finding's place in the roster.
+fn place(finding: &Finding) -> usize {
+    ROSTER.iter().position(|limit| Some(*limit) == finding.facts()).unwrap_or(0)
+}
+
 /// Looks at every rule, and answers with the strictest.
 fn judge(usage: &Usage, event: &Event) -> Verdict {
     let Some(stage) = stage_of(&event.kind, usage) else { return Verdict::default() };
-    let mut findings = Vec::new();
-    let wants_now = is_call(stage);
+    let findings = findings(usage, (event, stage));
+    let mut verdict = answer(usage, (event, stage), findings);
+    let mut looks = looks(usage, (event, stage));
+    if verdict.step < Step::Ask && looks.any(|at| at.used.rules.rules.iter().any(|rule| look::waits(rule, at))) {
+        return refuse(Step::Deny, Vec::new(), Refusal::Waits);
+    }
+    if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
+        (&event.kind, verdict.step)
+    {
+        verdict.clamp_ms = time_left(usage, event).filter(|left| left < timeout_ms);
+    }
+    verdict
+}
+
+/// Returns what the rules of each scope that is judged are looked at with.
+fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Iterator<Item = Look<'a>> {
     let told = usage.scopes.first().map_or(&[][..], |run| run.warned);
-    for used in usage.scopes.iter().filter(|used| stage != Stage::Prompt || used.scope != Scope::Run) {
+    let judged = usage.scopes.iter().filter(move |used| is_judged(used.scope, usage, event));
+    judged.map(move |used| {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
-        let stage = if wants_now && used.scope == Scope::Run { Stage::Call } else { stage };
-        let around = Look { used, stage, event, told, model: usage.model };
-        findings.extend(used.wants.iter().filter(|_| wants_now).cloned());
+        let stage = if is_call(stage) && used.scope == Scope::Run { Stage::Call } else { stage };
+        Look { used, stage, event, told, model: usage.model }
+    })
+}
+
+/// Returns what every rule finds at a stage, the strictest first.
+fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for around in looks(usage, (event, stage)) {
+        let used = around.used;
+        findings.extend(used.wants.iter().filter(|_| is_call(stage)).cloned());
         findings.extend(used.rules.rules.iter().filter_map(|rule| look(rule, around)));
         findings.extend(used.rules.rates.iter().filter_map(|rate| look_rate(rate, around)));
     }
     findings.sort_by_cached_key(|finding| Reverse(strictness(usage, (event, stage), finding)));
     let mut seen = Vec::new();
     findings.retain(|finding| {
-        let key = (finding.limit.clone(), finding.scope);
+        let key = (finding.limit.clone(), finding.scope, finding.above.clone());
         let new = !seen.contains(&key);
         seen.push(key);
         new
     });
-    let mut verdict = answer(usage, (event, stage), findings);
-    if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
-        (&event.kind, verdict.step)
-    {
-        verdict.clamp_ms = time_left(usage).filter(|left| left < timeout_ms);
+    findings
+}
+
+/// Whether a scope's rules are looked at. A prompt or start that goes on with a run is judged by the run's own; and nothing but
+/// those is new where a subagent starts.
+fn is_judged(scope: Scope, usage: &Usage, event: &Event) -> bool {
+    match event.kind {
+        Kind::Prompt { .. } => scope != Scope::Run || usage.onset == Onset::GoesOn,
+        Kind::SubagentStarted => scope == Scope::Run && usage.onset == Onset::GoesOn,
+        _ => true,
     }
-    verdict
 }
 
 fn stage_of(kind: &Kind, usage: &Usage) -> Option<Stage> {
@@ -171,7 +198,7 @@ fn stage_of(kind: &Kind, usage: &Usage) -> Option<Stage> {
         Kind::ToolRequested(_) => Some(Stage::Call),
         Kind::ToolEnded(..) => Some(Stage::Result),
         Kind::BatchEnded(_) => Some(Stage::Request),
-        Kind::Prompt { .. } => Some(Stage::Prompt),
+        Kind::Prompt { .. } | Kind::SubagentStarted => Some(Stage::Prompt),
         _ => None,
     }
 }
@@ -180,15 +207,21 @@ fn is_call(stage: Stage) -> bool {
     matches!(stage, Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival)
 }
 
-/// Whether a trip refuses its call alone. An agent that nobody was asked for is ended.
+/// Whether a trip refuses its call alone. An agent that nobody was asked for is ended, but not by what passes by itself.
 fn ends_call(finding: &Finding, stage: Stage) -> bool {
-    stage != Stage::Arrival && finding.facts().is_some_and(|limit| limit.ends == Ends::Call)
+    (stage != Stage::Arrival || finding.is_window()) && finding.facts().is_some_and(|limit| limit.ends == Ends::Call)
 }
 
-/// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it.
+/// What a finding's limit does here: nobody can be asked where nobody is there, has said No, or may raise it, nor by an agent
+/// whose calls are all refused.
 fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
+    let missed = || usage.owes_ask && matches!(event.kind, Kind::BatchEnded(_));
     let raises = || {
-        event.attended && !usage.has_stand_in && !usage.declined.contains(&finding.limit) && !is_locked(usage, finding)
+        event.attended
+            && !missed()
+            && !usage.has_stand_in
+            && !usage.declined.contains(&finding.limit)
+            && !is_locked(usage, finding)
     };
     match finding.action {
         Action::RequestIncrease if !raises() => Action::Terminate,
@@ -197,7 +230,7 @@ fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
 }
 
 fn is_locked(usage: &Usage, finding: &Finding) -> bool {
-    let mut rules = usage.scopes.iter().filter(|used| used.scope == finding.scope).flat_map(|used| &used.rules.rules);
+    let mut rules = usage.scopes.iter().filter(|used| used.is_of(finding)).flat_map(|used| &used.rules.rules);
     rules.any(|rule| rule.locked && rule.name() == finding.limit)
 }
 
@@ -211,9 +244,11 @@ fn strictness(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> (bool, u
         Action::Terminate if ends_call(finding, at.1) => 2,
         Action::Pause | Action::Terminate => 3,
     };
-    let wide = ends == 3 && finding.ends_session();
-    let row = ROSTER.iter().position(|limit| Some(*limit) == finding.facts()).unwrap_or(0);
-    (finding.is_trip(), ends, wide, action, Reverse(row))
+    // A prompt is kept back by what is more than the run's, whatever the run itself may still do.
+    let blocks = at.1 == Stage::Prompt && finding.scope != Scope::Run && action != Action::Warn;
+    let ends = if blocks { 3 } else { ends };
+    let wide = blocks || ends == 3 && finding.ends_session();
+    (finding.is_trip(), ends, wide, action, Reverse(place(finding)))
 }
 
 /// Returns the model responses left to report: as few as the strictest of the limits that end the run leaves.
@@ -233,14 +268,15 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
     // Siblings of the asking call wait; another run asks with a dialog of its own, which holds it until it is answered.
-    let same = |ask: &Ask| ask.finding.limit == first.limit && ask.finding.scope == first.scope;
+    let same = |ask: &Ask| {
+        let of = &ask.finding;
+        of.limit == first.limit && of.scope == first.scope && of.above == first.above
+    };
     let asking = usage.asks.iter().any(|ask| !ask.granted && ask.run == usage.run_id && same(ask));
     let is_call = is_call(stage);
     let (step, refusal) = match (action, stage) {
         (Action::Warn, _) => (Step::Warn, None),
-        (Action::RequestIncrease | Action::Pause | Action::Terminate, Stage::Prompt) => {
-            (Step::Deny, Some(Refusal::Tripped { grace: 0 }))
-        }
+        (_, Stage::Prompt) => return answer_prompt(usage, at, findings),
         (Action::RequestIncrease, _) if is_call && asking => (Step::Deny, Some(Refusal::Asking)),
         (Action::RequestIncrease, _) if is_call => (Step::Ask, None),
         (Action::RequestIncrease, _) => (Step::Allow, None),
@@ -259,12 +295,32 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     Verdict { step, findings, refusal, ..Verdict::default() }
 }
 
+/// Answers a trip where a prompt goes on with a run, or a subagent starts again: the run may still report where that fits.
+fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict {
+    let Some(first) = findings.first() else { return Verdict::default() };
+    let action = acts(usage, at.0, first);
+    let is_prompt = matches!(at.0.kind, Kind::Prompt { .. });
+    let grace = if action == Action::Pause { 0 } else { reports(usage, at, &findings) };
+    let (step, refusal) = match (first.scope, action) {
+        // It asks at the next call.
+        (Scope::Run, Action::RequestIncrease) if !is_prompt => (Step::Allow, None),
+        (Scope::Run, Action::Pause | Action::Terminate) if !is_prompt || grace > 0 => {
+            (Step::Warn, Some(Refusal::Tripped { grace }))
+        }
+        (Scope::Run, Action::Pause | Action::Terminate) => (Step::Deny, Some(Refusal::Tripped { grace })),
+        _ => (Step::Deny, Some(Refusal::Blocked)),
+    };
+    Verdict { step, findings, refusal, ..Verdict::default() }
+}
+
 /// Returns the working or wall time left before a limit that stops this run.
-fn time_left(usage: &Usage) -> Option<u64> {
+fn time_left(usage: &Usage, event: &Event) -> Option<u64> {
     let left = usage.scopes.iter().flat_map(|used| {
-        let stopping = used.rules.rules.iter().filter(|rule| matches!(rule.action, Action::Terminate | Action::Pause));
-        let timed = stopping.filter(|rule| rule.limit.unit == Unit::Millis);
-        timed.map(|rule| rule.cap.saturating_sub(rule.limit.used(&used.meters)).max(1))
+        let timed = used.rules.rules.iter().filter(|rule| rule.limit.unit == Unit::Millis);
+        let stopping = timed.filter(|rule| {
+            matches!(acts(usage, event, &Finding::of(rule, used.scope, 0)), Action::Terminate | Action::Pause)
+        });
+        stopping.map(|rule| rule.cap.saturating_sub(rule.limit.used(&used.meters)).max(1))
     });
     left.min()
 }

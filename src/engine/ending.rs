@@ -29,6 +29,7 @@ pub fn finding(limit: &str, layer: Layer, what: String) -> Finding {
         increase: 0,
         subject: what,
         frees: String::new(),
+        above: String::new(),
     }
 }
 

@@ -16,16 +16,15 @@ use crate::limits::{Meter, Unit};
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
-/// Only a main run gets grace to report, and only where its report still fits inside the cap.
-pub fn adopt(book: &mut Book, id: &str, event: &Event) {
-    let Some(order) = book.order_above() else { return };
+/// Only a main run gets grace to report, and only where its report still fits inside the cap. One that has ended by itself
+/// stays as it ended. Returns whether it took the order over.
+pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
+    let works = runs::works(&event.kind) && event.ending().is_none();
+    let Some(order) = book.order_above().filter(|_| works) else { return false };
     let of = book.session.rules.named(&order.finding.limit).and_then(|rule| rule.of.clone());
     let (of_run, of_session) = measure::meters_of(book, id, event, of.as_ref());
     let grace = book.session.rules.grace_turns;
-    let Some(run) = book.run_mut(id) else { return };
-    if run.order.is_some() || matches!(event.kind, Kind::Prompt { .. } | Kind::SessionStart { .. }) {
-        return;
-    }
+    let Some(run) = book.run(id).filter(|run| run.order.is_none()) else { return false };
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
         Some(Meter::Spend { part, .. }) => {
             let next = part(&of_session.reserved) + part(&of_session.next);
@@ -35,16 +34,18 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) {
     };
     let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
     let grace_left = if reports { grace } else { 0 };
-    let phase = match (grace_left, &event.kind) {
-        (0, _) => Phase::Halted,
-        (_, Kind::BatchEnded(_)) => Phase::Reporting,
-        _ => Phase::Refusing,
-    };
+    // At the end of a call nothing tells of the report that is due: the end of the batch does.
+    if grace_left > 0 && matches!(event.kind, Kind::ToolEnded(..)) {
+        return false;
+    }
+    let phase = if grace_left == 0 { Phase::Halted } else { Phase::Refusing };
+    let Some(run) = book.run_mut(id) else { return false };
     runs::halt_below(run, order, id);
     if let Some(order) = &mut run.order {
         order.phase = phase;
         order.grace_left = grace_left;
     }
+    true
 }
 
 /// Moves an order that stood before this event along with it.
@@ -73,18 +74,31 @@ pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         Step::Allow | Step::Warn => reserve(book, id, event),
         Step::Deny | Step::Stop => {}
     }
-    if let (Kind::Prompt { .. }, Step::Deny | Step::Stop) = (&event.kind, verdict.step)
-        && book.was_opened(id)
-        && let Some(run) = book.run_mut(id)
-    {
-        // The prompt is not sent: nothing will come of the run that it would have begun.
-        runs::end(run, Status::Completed);
-    }
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
-    if tripped && !verdict.observed && !matches!(event.kind, Kind::Prompt { .. }) {
+    if tripped && !verdict.observed {
         trip(book, id, event, verdict);
     }
-    close(book, id);
+    close(book, id, event);
+}
+
+/// Ends a run whose prompt is not sent: nothing comes of it. One that the prompt would have begun was ended by the limit.
+pub fn keep_back(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+    let kept_back = matches!(event.kind, Kind::Prompt { .. }) && verdict.step >= Step::Deny;
+    let began = book.was_opened(id);
+    let Some(run) = book.run_mut(id).filter(|_| kept_back) else { return };
+    match verdict.deciding().filter(|_| began) {
+        Some(finding) => {
+            runs::end(run, Status::Failed);
+            run.stop_reason = Some(finding.stop_reason().to_owned());
+            run.error = Some(exceeded(&finding.limit));
+        }
+        None => runs::end(run, Status::Completed),
+    }
+}
+
+/// Returns the source's error sentence.
+fn exceeded(limit: &str) -> String {
+    format!("Execution limit exceeded: [{limit}]")
 }
 
 /// How long the prompt of an agent that never came is kept.
@@ -109,7 +123,8 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let sees_batches = book.session.sees_batches;
     let Some(run) = book.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
-    if verdict.refusal == Some(Refusal::Asking) {
+    if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
+        run.denials += u32::from(blind);
         return;
     }
     if verdict.step >= Step::Deny {
@@ -120,6 +135,7 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         return;
     }
     run.admitted = true;
+    run.owes_ask = false;
     if blind {
         run.denials = 0;
     }
@@ -151,21 +167,29 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     let is_order = matches!(verdict.refusal, Some(Refusal::Ordered { .. } | Refusal::Addressee { .. }));
     let wanted = finding.is_trip() && finding.action == Action::RequestIncrease && verdict.step == Step::Allow;
     if wanted && !verdict.observed {
-        let wants = book.side(finding.scope, id).map(|side| side.wants);
+        let wants = book.side(finding, id).map(|side| side.wants);
         if let Some(wants) = wants.filter(|wants| wants.iter().all(|want| want.limit != finding.limit)) {
             wants.push(finding.clone());
+        }
+        if let Some(run) = book.run_mut(id) {
+            run.owes_ask = true;
         }
     }
     // Of a storm of refused calls the run's first tells enough.
     let refuses = verdict.refusal == Some(Refusal::Call) && finding.action == Action::Terminate;
-    let warns = finding.action == Action::Warn || verdict.observed || blocks_prompt(verdict, finding);
+    let blocks = match verdict.refusal {
+        Some(Refusal::Prolonged) => true,
+        Some(Refusal::Blocked) => finding.action != Action::RequestIncrease,
+        _ => false,
+    };
+    let warns = finding.action == Action::Warn || verdict.observed || blocks;
     if is_order || !(warns || refuses) {
         return;
     }
     // What passes by itself comes again: each run is told of it.
     let scope = if refuses || finding.is_window() { Scope::Run } else { finding.scope };
     let key = (finding.told_as(), finding.percent);
-    let warned = book.side(scope, id).map(|side| side.warned);
+    let warned = book.side(&Finding { scope, ..finding.clone() }, id).map(|side| side.warned);
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
         records::write(book, id, RecordKind::AgentWarning, finding);
@@ -173,14 +197,6 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
             run.loops.told();
         }
     }
-}
-
-/// Whether a limit over more than a run keeps a prompt back: nothing is stopped, so it is written down like a warning.
-fn blocks_prompt(verdict: &Verdict, finding: &Finding) -> bool {
-    verdict.step == Step::Deny
-        && finding.scope != Scope::Run
-        && finding.action != Action::RequestIncrease
-        && matches!(verdict.refusal, Some(Refusal::Tripped { grace: 0 }))
 }
 
 /// Raises a cap for a run or its session, and forgets what was said about the old one.
@@ -193,7 +209,7 @@ pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
             run.loops.forget();
         }
     }
-    let cap = book.side(finding.scope, id).and_then(|side| {
+    let cap = book.side(finding, id).and_then(|side| {
         side.wants.retain(|want| want.limit != limit);
         side.warned.retain(|(key, _)| *key != limit);
         // What is on or off has nothing to raise: it begins anew.
@@ -209,17 +225,22 @@ pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
 
 /// Holds the estimate of the request that follows this event.
 fn reserve(book: &mut Book, id: &str, event: &Event) {
-    let (_, meters) = measure::meters(book, id, event);
-    let holder = match &event.kind {
-        Kind::BatchEnded(_) | Kind::Prompt { .. } => id,
-        Kind::ToolRequested(Call { id, intent: Intent::Spawn { .. }, .. }) => id,
+    let (holder, makes) = match &event.kind {
+        Kind::BatchEnded(_) | Kind::Prompt { .. } => (id.to_owned(), id.to_owned()),
+        Kind::ToolRequested(Call { id: call, intent: Intent::Spawn { .. }, .. }) => (call.clone(), id.to_owned()),
+        Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) => {
+            let asleep = book.addressee(to).filter(|run| run.status != Status::Running);
+            let Some(woken) = asleep.map(|run| run.id.clone()) else { return };
+            (woken.clone(), woken)
+        }
         _ => return,
     };
-    let holder = holder.to_owned();
-    let model = book.run(id).map(|run| measure::model_of(book, run).to_owned()).unwrap_or_default();
+    let (_, meters) = measure::meters(book, &makes, event);
+    let model = book.run(&makes).map(|run| measure::model_of(book, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
     let spend = meters.next * (1 + meters.late);
-    book.reserve(&Reserve { holder, spend, at: event.at, model });
+    let first = book.unknown_first;
+    book.reserve(&Reserve { holder, spend, at: event.at, model, first });
 }
 
 /// Sets the order that a trip brings.
@@ -230,25 +251,26 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let kind = if pauses { RecordKind::AgentPaused } else { RecordKind::AgentFailed };
     let phase = match (verdict.step, &event.kind) {
         (Step::Stop, _) => Phase::Halted,
-        (_, Kind::BatchEnded(_)) => Phase::Reporting,
+        (_, Kind::Prompt { .. } | Kind::SubagentStarted) if grace == 0 => Phase::Halted,
+        (_, Kind::BatchEnded(_) | Kind::Prompt { .. } | Kind::SubagentStarted) => Phase::Reporting,
         _ => Phase::Refusing,
     };
     let status = runs::stopped_status(finding.action, &finding.limit);
     let session = match finding.scope {
-        Scope::Session => Some(&mut book.session),
-        Scope::Outer => book.outer.as_mut(),
+        Scope::Session => Some(&mut *book.session),
+        Scope::Outer => book.above_mut(&finding.above),
         _ => None,
     };
     let session = session.filter(|_| finding.ends_session());
     if let Some(session) = session {
         session.status = status;
-        let finding = Finding { scope: Scope::Session, ..finding.clone() };
+        let finding = Finding { scope: Scope::Session, above: String::new(), ..finding.clone() };
         session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason: None });
     }
     if let Some(run) = book.run_mut(id) {
         run.status = status;
         run.stop_reason = Some(finding.stop_reason().to_owned());
-        run.error = Some(format!("Execution limit exceeded: [{}]", finding.limit));
+        run.error = Some(exceeded(&finding.limit));
         run.stopped_with = None;
         run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, reason: None });
     }
@@ -256,10 +278,13 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 }
 
 /// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
-fn close(book: &mut Book, id: &str) {
+fn close(book: &mut Book, id: &str, event: &Event) {
     let Some(run) = book.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };
     let all = order.finding.action != Action::Pause;
+    if runs::works(&event.kind) {
+        book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
+    }
     let Some(run) = book.run_mut(id) else { return };
     run.working = false;
     let (kills, kept) = run.background.drain(..).partition(|task| all || task.timed_out);

@@ -1,38 +1,67 @@
 //! An event as the core sees it: parsed, typed, with the moment it happened.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// A point in time on both clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(i64, u64, u64)", from = "(i64, u64, u64)")]
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A point in time on all clocks. It is written as a list of three numbers, or of four once the machine has slept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// Milliseconds since 1970, by the wall clock.
     pub wall_ms: i64,
-    /// Milliseconds since boot, by the clock that only goes forward.
+    /// Milliseconds since boot, by the clock that only goes forward, also while the machine sleeps.
     pub mono_ms: u64,
     /// Which boot, as a hash of its id.
     pub boot: u64,
+    /// How long the machine has slept since boot, in milliseconds; zero where the platform does not tell.
+    pub slept_ms: u64,
 }
 
-impl From<Moment> for (i64, u64, u64) {
-    fn from(at: Moment) -> Self {
-        (at.wall_ms, at.mono_ms, at.boot)
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let awake = (self.wall_ms, self.mono_ms, self.boot);
+        match self.slept_ms {
+            0 => awake.serialize(serializer),
+            slept => (awake.0, awake.1, awake.2, slept).serialize(serializer),
+        }
     }
 }
 
-impl From<(i64, u64, u64)> for Moment {
-    fn from((wall_ms, mono_ms, boot): (i64, u64, u64)) -> Self {
-        Moment { wall_ms, mono_ms, boot }
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = Moment;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("three or four numbers")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Moment, A::Error> {
+                let lacks = |at| move || A::Error::invalid_length(at, &"three or four numbers");
+                Ok(Moment {
+                    wall_ms: list.next_element()?.ok_or_else(lacks(0))?,
+                    mono_ms: list.next_element()?.ok_or_else(lacks(1))?,
+                    boot: list.next_element()?.ok_or_else(lacks(2))?,
+                    slept_ms: list.next_element()?.unwrap_or(0),
+                })
+            }
+        }
+        deserializer.deserialize_seq(Numbers)
     }
 }
 
 impl Moment {
-    /// Returns the milliseconds from `earlier` to `self`: by the monotonic clock within one boot, else zero.
+    /// Returns the milliseconds from `earlier` to `self` that the machine was awake, within one boot, else zero.
     pub fn since(self, earlier: Moment) -> u64 {
-        if self.boot == earlier.boot { self.mono_ms.saturating_sub(earlier.mono_ms) } else { 0 }
+        if self.boot == earlier.boot { self.awake_ms().saturating_sub(earlier.awake_ms()) } else { 0 }
     }
 
-    /// Returns the milliseconds from `earlier` to `self`, across boots by the wall clock.
+    /// Returns the milliseconds since boot that the machine was awake.
+    pub fn awake_ms(self) -> u64 {
+        self.mono_ms.saturating_sub(self.slept_ms)
+    }
+
+    /// Returns the milliseconds from `earlier` to `self`, sleep included, across boots by the wall clock.
     pub fn wall_since(self, earlier: Moment) -> u64 {
         if self.boot == earlier.boot {
             self.mono_ms.saturating_sub(earlier.mono_ms)
@@ -72,9 +101,9 @@ pub struct Call {
 /// Fingerprints of a call whose batch is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prints {
-    /// Of tool, input and result.
+    /// Of tool, input and result; 0 where it waited, so that to see the same again is no repetition.
     pub all: u32,
-    /// Of tool and result: the error, where it is one.
+    /// Of tool and result: the error, where it is one; 0 where it waited for so long that to fail again is none either.
     pub error: u32,
 }
 
@@ -164,15 +193,23 @@ pub struct Background {
     pub command: String,
     /// Whether the client moved it there because its time was up.
     pub timed_out: bool,
+    /// When its call was requested.
+    #[serde(default)]
+    pub began: Moment,
+    /// When the client told of it.
+    #[serde(default)]
+    pub told: Moment,
 }
 
-/// A notification that a background task ended, as it arrives in a prompt.
+/// A notification that a background task ended, or has printed a line, as it arrives in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// The task: an agent's id, or the id of a shell task.
     pub task: String,
     /// The call that started it.
     pub tool_use_id: Option<String>,
+    /// Whether it brings a line of a command that is watched; the task goes on.
+    pub is_line: bool,
 }
 
 /// What happened.
@@ -187,8 +224,10 @@ pub enum Kind {
     Prompt {
         /// A hash of the text.
         text_hash: u64,
-        /// What it notifies of, where it is a notification.
-        notification: Option<Notification>,
+        /// What it notifies of, where it is a notification: the client sends several in one.
+        notifications: Vec<Notification>,
+        /// Whether its words are the client's own or another agent's, not a person's.
+        by_machine: bool,
     },
     /// A call asks to run.
     ToolRequested(Call),
@@ -254,5 +293,29 @@ impl Event {
             _ => None,
         };
         id.filter(|id| !id.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_is_no_work_but_time_all_the_same() {
+        let before = Moment { wall_ms: 5_000, mono_ms: 1_000, boot: 7, slept_ms: 0 };
+        let after = Moment { wall_ms: 3_665_000, mono_ms: 3_661_000, boot: 7, slept_ms: 3_600_000 };
+        assert_eq!((after.since(before), after.wall_since(before)), (60_000, 3_660_000));
+        let rebooted = Moment { boot: 8, mono_ms: 10, slept_ms: 0, ..after };
+        assert_eq!((rebooted.since(before), rebooted.wall_since(before)), (0, 3_660_000));
+    }
+
+    #[test]
+    fn moments_of_three_numbers_are_read_and_written_as_long_as_the_machine_has_not_slept() {
+        for (text, slept_ms) in [("[5,6,7]", 0), ("[5,6,7,3]", 3)] {
+            let moment = Moment { wall_ms: 5, mono_ms: 6, boot: 7, slept_ms };
+            assert_eq!(serde_json::from_str::<Moment>(text).unwrap(), moment);
+            assert_eq!(serde_json::to_string(&moment).unwrap(), text);
+        }
+        assert!(serde_json::from_str::<Moment>("[5,6]").is_err());
     }
 }

@@ -1,10 +1,10 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
-use crate::engine::decide::{ScopeUsage, Usage};
 use crate::engine::event::{Event, Kind, Outcome};
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::{Action, Scope};
 use crate::engine::rules::{Rate, Rule, Rules};
+use crate::engine::usage::{ScopeUsage, Usage};
 use crate::engine::verdict::Finding;
 use crate::limits::{Ends, Meter, Stage, Unit};
 
@@ -37,6 +37,7 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
         action: if percent < 100 { Action::Warn } else { rule.action },
         percent,
         frees: frees(rule, scope),
+        above: scope.above.to_owned(),
         ..Finding::of(rule, scope.scope, used)
     };
     let adds = match &rule.limit.meter {
@@ -64,6 +65,22 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
     (!given(percent)).then(|| finding(percent, used))
 }
 
+/// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
+/// they and it may spend does not fit into a cap.
+pub fn waits(rule: &Rule, at: Look) -> bool {
+    let (rules, meters) = (at.used.rules, at.used.meters_of(rule));
+    let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
+    let (others, own) = meters.unknown;
+    if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
+        return false;
+    }
+    let ahead = spend_ahead(*part, rules, meters, at.stage).unwrap_or(0);
+    // What counts requests knows what a first one adds.
+    let known = part(&meters.next).min(part(&own));
+    let unknown = part(&Spend { requests: 0, ..others }).saturating_add(part(&own) - known);
+    unknown > 0 && rule.limit.used(meters).saturating_add(ahead).saturating_add(unknown) > rule.cap
+}
+
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &Rule, scope: &ScopeUsage) -> String {
     let resets = scope.pool.and_then(|pool| pool.resets(rule.limit.key));
@@ -74,7 +91,7 @@ fn frees(rule: &Rule, scope: &ScopeUsage) -> String {
 pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
     let (happens, model) = match (&at.event.kind, at.stage) {
         (Kind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
-        (_, Stage::Request | Stage::Prompt) => (rate.counts_requests(), at.model),
+        (_, Stage::Request | Stage::Prompt | Stage::End) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };
     if !happens {
@@ -102,6 +119,7 @@ pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
         increase: 0,
         subject: format!("{what} in {}", span(rate.per_ms)),
         frees: format!("in {}", span(reading.frees_in_ms)),
+        above: at.used.above.to_owned(),
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)
@@ -123,8 +141,17 @@ fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: S
         Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
             Some(part(&meters.reserved).saturating_add(next))
         }
-        Stage::Call | Stage::Arrival if meters.blind_to_batches => Some(part(&meters.reserved).saturating_add(next)),
+        Stage::Call | Stage::Arrival if meters.blind_to_batches => {
+            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.hidden)))
+        }
+        // A call that is a request itself leaves room for the report.
+        Stage::Call | Stage::Arrival if meters.hidden.requests > 0 => {
+            let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
+            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.hidden)))
+        }
         Stage::Call | Stage::Arrival => Some(0),
+        // Its last message is the report.
+        Stage::End => Some(part(&meters.reserved).saturating_add(part(&meters.next))),
         Stage::Result => None,
     }
 }
@@ -137,7 +164,7 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
         _ => false,
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
-    let scope = usage.scopes.iter().find(|used| used.scope == finding.scope);
+    let scope = usage.scopes.iter().find(|used| used.is_of(finding));
     let rule = scope.and_then(|used| used.rules.rules.iter().find(|rule| rule.name() == finding.limit));
     let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::event::Prints;
 use crate::engine::session::is_default;
 
 /// The key of the limit on repetition.
@@ -26,6 +27,19 @@ pub struct Seen {
     pub call: u32,
     /// Its tool and error, where it failed.
     pub error: Option<u32>,
+}
+
+impl Seen {
+    /// Returns what a call leaves behind; nothing where it waited, so that it repeats none.
+    pub fn of(prints: Prints, failed: bool) -> Option<Seen> {
+        match (prints.all, prints.error) {
+            (_, error) if failed && error != 0 => {
+                Some(Seen { call: if prints.all == 0 { error } else { prints.all }, error: Some(error) })
+            }
+            (0, _) => None,
+            (all, _) => Some(Seen { call: all, error: None }),
+        }
+    }
 }
 
 /// What repeats.
@@ -71,7 +85,17 @@ impl Loops {
             // A result that was not there before is progress.
             None => self.errors = (0, 0),
         }
-        self.calls.push(seen.call);
+        self.remember(seen.call);
+    }
+
+    /// Takes note of a wait: what is the same before and after it is no cycle. Errors stay as they are.
+    pub fn wait(&mut self) {
+        let unlike_all = (1..).find(|mark| !self.calls.contains(mark));
+        self.remember(unlike_all.unwrap_or_default());
+    }
+
+    fn remember(&mut self, call: u32) {
+        self.calls.push(call);
         let old = self.calls.len().saturating_sub(REMEMBERED);
         self.calls.drain(..old);
     }
@@ -122,13 +146,17 @@ impl Loops {
 mod tests {
     use super::*;
 
-    /// Takes in calls told as letters: a lower-case letter is a call with its result, an upper-case one an error; at `!` the
-    /// agent is told.
+    /// Takes in calls told as letters: a lower-case letter is a call with its result, an upper-case one an error; at `~` it
+    /// waits, at `!` the agent is told.
     fn after(story: &str) -> (u64, Option<Repetition>) {
         let mut loops = Loops::default();
         for letter in story.chars() {
             if letter == '!' {
                 loops.told();
+                continue;
+            }
+            if letter == '~' {
+                loops.wait();
                 continue;
             }
             let call = u32::from(letter);
@@ -166,6 +194,12 @@ mod tests {
             ("AAAAA!A", 2, Some(Repetition::Errors)),
             ("abababab!", 1, Some(Repetition::Cycle(2))),
             ("abababab!a", 2, Some(Repetition::Cycle(2))),
+            // what waits between looks repeats nothing, but for errors
+            ("~~~~~~~~~~~~~~~~~~~~", 0, None),
+            ("a~a~a~a~a~a~a~a~a~a~a~a~a~", 0, None),
+            ("ab~ab~ab~ab~ab~ab~", 0, None),
+            ("A~A~A", 1, Some(Repetition::Errors)),
+            ("~aaaaa", 1, Some(Repetition::Calls)),
             // a growing log: every result differs
             ("abcdefghijklmnop", 0, None),
         ] {

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use crate::engine::account::RESERVE_LIVES_MS;
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
-use crate::engine::decide::ScopeUsage;
 use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment};
+use crate::engine::hidden;
 use crate::engine::loops::LOOPS;
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::rules::{Models, Rules};
 use crate::engine::session::{Reserve, Run, Session, Status};
+use crate::engine::usage::ScopeUsage;
 
 /// A spawn whose agent never came stops counting after this.
 const SPAWN_LIVES_MS: u64 = 600_000;
@@ -46,20 +47,12 @@ pub fn meters_of(book: &Book, id: &str, event: &Event, of: Option<&Models>) -> (
 pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
     let actor = Actor::new(book, run, event);
     let session = &book.session;
-    let mut scopes = vec![
-        ScopeUsage {
-            scope: Scope::Run,
-            meters: actor.of_run(None),
-            by_models: by_models(&run.rules, |of| actor.of_run(Some(of))),
-            rules: &run.rules,
-            warned: &run.warned,
-            wants: &run.wants,
-            windows: &run.windows,
-            pool: None,
-        },
-        actor.session_usage(Scope::Session, session),
-    ];
-    scopes.extend(book.outer.as_ref().map(|outer| actor.below_another().session_usage(Scope::Outer, outer)));
+    let mut scopes = vec![actor.run_usage(), actor.session_usage(Scope::Session, session)];
+    let mut below = actor;
+    for above in &book.above {
+        below = below.below_another();
+        scopes.push(ScopeUsage { above: &above.id, ..below.session_usage(Scope::Outer, above) });
+    }
     scopes.extend(book.pools.iter().map(|pool| ScopeUsage {
         scope: pool.scope,
         meters: actor.of_pool(pool, None),
@@ -69,8 +62,21 @@ pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsa
         wants: &pool.wants,
         windows: &pool.windows,
         pool: Some(pool),
+        above: "",
     }));
     scopes
+}
+
+/// Returns what an agent that is sent a message has used of its own limits, its request in flight included.
+pub fn addressee<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> ScopeUsage<'a> {
+    let mut usage = Actor::new(book, run, event).run_usage();
+    let in_flight = book.session.reserves.iter().find(|held| held.holder == run.id);
+    let Some(held) = in_flight.filter(|held| event.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
+    usage.meters.reserved += held.spend;
+    for (_, meters) in usage.by_models.iter_mut().filter(|(of, _)| of.include(&held.model)) {
+        meters.reserved += held.spend;
+    }
+    usage
 }
 
 /// Measures for each rule that counts some models only.
@@ -80,6 +86,21 @@ fn by_models(rules: &Rules, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models
 }
 
 impl<'a> Actor<'a> {
+    fn run_usage(self) -> ScopeUsage<'a> {
+        let run = self.run;
+        ScopeUsage {
+            scope: Scope::Run,
+            meters: self.of_run(None),
+            by_models: by_models(&run.rules, |of| self.of_run(Some(of))),
+            rules: &run.rules,
+            warned: &run.warned,
+            wants: &run.wants,
+            windows: &run.windows,
+            pool: None,
+            above: "",
+        }
+    }
+
     fn session_usage(self, scope: Scope, session: &'a Session) -> ScopeUsage<'a> {
         ScopeUsage {
             scope,
@@ -90,6 +111,7 @@ impl<'a> Actor<'a> {
             wants: &session.wants,
             windows: &session.windows,
             pool: None,
+            above: "",
         }
     }
 
@@ -125,6 +147,7 @@ impl<'a> Actor<'a> {
             duration_ms: run.tally.duration_ms,
             wall_ms: self.event.at.wall_since(run.started),
             reserved: next * self.late(),
+            hidden: self.hidden(of),
             ..self.same
         }
     }
@@ -141,6 +164,8 @@ impl<'a> Actor<'a> {
             reserved: self.held(&session.reserves, &session.rules, of) + self.next(&session.rules, of) * self.late(),
             subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents + pending.starts,
+            hidden: self.hidden(of),
+            unknown: self.unknown(&session.reserves, of),
             ..self.same
         }
     }
@@ -153,6 +178,8 @@ impl<'a> Actor<'a> {
         };
         Meters {
             periods: pool.spent(of),
+            hidden: self.hidden(of),
+            unknown: self.unknown(&pool.reserves, of),
             next,
             reserved: self.held(&pool.reserves, &pool.rules, of) + self.next(&pool.rules, of) * self.late(),
             ..self.same
@@ -186,19 +213,43 @@ impl<'a> Actor<'a> {
         model_of(self.book, self.run)
     }
 
-    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one.
+    /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
+    /// a turn it mostly is not, nor is the response at work where one of its calls is a request itself.
     fn late(self) -> u64 {
-        match self.event.kind {
-            Kind::BatchEnded(_) => u64::try_from(self.run.unpaid).unwrap_or(0),
+        let late = match self.event.kind {
+            Kind::BatchEnded(_) | Kind::SubagentEnded(_) | Kind::Stopped { .. } => self.run.unpaid,
+            Kind::ToolRequested(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
             _ => 0,
-        }
+        };
+        u64::try_from(late).unwrap_or(0)
+    }
+
+    /// What the call at hand would have the client ask.
+    fn hidden(self, of: Option<&Models>) -> Spend {
+        let counts = of.is_none_or(|of| of.include(&self.book.hidden.model));
+        if counts { hidden::ahead(self.book, self.event) } else { Spend::default() }
+    }
+
+    /// Returns the estimates of other requests in flight.
+    fn others(self, reserves: &'a [Reserve], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reserve> {
+        let others = reserves.iter().filter(move |held| held.holder != self.run.id);
+        let live = others.filter(move |held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
+        live.filter(move |held| of.is_none_or(|of| of.include(&held.model)))
+    }
+
+    /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
+    /// that is about to start.
+    fn unknown(self, reserves: &[Reserve], of: Option<&Models>) -> (Spend, Spend) {
+        let counts = of.is_none_or(|of| of.include(self.model()));
+        let own = if counts { self.book.unknown_first } else { Spend::default() };
+        let others = self.others(reserves, of).filter(|held| held.first.requests > 0);
+        let beyond = |held: &Reserve| Spend { requests: 1, ..held.first.beyond(held.spend) };
+        (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)
     }
 
     /// Sums what other requests in flight are expected to spend.
     fn held(self, reserves: &[Reserve], rules: &Rules, of: Option<&Models>) -> Spend {
-        let others = reserves.iter().filter(|held| held.holder != self.run.id);
-        let live = others.filter(|held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
-        let counted = live.filter(|held| of.is_none_or(|of| of.include(&held.model)));
+        let counted = self.others(reserves, of);
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
         let first = |held: &Reserve| held.spend.tokens == 0 && held.spend.cost == Amount::ZERO;
         let spend = |held: &Reserve| if first(held) { self.next(rules, of) } else { held.spend };

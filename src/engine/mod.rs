@@ -1,8 +1,10 @@
 //! The pure core: what an event means, what is counted, and what to answer. No clock, no I/O, no SQL, no JSON values.
 
+mod above;
 pub mod account;
 pub mod amount;
 pub mod book;
+pub mod bounds;
 pub mod calls;
 pub mod checkpoints;
 pub mod decide;
@@ -12,6 +14,9 @@ pub mod enforce;
 pub mod estimate;
 pub mod event;
 pub mod handed_down;
+pub mod hidden;
+pub mod history;
+pub mod lifting;
 pub mod look;
 pub mod loops;
 pub mod measure;
@@ -22,10 +27,14 @@ pub mod pool;
 pub mod rates;
 pub mod record;
 pub mod records;
+pub mod renewal;
+pub mod reserve;
+pub mod rulebook;
 pub mod rules;
 pub mod run;
 pub mod runs;
 pub mod session;
 pub mod step;
 pub mod unwritten;
+pub mod usage;
 pub mod verdict;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::amount::Amount;
+use crate::engine::bounds::of_model;
 use crate::engine::event::Moment;
 use crate::engine::meters::{Periods, Spend};
 use crate::engine::policy::Scope;
@@ -121,7 +122,7 @@ impl Pool {
     pub fn charge(&mut self, model: &str, at_ms: i64, adds: Spend) {
         for period in &mut self.periods {
             if period.to_ms > 0 && at_ms >= period.from_ms {
-                *period.spent.entry(model.to_owned()).or_default() += adds;
+                *of_model(&mut period.spent, model) += adds;
                 self.changed = true;
             }
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::engine::bounds::{MODELS, MOMENTS, OTHER_MODELS};
 use crate::engine::event::Moment;
 use crate::engine::pattern;
 use crate::engine::rules::Rate;
@@ -114,7 +115,7 @@ impl Rate {
     fn looks_at(&self, name: &str, model: &str) -> bool {
         match model.is_empty() && self.counts_requests() {
             true => name.starts_with(REQUESTS) && name.ends_with(&format!("/{}", self.per_ms)),
-            false => name == self.window(model),
+            false => name == self.window(model) || self.counts_requests() && name == self.window(OTHER_MODELS),
         }
     }
 }
@@ -122,12 +123,27 @@ impl Rate {
 impl Windows {
     /// Takes note that what a rate counts has happened.
     pub fn note(&mut self, rate: &Rate, model: &str, now: Moment) {
-        let window = self.0.entry(rate.window(model)).or_default();
+        let name = self.name(rate, model, now);
+        let window = self.0.entry(name).or_default();
         if window.boot != now.boot {
             *window = Window { boot: now.boot, at: Vec::new() };
         }
-        window.at.retain(|at| now.mono_ms.saturating_sub(*at) < rate.per_ms);
+        let old = window.at.partition_point(|at| now.mono_ms.saturating_sub(*at) >= rate.per_ms);
+        // When one more fits is told by the last ones, as many as fit.
+        let kept = usize::try_from(rate.max).unwrap_or(usize::MAX).saturating_add(1).max(MOMENTS);
+        let old = old.max(window.at.len().saturating_sub(kept));
+        window.at.drain(..old);
         window.at.push(now.mono_ms);
+    }
+
+    /// Returns the name of the window that something is noted in. Of models that are too many, those that are not known share one.
+    fn name(&mut self, rate: &Rate, model: &str, now: Moment) -> String {
+        let name = rate.window(model);
+        if self.0.len() < MODELS || self.0.contains_key(&name) || !rate.counts_requests() {
+            return name;
+        }
+        self.0.retain(|name, window| window.is_live(name, now));
+        if self.0.len() < MODELS { name } else { rate.window(OTHER_MODELS) }
     }
 
     /// Reads a rate's window; of several, the one that is fullest.
@@ -144,6 +160,12 @@ impl Windows {
 }
 
 impl Window {
+    /// Whether something in it, by the length that stands in its name, has not passed.
+    fn is_live(&self, name: &str, now: Moment) -> bool {
+        let per_ms = name.rsplit('/').next().and_then(|per_ms| per_ms.parse().ok()).unwrap_or(u64::MAX);
+        self.boot == now.boot && self.at.last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
+    }
+
     fn read(&self, rate: &Rate, now: Moment, more: u64) -> Reading {
         let mut left: Vec<u64> = self
             .at
@@ -183,7 +205,7 @@ mod tests {
     #[test]
     fn a_window_slides() {
         let rate = rate("rate_limits", "Web*");
-        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
         let mut windows = Windows::default();
         let read = |windows: &Windows, now| {
             let reading = windows.read(&rate, "", at(now));
@@ -204,7 +226,7 @@ mod tests {
         }
         assert_eq!(serde_json::to_string(&Window::default()).unwrap(), r#"[0,""]"#);
         assert_eq!(serde_json::from_str::<Window>(r#"[0,""]"#).unwrap(), Window::default());
-        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2 };
+        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2, ..Moment::default() };
         assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
     }
 
@@ -212,7 +234,7 @@ mod tests {
     fn requests_have_a_window_for_each_model_and_the_fullest_counts_where_it_is_not_known() {
         let tools = rate("adapter_rate_limit", "Web*");
         let requests = Rate { tool: String::new(), ..tools.clone() };
-        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1 };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
         let mut windows = Windows::default();
         for model in ["a", "b", "b"] {
             windows.note(&requests, model, at(100));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::meters::Spend;
+use crate::engine::session::is_default;
 
 /// The names of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +130,9 @@ pub struct Charge {
     pub at_ms: i64,
     /// What it spent; `requests` is 1.
     pub spend: Spend,
+    /// What was charged for it before at an estimate, which stands under a name of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub covered: Spend,
     /// Its output tokens.
     pub output: u64,
     /// Prompt tokens, cache included.
@@ -139,4 +143,26 @@ pub struct Charge {
     /// Whether the model has no price of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_model: bool,
+}
+
+/// A charge with what it adds: all of it where the response is new, else its growth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewCharge {
+    /// The response as it stands.
+    pub charge: Charge,
+    /// What it adds to the sums.
+    pub adds: Spend,
+    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
+    pub replay_price: (u64, u64),
+}
+
+/// How the names begin under which estimates stand among the responses: of those that are missing, and of those that no
+/// transcript shows.
+pub const ESTIMATES: [&str; 2] = ["unwritten:", "hidden:"];
+
+impl Charge {
+    /// Whether it is an estimate, and no row of a transcript.
+    pub fn is_estimate(&self) -> bool {
+        ESTIMATES.iter().any(|name| self.message.starts_with(name))
+    }
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::engine::bounds::OTHER_MODELS;
 use crate::engine::pattern;
 use crate::engine::policy::{Action, Layer};
 use crate::limits::{self, Limit, Role};
@@ -46,6 +47,8 @@ impl Models {
     /// Whether a model is one of them.
     pub fn include(&self, model: &str) -> bool {
         match self {
+            // Any of them may be meant.
+            _ if model == OTHER_MODELS => true,
             Models::Like(like) => pattern::matches(like, model),
             Models::Role(role, planning) => {
                 let plans = match planning {

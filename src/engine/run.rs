@@ -71,6 +71,12 @@ pub struct Run {
     /// Its rules.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
+    /// The name of the policy that they are from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: String,
+    /// The limits that its spawn asked for, as they stood in the Agent call's prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spawn_limits: Option<String>,
     /// When it began.
     pub started: Moment,
     /// Its last event.
@@ -81,6 +87,9 @@ pub struct Run {
     /// The end of the last wait for a dialog that was taken off the clock.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waited_until: u64,
+    /// When the client last announced a dialog of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dialog_at: Option<Moment>,
     /// What it has used.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,
@@ -120,6 +129,9 @@ pub struct Run {
     /// Trips of its own rules that ask at the next call.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,
+    /// Whether its next call asks for more; until then nothing of it has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub owes_ask: bool,
     /// Limits whose increase a person declined: from then on they act as terminate.
     #[serde(default, skip_serializing_if = "is_default")]
     pub declined: Vec<String>,
@@ -187,7 +199,7 @@ impl Run {
 
     /// Whether its batches end unseen: by its second request an end would have come.
     pub fn is_blind(&self, sees_batches: bool) -> bool {
-        !sees_batches && self.tally.spent.requests >= 2
+        !sees_batches && self.tally.responses() >= 2
     }
 
     /// Returns the run whose order it carries out: its own, or one above it.

@@ -1,12 +1,13 @@
 //! Which run an event belongs to, and the opening, linking and ending of runs.
 
-use crate::engine::account;
-use crate::engine::book::{Book, Ended, Link, News, Rulebook};
+use crate::engine::book::{Book, Link, News, Rulebook};
+use crate::engine::bounds::{CRONS, OPEN_AGENTS};
+use crate::engine::dialogs;
 use crate::engine::ending;
-use crate::engine::event::{Agent, Event, Kind, Moment, Notification};
+use crate::engine::event::{Agent, Call, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
 use crate::engine::policy::Action;
-use crate::engine::session::{Ask, MAIN, Order, Phase, Run, Session, Spawn, Status};
+use crate::engine::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
 use crate::engine::step::Unannounced;
 use crate::engine::verdict::EXPLICIT_STOP;
 
@@ -17,8 +18,8 @@ pub const ORPHANED: &str = "orphaned";
 pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
     match (&event.agent, &event.kind) {
         (Agent::Sub { id, agent_type }, _) => subagent(book, (id, agent_type), event.at, link, rulebook),
-        (Agent::Main, Kind::Prompt { text_hash, notification }) => {
-            prompt(book, event, (*text_hash, notification.as_ref()), rulebook)
+        (Agent::Main, Kind::Prompt { text_hash, notifications, by_machine }) => {
+            prompt(book, event, (*text_hash, notifications, *by_machine), rulebook)
         }
         (Agent::Main, kind) if works(kind) => main(book, event, rulebook),
         (Agent::Main, _) => book.session.main.clone().unwrap_or_default(),
@@ -40,11 +41,13 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
             ..Run::default()
         };
         book.open_run(run);
-        for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
+        for session in std::iter::once(&mut book.session).chain(&mut book.above) {
             session.subagents += 1;
         }
     }
-    book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
+    // One that was ended is not at work by its status: its place is taken until it ends again.
+    let was_ended = book.run(id).is_some_and(|run| run.order.is_some());
+    book.session.spawns.retain(|spawn| was_ended || spawn.wakes.as_deref() != Some(id));
     if let Some(link) = link.filter(|_| book.run(id).is_some_and(|run| run.parent.is_none())) {
         tie(book, id, (link, at), rulebook);
     }
@@ -54,9 +57,11 @@ fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>,
 /// Opens the run of a subagent that no hook has announced.
 pub fn announce(book: &mut Book, agent: &Unannounced, at: Moment, rulebook: &dyn Rulebook) {
     let id = subagent(book, (&agent.id, &agent.agent_type), at, Some(&agent.link), rulebook);
+    let many = book.session.open.len() >= OPEN_AGENTS;
     if let Some(run) = book.run_mut(&id) {
         // Nothing shows it at work: its next event does, if there is one.
         end(run, Status::Completed);
+        run.settled = many;
     }
 }
 
@@ -83,6 +88,7 @@ fn tie(book: &mut Book, id: &str, what: (&Link, Moment), rulebook: &dyn Rulebook
     run.name = link.name.clone().or_else(|| spawn.as_ref().and_then(|spawn| spawn.name.clone()));
     if let Some(prompt) = spawn.and_then(|spawn| spawn.prompt) {
         run.rules = rulebook.agent(&run.agent_type, Some(&prompt));
+        run.spawn_limits = rulebook.limits_in(&prompt);
         run.task = run.task.take().or_else(|| task_in(&prompt));
     }
     if let Some((order, by)) = ended_above.filter(|(order, _)| order.phase == Phase::Halted) {
@@ -175,20 +181,33 @@ fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String 
     id
 }
 
-fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), rulebook: &dyn Rulebook) -> String {
+/// Whether the run that an event belongs to is at work already, so that a prompt only joins what its loop does.
+pub fn is_at_work(book: &Book, event: &Event) -> bool {
+    match (&event.agent, &event.kind) {
+        (Agent::Main, Kind::Prompt { .. }) => {
+            book.session.main.is_some() && event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id
+        }
+        (Agent::Sub { id, .. }, Kind::Prompt { .. } | Kind::SubagentStarted) => {
+            book.run(id).is_some_and(|run| run.working)
+        }
+        _ => true,
+    }
+}
+
+fn prompt(book: &mut Book, event: &Event, what: (u64, &[Notification], bool), rulebook: &dyn Rulebook) -> String {
     book.session.sees_prompts = true;
-    let (text_hash, notification) = what;
+    let (text_hash, notifications, by_machine) = what;
     let Some(current) = book.session.main.clone() else { return open_main(book, event, rulebook) };
-    let caller = notification.and_then(|notification| notified(book, notification));
-    let mid_run = event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id;
-    if mid_run {
+    let callers: Vec<String> = notifications.iter().filter_map(|notification| notified(book, notification)).collect();
+    if is_at_work(book, event) {
         return current;
     }
-    decline_open_dialogs(book);
-    let root = caller.map(|run| book.root_of(&run).to_owned()).filter(|root| book.run(root).is_some());
-    let goes_on = match notification {
-        Some(_) => Some(root.unwrap_or(current)),
-        None => (book.session.crons.contains(&text_hash) || kept(book, &current)).then_some(current),
+    let scheduled = by_machine || may_be_cron(book, text_hash);
+    dialogs::decline_open(book, notifications.is_empty() && !scheduled);
+    let root = callers.first().map(|run| book.root_of(run).to_owned()).filter(|root| book.run(root).is_some());
+    let goes_on = match notifications {
+        [_, ..] => Some(root.unwrap_or(current)),
+        [] => (scheduled || kept(book, &current)).then_some(current),
     };
     let Some(id) = goes_on else { return open_main(book, event, rulebook) };
     book.session.main = Some(id.clone());
@@ -201,24 +220,9 @@ fn prompt(book: &mut Book, event: &Event, what: (u64, Option<&Notification>), ru
     id
 }
 
-/// Takes dialogs of the main agent that are still open for a No: its loop has ended.
-fn decline_open_dialogs(book: &mut Book) {
-    let asks = std::mem::take(&mut book.session.asks);
-    let (over, open): (Vec<Ask>, Vec<Ask>) =
-        asks.into_iter().partition(|ask| book.run(&ask.run).is_none_or(Run::is_main));
-    book.session.asks = open;
-    // Nor do its spawns come whose end was not seen.
-    let of_main = |spawn: &&Spawn| book.run(&spawn.run).is_some_and(Run::is_main);
-    let never = |spawn: &&Spawn| book.call(&spawn.call).is_some_and(|call| call.ended == Ended::No);
-    let lost = book.session.spawns.iter().filter(of_main).filter(never).map(|spawn| spawn.call.clone());
-    for call in lost.collect::<Vec<_>>() {
-        account::release_spawn(book, &call);
-    }
-    for ask in over.into_iter().filter(|ask| !ask.granted) {
-        if let Some(run) = book.run_mut(&ask.run) {
-            run.declined.push(ask.finding.limit);
-        }
-    }
+/// Whether a prompt is one that the client's schedule sends: an agent must not get fresh counters by prompting itself.
+fn may_be_cron(book: &Book, text_hash: u64) -> bool {
+    book.session.crons.contains(&text_hash) || book.session.crons.len() >= CRONS
 }
 
 /// Whether a person's next prompt stays with the current main run: it is paused, or has just been resumed.
@@ -233,10 +237,14 @@ fn kept(book: &mut Book, id: &str) -> bool {
     }
 }
 
-/// Takes note of a background task's end; returns the run that had started it.
+/// Takes note of what a background task sends; returns the run that had started it.
 fn notified(book: &mut Book, notification: &Notification) -> Option<String> {
     let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
     let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
+    if notification.is_line {
+        let watches = |run: &&Run| run.background.iter().any(|task| task.task == notification.task);
+        return book.runs().find(watches).map(|run| run.id.clone());
+    }
     ended_outside(book, &notification.task);
     let run = caller.or(parent)?;
     if let Some(run) = book.run_mut(&run) {
@@ -247,6 +255,7 @@ fn notified(book: &mut Book, notification: &Notification) -> Option<String> {
 
 /// Takes note that a subagent has ended, as its parent learns it; news of a stop goes to the parent once.
 pub fn ended_outside(book: &mut Book, id: &str) {
+    book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     let Some(run) = book.run_mut(id) else { return };
     end(run, Status::Completed);
     let order = run.order.as_ref();
@@ -262,6 +271,19 @@ pub fn ended_outside(book: &mut Book, id: &str) {
     };
     run.told = true;
     book.news.push(news);
+}
+
+/// Takes note of the agent that a message has woken: the name that it was sent to may have said nothing.
+pub fn wakes(book: &mut Book, by: (&str, &Call), id: &str, at: Moment) {
+    let (run, call) = by;
+    let at_work = book.run(id).is_some_and(|run| run.status == Status::Running);
+    let is_known = book.session.spawns.iter().any(|spawn| spawn.wakes.as_deref() == Some(id));
+    if at_work || is_known || book.run(id).is_none() {
+        return;
+    }
+    book.session.spawns.retain(|spawn| spawn.call != call.id);
+    let (call, run, wakes) = (call.id.clone(), run.to_owned(), Some(id.to_owned()));
+    book.session.spawns.push(Spawn { call, run, wakes, at, ..Spawn::default() });
 }
 
 /// Ends a run's stretch; a status that says why it was ended stays.

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::bounds::{Origin, Unread};
 use crate::engine::event::Moment;
+use crate::engine::hidden::ModelHook;
 use crate::engine::meters::Spend;
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::rates::Windows;
+pub use crate::engine::reserve::Reserve;
 use crate::engine::rules::Rules;
 pub use crate::engine::run::{MAIN, Request, Run};
 use crate::engine::unwritten::Unwritten;
@@ -112,29 +115,6 @@ pub struct Ask {
     pub granted_at: Moment,
 }
 
-/// An estimate held for a request in flight.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reserve {
-    /// The run that makes it, or the call that will start the run.
-    pub holder: String,
-    /// How much.
-    pub spend: Spend,
-    /// Since when; it expires.
-    pub at: Moment,
-    /// The model it goes to, where that is known.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub model: String,
-}
-
-impl Reserve {
-    /// Takes out one of its requests, which has been charged; returns whether another is still in flight.
-    pub fn settle(&mut self) -> bool {
-        let left = self.spend.requests.saturating_sub(1);
-        self.spend = self.spend.mean() * left;
-        left > 0
-    }
-}
-
 /// What has been counted over a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
@@ -142,8 +122,18 @@ pub struct Tally {
     pub turns: u64,
     /// What requests spent.
     pub spent: Spend,
+    /// What of it is estimated for requests that no transcript shows.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hidden: Spend,
     /// Working time in milliseconds.
     pub duration_ms: u64,
+}
+
+impl Tally {
+    /// Returns how many responses transcripts have shown, or should have.
+    pub fn responses(&self) -> u64 {
+        self.spent.requests.saturating_sub(self.hidden.requests)
+    }
 }
 
 /// How far a transcript has been read.
@@ -165,6 +155,20 @@ pub struct Process {
     /// The pid namespace that the id is of; 0 where that is not known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ns: u64,
+}
+
+/// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsTaken {
+    /// Variables and keys with their values.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: Vec<u64>,
+    /// Hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hooks: Vec<u64>,
+    /// Whether a person has taken it that hooks are switched off.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub off: bool,
 }
 
 /// What was pruned of a session that may yet be resumed: its counters stay, its responses are no longer known one by one.
@@ -213,6 +217,9 @@ pub struct Session {
     /// Name of the pinned policy.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: String,
+    /// Whether the policy brings prices of the person's own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_own_prices: bool,
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,
@@ -228,9 +235,13 @@ pub struct Session {
     /// The rules over all sessions of the project.
     #[serde(default, skip_serializing_if = "is_default")]
     pub project_rules: Rules,
-    /// The session whose agent started this one's client: it is charged, and its limits bind.
+    /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
+    /// its limits bind.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outer: Option<String>,
+    /// Those between the first and this one, the nearest first: they are charged and bind, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub between: Vec<String>,
     /// Requests, tokens and cost by model.
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, Spend>,
@@ -255,6 +266,9 @@ pub struct Session {
     /// An order to end the whole session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub order: Option<Order>,
+    /// Why the last prompt was kept back, where it was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kept_back: Option<Finding>,
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,
@@ -267,6 +281,12 @@ pub struct Session {
     /// How far the main transcript has been read.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tail: Tail,
+    /// What could not be taken in of transcripts, by their paths. While anything is left no call is made.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unread: BTreeMap<String, Unread>,
+    /// The sessions whose agents are still to be taken in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub origins: Vec<Origin>,
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,
@@ -306,6 +326,9 @@ pub struct Session {
     /// Whether a prompt was ever seen.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sees_prompts: bool,
+    /// Whether a response was billed since its client started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_metered: bool,
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_tails: Vec<Tail>,
@@ -321,15 +344,18 @@ pub struct Session {
     /// The events that had our handler when the client started, a bit each in the order of the table of events.
     #[serde(default, skip_serializing_if = "is_default")]
     pub handlers: u32,
-    /// A hash of what the settings' environments sent to hooks when the client started, where that leads them elsewhere.
+    /// What the settings diverted when the client started, or when a person took a change of them.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub diversions: u64,
+    pub diverted: SettingsTaken,
     /// The folders of the mods that were there when the client started.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mods: Vec<String>,
     /// A fingerprint of the configuration files, to notice edits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub config_print: u64,
+    /// Hooks in the settings that ask the model, which no transcript shows.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model_hooks: Vec<ModelHook>,
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,
@@ -342,20 +368,5 @@ impl Session {
     /// Tells the person something at the next event that can; it is written down, too.
     pub fn tell(&mut self, what: &str) {
         self.notices.push(format!("Fusebox: {what}."));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_charged_late_leaves_the_request_in_flight_reserved() {
-        let next = Spend { requests: 1, tokens: 100, ..Spend::default() };
-        let mut held =
-            Reserve { holder: "a1".to_owned(), spend: next * 2, at: Moment::default(), model: String::new() };
-        assert!(held.settle(), "the late one is charged, the next one is in flight");
-        assert_eq!(held.spend, next);
-        assert!(!held.settle(), "that one is charged, too");
     }
 }

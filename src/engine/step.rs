@@ -2,15 +2,18 @@
 
 use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge, Rulebook};
-use crate::engine::decide::{Usage, decide};
+use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::enforce;
 use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::lifting;
 use crate::engine::loops::LOOPS;
 use crate::engine::measure;
+use crate::engine::renewal;
 use crate::engine::runs;
-use crate::engine::session::{Order, Phase, Status};
+use crate::engine::session::{Phase, Run, Status};
+use crate::engine::usage::{Barred, Onset, Usage};
 use crate::engine::verdict::{Finding, Step, Verdict};
 
 /// A subagent whose transcript was found although no hook has announced it.
@@ -20,6 +23,8 @@ pub struct Unannounced {
     pub id: String,
     /// Its type.
     pub agent_type: String,
+    /// Its transcript.
+    pub path: String,
     /// How it was spawned.
     pub link: Link,
 }
@@ -65,9 +70,19 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     for (run, charge) in known {
         account::charge(book, run, charge, event.at);
     }
+    let joins = runs::is_at_work(book, event);
     let id = runs::resolve(book, event, found.link.as_ref(), rulebook);
     for (run, charge) in late {
         account::charge(book, run, charge, event.at);
+    }
+    // What a pool that was counted anew has is what was found; what is estimated from here on it has not.
+    book.pools.iter_mut().for_each(|pool| pool.counted = false);
+    let renewed = renewal::renew(book, &id, rulebook);
+    for lifted in lifting::lift_outgrown_runs(book, &renewed) {
+        if let (Kind::Prompt { .. }, Some(run)) = (&event.kind, book.run_mut(&lifted)) {
+            // This prompt has found its run already.
+            run.resumed = false;
+        }
     }
     ending::told_twice(book, &id, event);
     for recalled in &found.recalled {
@@ -75,17 +90,35 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     }
     account::count(book, &id, event);
     dialogs::granted(book, event);
-    enforce::adopt(book, &id, event);
+    let adopts = enforce::adopt(book, &id, event);
     ending::ask(book, &id, event);
-    let mut verdict = judge(book, &id, event, &found.missing);
+    let onset = onset(book, &id, joins);
+    let mut verdict = judge(book, &id, event, (onset, adopts, &found.missing));
     verdict.prompt_tail = discipline(event, &verdict, rulebook);
     enforce::progress(book, &id, event, &verdict);
     enforce::enforce(book, &id, event, &verdict);
+    if onset != Onset::Joins {
+        enforce::keep_back(book, &id, event, &verdict);
+    }
     ending::close(book, &id, event, &verdict);
+    if matches!(event.kind, Kind::Prompt { .. }) {
+        book.session.kept_back = verdict.deciding().filter(|_| verdict.step >= Step::Deny).cloned();
+    }
     (id, verdict)
 }
 
-fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
+/// Tells how a prompt or a start finds its run, where that was at work before it or not.
+fn onset(book: &Book, id: &str, joins: bool) -> Onset {
+    let is_new = |run: &Run| run.tally.spent.requests == 0 && run.tally.turns == 0;
+    match book.run(id) {
+        _ if joins => Onset::Joins,
+        Some(run) if is_new(run) => Onset::Begins,
+        _ => Onset::GoesOn,
+    }
+}
+
+fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -> Verdict {
+    let (onset, adopts, missing) = how;
     let Some(run) = book.run(id) else { return Verdict::default() };
     let session = &book.session;
     let above = if matches!(event.kind, Kind::Prompt { .. }) { book.order_above() } else { None };
@@ -96,13 +129,17 @@ fn judge(book: &Book, id: &str, event: &Event, missing: &[Finding]) -> Verdict {
         order: run.order.as_ref().or(above.as_ref()),
         asks: &session.asks,
         has_stand_in: session.has_stand_in,
+        owes_ask: run.owes_ask,
         declined: &run.declined,
-        addressee: addressee(book, event),
+        onset,
+        adopts,
+        barred: barred(book, event),
         wakes: wakes(book, event),
         arrives: !run.admitted && !run.is_main(),
         model: measure::model_of(book, run),
         missing,
         incomplete,
+        unread: session.unread(),
     };
     let mut verdict = decide(session.mode, &usage, event);
     for finding in verdict.findings.iter_mut().filter(|finding| finding.limit == LOOPS) {
@@ -129,11 +166,16 @@ fn discipline(event: &Event, verdict: &Verdict, rulebook: &dyn Rulebook) -> Opti
     }
 }
 
-/// Finds the agent that a message is for, where it may not go on: paused, or over what requests spend.
-fn addressee<'a>(book: &'a Book, event: &Event) -> Option<(&'a str, &'a Order)> {
+/// Finds the agent that a message is for, where it may not go on: paused, over what requests spend, or without anything left
+/// of its own limits for the request that the message asks for.
+fn barred<'a>(book: &'a Book, event: &Event) -> Option<Barred<'a>> {
     let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
-    let run = book.addressee(to)?;
-    let order = run.order.as_ref()?;
-    let barred = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();
-    (barred && order.phase == Phase::Halted).then_some((run.id.as_str(), order))
+    let run = book.addressee(to).filter(|run| !run.is_main())?;
+    let Some(order) = &run.order else {
+        let finding = bars(&measure::addressee(book, run, event), event, measure::model_of(book, run))?;
+        return Some(Barred { run: &run.id, finding, ended: false });
+    };
+    let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();
+    let ended = held && order.phase == Phase::Halted;
+    ended.then(|| Barred { run: &run.id, finding: order.finding.clone(), ended })
 }

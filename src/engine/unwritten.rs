@@ -10,9 +10,11 @@ use crate::engine::amount::Amount;
 use crate::engine::book::{Book, NewCharge};
 use crate::engine::estimate;
 use crate::engine::event::{Event, Kind, Moment};
+use crate::engine::hidden;
 use crate::engine::measure;
 use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
+use crate::engine::record::{Charge, ESTIMATES};
+use crate::engine::session::is_default;
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
@@ -22,6 +24,9 @@ pub const LATE: i32 = 2;
 pub struct Unwritten {
     /// How many, and what they were taken for.
     pub sum: Spend,
+    /// How many were ever charged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub made: u64,
     /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
     pub until_ms: i64,
 }
@@ -44,19 +49,29 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     let known = book.unwritten_mut(id).1.sum.requests > 0;
     let Some(run) = book.run_mut(id) else { return };
     let at_batch = matches!(event.kind, Kind::BatchEnded(_));
+    let is_hook = hidden::is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
     let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
     if at_batch && run.growth == Growth::Now {
         run.growth = Growth::Before;
     }
-    let (unpaid, late) = (run.unpaid, if at_batch { LATE } else { 0 });
+    // A hook's own transcript is never written.
+    let (unpaid, late) = (run.unpaid, if at_batch && !is_hook { LATE } else { 0 });
     if unpaid <= late || !is_sure {
         return;
     }
-    run.unpaid = late;
     // The response that ends an agent's work has no batch, and is not on disk either.
-    let last = u64::from(!at_batch && run.order.is_none());
-    charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + last, event.at));
+    let last = !at_batch && run.order.is_none();
+    run.unpaid = late - i32::from(last);
+    charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
+}
+
+/// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it are on
+/// disk by then, or were charged at an estimate.
+pub fn last_is_over(book: &mut Book, id: &str) {
+    if let Some(run) = book.run_mut(id).filter(|run| run.order.is_none()) {
+        run.unpaid = (run.unpaid + 1).clamp(0, run.unpaid.max(1));
+    }
 }
 
 /// Charges so many responses of a run at an estimate.
@@ -67,13 +82,15 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         return;
     }
     let (model, at_ms) = (measure::model_of(book, run).to_owned(), now.wall_ms);
+    let is_hook = hidden::is_hook_agent(&run.id);
     let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
     for _ in 0..count {
         account::add(book, id, &Adds { model: &model, at_ms, spend: each, inherited: false }, now);
         let (holder, unwritten) = book.unwritten_mut(id);
         unwritten.sum += each;
         unwritten.until_ms = at_ms;
-        let message = name(holder, unwritten.sum.requests);
+        unwritten.made = unwritten.made.max(unwritten.sum.requests - 1) + 1;
+        let message = name(holder, unwritten.made);
         let (run, session, model) = (id.to_owned(), book.session.id.clone(), model.clone());
         book.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }
@@ -81,9 +98,9 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         "responses are missing in the transcript `{path}`; until they are there they are estimated, now at {} and {} tokens each",
         each.cost, each.tokens
     );
-    for session in std::iter::once(&mut book.session).chain(&mut book.outer) {
-        if !session.said.iter().any(|said| said == "unwritten") {
-            session.said.push("unwritten".to_owned());
+    let told = std::iter::once(&mut book.session).chain(&mut book.above).filter(|_| !is_hook);
+    for session in told {
+        if session.says_first("unwritten") {
             session.tell(&what);
         }
     }
@@ -94,18 +111,19 @@ pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<S
     if new.adds.requests == 0 || new.charge.inherited {
         return None;
     }
-    let (holder, unwritten) = book.unwritten_mut(id);
-    let count = unwritten.sum.requests;
-    if count == 0 || new.charge.at_ms > unwritten.until_ms {
+    let (_, unwritten) = book.unwritten_mut(id);
+    if unwritten.sum.requests == 0 || new.charge.at_ms > unwritten.until_ms {
         return None;
     }
-    let (each, estimate) = (unwritten.sum.mean(), name(holder, count));
+    let each = unwritten.sum.mean();
     unwritten.sum = unwritten.sum.beyond(each);
-    book.came.push(estimate);
-    Some(new.adds.beyond(each))
+    let adds = new.adds.beyond(each);
+    // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
+    book.estimated.push(Charge { spend: adds, covered: each, ..new.charge.clone() });
+    Some(adds)
 }
 
 /// Returns the name under which an estimate stands among the responses.
 fn name(holder: &str, number: u64) -> String {
-    format!("unwritten:{holder}:{number}")
+    format!("{}{holder}:{number}", ESTIMATES[0])
 }

@@ -32,6 +32,9 @@ pub struct Finding {
     /// When it passes by itself: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub frees: String,
+    /// The session whose limit it is, where that is one above the run's own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub above: String,
 }
 
 /// The key of a person's order to stop.
@@ -53,6 +56,7 @@ impl Finding {
             increase: if rule.locked { 0 } else { rule.increase },
             subject: String::new(),
             frees: String::new(),
+            above: String::new(),
         }
     }
 
@@ -69,6 +73,7 @@ impl Finding {
             increase: 0,
             subject: String::new(),
             frees: String::new(),
+            above: String::new(),
         }
     }
 
@@ -170,6 +175,15 @@ pub enum Refusal {
     },
     /// The limit refuses this call alone.
     Call,
+    /// The turn has ended, and no hook may prolong it again.
+    Prolonged,
+    /// The prompt alone is kept back; nothing is ended.
+    Blocked,
+    /// Rows of the session's transcripts are not taken in yet, and may pass a limit.
+    Unread {
+        /// Their bytes.
+        bytes: u64,
+    },
     /// Something is missing at the end; the agent is sent back.
     Missing {
         /// What.
@@ -177,10 +191,14 @@ pub enum Refusal {
     },
     /// Another call of the batch is asking the person.
     Asking,
-    /// The agent that the message is for is paused or over its budget.
+    /// Agents that were just started may yet spend what is left.
+    Waits,
+    /// The agent that the message is for may not go on.
     Addressee {
         /// Its run.
         run: String,
+        /// Whether it was ended; else a limit of its own leaves nothing for another request.
+        ended: bool,
     },
     /// Fusebox itself is touched.
     Tampering {

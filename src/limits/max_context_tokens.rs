@@ -1,7 +1,7 @@
 //! Prompt tokens of one request.
 
 use crate::engine::policy::Scope;
-use crate::limits::{Limit, Meter, Stage, Unit};
+use crate::limits::{Limit, Meter, Unit};
 
 /// The limit on the prompt of one request.
 pub const LIMIT: Limit = Limit {
@@ -12,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Run],
     stop_reason: "token_budget_exhausted",
     phrase: "context limit reached",
-    meter: Meter::Step { used: |meters| meters.prompt, adds: |stage| (stage != Stage::Prompt).then_some(0) },
+    meter: Meter::Step { used: |meters| meters.prompt, adds: |_| Some(0) },
     doc: "Prompt tokens of the run's last request: input, cache writes and cache reads. It is known once the response is \
           there, so the limit acts at the event after it.",
     example: "150000",

@@ -15,7 +15,7 @@ pub const LIMIT: Limit = Limit {
         used: |meters| meters.denials,
         adds: |stage| match stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
-            Stage::Request | Stage::Prompt | Stage::Result => None,
+            Stage::Request | Stage::Prompt | Stage::Result | Stage::End => None,
         },
     },
     action: Some(Action::Terminate),

@@ -1,7 +1,7 @@
 //! Completion tokens of one request.
 
 use crate::engine::policy::Scope;
-use crate::limits::{Limit, Meter, Stage, Unit};
+use crate::limits::{Limit, Meter, Unit};
 
 /// The limit on the completion of one request.
 pub const LIMIT: Limit = Limit {
@@ -12,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     scopes: &[Scope::Run],
     stop_reason: "token_budget_exhausted",
     phrase: "token budget of one turn exhausted",
-    meter: Meter::Step { used: |meters| meters.completion, adds: |stage| (stage != Stage::Prompt).then_some(0) },
+    meter: Meter::Step { used: |meters| meters.completion, adds: |_| Some(0) },
     doc: "Completion (output) tokens of the run's largest response. It is known once the response is there, so the limit \
           acts at the event after it.",
     example: "8000",

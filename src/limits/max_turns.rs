@@ -14,8 +14,8 @@ pub const LIMIT: Limit = Limit {
         used: |meters| meters.turns,
         adds: |stage| match stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
-            Stage::Request => Some(0),
-            Stage::Prompt | Stage::Result => None,
+            Stage::Request | Stage::Prompt => Some(0),
+            Stage::Result | Stage::End => None,
         },
     },
     doc: "Tool calls a run (or session) may make. Every call counts once, also one that fails and one that the client \

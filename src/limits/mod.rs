@@ -137,6 +137,8 @@ pub enum Stage {
     Prompt,
     /// A tool call has just ended.
     Result,
+    /// An agent's turn ends that a hook has prolonged before, and may again: that starts the next model request.
+    End,
 }
 
 /// How a limit reads what is used, and what the next step would add.

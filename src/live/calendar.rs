@@ -6,9 +6,25 @@ use jiff::{Timestamp, ToSpan, Zoned};
 
 use crate::engine::pool::{Period, Span};
 
+/// Returns the name of the zone that this process is in: what [`zone`] finds it by again.
+pub fn name_of_system(at_ms: i64) -> String {
+    let system = TimeZone::system();
+    let fixed = || {
+        let east = system.to_offset(Timestamp::from_millisecond(at_ms).unwrap_or_default()).seconds();
+        // POSIX counts to the west.
+        let (sign, east) = if east < 0 { ('+', -east) } else { ('-', east) };
+        format!("<HERE>{sign}{:02}:{:02}", east / 3600, east / 60 % 60)
+    };
+    system.iana_name().map_or_else(fixed, str::to_owned)
+}
+
 /// Returns the time zone of this name; the machine's own where none is named, or none is called so.
 pub fn zone(name: Option<&str>) -> TimeZone {
-    let known = |name| TimeZone::get(name).or_else(|_| TimeZoneDatabase::bundled().get(name)).ok();
+    let by_rule = |name: &str| TimeZone::posix(name).ok().filter(|_| name.starts_with('<'));
+    let known = |name| {
+        let listed = TimeZone::get(name).or_else(|_| TimeZoneDatabase::bundled().get(name));
+        listed.ok().or_else(|| by_rule(name))
+    };
     name.and_then(known).unwrap_or_else(TimeZone::system)
 }
 
@@ -68,6 +84,12 @@ mod tests {
                 "2026-11-20T10:00:00Z",
                 "UTC",
                 "2026-11-16T00:00:00Z to 2026-11-23T00:00:00Z, 2026-11-23 00:00 +00:00",
+            ),
+            (
+                Span::Day,
+                "2026-11-20T20:00:00Z",
+                "<HERE>-05:30",
+                "2026-11-20T18:30:00Z to 2026-11-21T18:30:00Z, 2026-11-22 00:00 +05:30",
             ),
             (
                 Span::Month,

@@ -5,9 +5,9 @@ use crate::engine::book::Book;
 use crate::engine::runs;
 use crate::error::Result;
 use crate::live::load::Pin;
-use crate::live::{orphans, shared};
-use crate::pricing;
+use crate::live::{orphans, pin, shared};
 use crate::store::Store;
+use crate::transcript::allowance::Allowance;
 use crate::transcript::intake::Intake;
 use crate::world::World;
 
@@ -27,8 +27,10 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
 }
 
 fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
-    let (table, _) = pricing::load(world);
-    let mut intake = Intake::new(store, &table);
+    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
+    let table = pin::prices(store, policy.as_deref());
+    let mut intake = Intake::new(store, &table).within(Allowance::HOOK);
+    intake.now_ms = Some(world.now().wall_ms);
     intake.main(book, None)?;
     let rulebook = Pin::of(world, store, &book.session);
     for agent in intake.unannounced(book, |_| false)? {

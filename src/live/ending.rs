@@ -1,7 +1,6 @@
 //! What is looked at where an agent's work ends: its file of checkpoints, and what a command says of it.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -19,6 +18,7 @@ use crate::engine::record::{Record, RecordKind};
 use crate::engine::rules::{Checkpoints, Completion};
 use crate::engine::session::Run;
 use crate::engine::verdict::Finding;
+use crate::files;
 use crate::wire::ending::{Ruling, ruling};
 
 /// The largest file of checkpoints that is read, and the most that is read of what a command prints, in bytes.
@@ -142,16 +142,12 @@ fn named(file: &str, run: &Run) -> String {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let meta = path.metadata().map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+    let bytes = files::bytes(path, MOST_BYTES).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => "it does not exist".to_owned(),
+        ErrorKind::FileTooLarge | ErrorKind::Other => format!("it is no file of at most {MOST_BYTES} bytes"),
         _ => format!("it cannot be read: {cause}"),
     })?;
-    if !meta.is_file() || meta.len() > MOST_BYTES {
-        return Err(format!("it is no file of at most {MOST_BYTES} bytes"));
-    }
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
-    read.map(|_| text).map_err(|cause| format!("it cannot be read: {cause}"))
+    String::from_utf8(bytes).map_err(|cause| format!("it cannot be read: {cause}"))
 }
 
 /// Notes that a command failed: nothing is known then, and nothing is held back.

@@ -1,6 +1,7 @@
 //! What is answered where Fusebox itself cannot do its work: as `on_error` says for bugs and unreadable input, refused while
 //! the cause lasts where the state fails, since an agent could cause that.
 
+use crate::bytes;
 use crate::config::load;
 use crate::engine::policy::OnError;
 use crate::engine::record::{Record, RecordKind};
@@ -26,6 +27,9 @@ pub fn bug(world: &World, bytes: &[u8]) -> String {
 
 /// How a refusal begins that is given because the state can be neither read nor written.
 const CANNOT: &str = "Fusebox: limits cannot be checked";
+/// How an answer begins that is given because the time was up.
+const CANNOT_LATE: &str = "Fusebox: limits cannot be checked: ";
+const REFUSED_LATE: &str = "Fusebox: limits cannot be checked, so this is refused: ";
 
 /// Moves a damaged state out of the way, so that a new one can begin.
 pub fn begin_anew(world: &World, input: &Input, cause: &Error) -> Result<()> {
@@ -54,6 +58,27 @@ pub fn state(world: &World, input: &Input, cause: &Error) -> String {
         return serde_json::json!({"continue": false, "stopReason": reason, "systemMessage": reason}).to_string();
     }
     refusal(name, &reason).unwrap_or_default()
+}
+
+/// The pieces of an answer: static, so that writing them takes nothing that could be missing.
+pub type Pieces = [&'static str; 5];
+
+/// Words the answer to an event that nothing else has answered in time, in pieces that were laid out beforehand. An agent whose
+/// calls were refused like this is ended with their batch.
+pub fn late(event: EventName, input: &[u8], waits: &'static str) -> Pieces {
+    let refused = || bytes::find(CANNOT.as_bytes(), input).is_some();
+    let (head, tail) = match event {
+        EventName::PreToolUse => (
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
+            r#""}}"#,
+        ),
+        EventName::UserPromptSubmit | EventName::ConfigChange => (r#"{"decision":"block","reason":""#, r#""}"#),
+        EventName::PostToolBatch if refused() => (r#"{"continue":false,"stopReason":""#, r#""}"#),
+        EventName::SessionStart => (r#"{"systemMessage":""#, r#""}"#),
+        _ => return Pieces::default(),
+    };
+    let words = if event == EventName::SessionStart { CANNOT_LATE } else { REFUSED_LATE };
+    [head, words, waits, " did not come in time; it may be tried again", tail]
 }
 
 /// Finds the event's name in an input; one that cannot be read may be a tool call.
@@ -102,5 +127,32 @@ fn note(world: &World, session: &str, what: &str) {
         at: logbook::time(world.now().wall_ms),
         ..Record::default()
     };
-    logbook::append(&folder, &[record]);
+    logbook::append(logbook::Place { of_session: "", state: &folder }, &[record]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::deadline::WAITS;
+    use crate::wire::events::EVENTS;
+
+    #[test]
+    fn late_answers_are_json_and_refuse_what_can_be_refused() {
+        let refused_before = format!(r#"{{"tool_calls":[{{"tool_response":"{CANNOT}, …"}}]}}"#);
+        for (row, waits) in EVENTS.iter().flat_map(|row| WAITS.map(|waits| (row, waits))) {
+            for input in ["{}", &refused_before] {
+                let text = late(row.event, input.as_bytes(), waits).concat();
+                if text.is_empty() {
+                    assert!(!is_refused(row.event), "{}", row.name);
+                    continue;
+                }
+                let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let deny = &answer["hookSpecificOutput"]["permissionDecision"];
+                let refuses = deny == "deny" || answer["decision"] == "block" || answer["continue"] == false;
+                let ends = row.event == EventName::PostToolBatch && input != "{}";
+                assert_eq!(refuses, is_refused(row.event) || ends, "{text}");
+                assert!(text.contains(CANNOT) && text.contains(waits), "{text}");
+            }
+        }
+    }
 }

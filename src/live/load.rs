@@ -1,23 +1,25 @@
 //! A live event's side of the book: what is loaded for it, read for it, and saved after it.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
 use crate::config::policy::Pinned;
+use crate::config::spawn;
 use crate::engine::book::{Book, Link, Rulebook};
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Call, Event, Intent, Kind};
-use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
-use crate::engine::session::{Run, Session, Status};
+use crate::engine::session::{Session, Status, Tail};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{orphans, pin, prune, recall, shared, unwritten};
-use crate::pricing;
+use crate::live::{backlog, first_requests, hidden, orphans, pin, prune, recall, shared, unwritten};
 use crate::store::Store;
-use crate::transcript::intake::{self, Charges, Intake, Prices};
+use crate::transcript::allowance::Allowance;
+use crate::transcript::charges::{Charges, Prices};
+use crate::transcript::intake::{self, Intake};
 use crate::transcript::{dialogs, layout};
 use crate::wire::input::Input;
 use crate::world::World;
@@ -69,6 +71,9 @@ impl Rulebook for Pin<'_> {
         self.problems.borrow_mut().extend(problems.iter().map(|problem| format!("Fusebox: {problem}")));
         rules
     }
+    fn limits_in(&self, prompt: &str) -> Option<String> {
+        spawn::kept(prompt)
+    }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         self.policy().discipline(agent_type)
     }
@@ -91,7 +96,7 @@ fn needs_open_runs(kind: &Kind) -> bool {
 
 /// Whether the transcripts of other runs are read at an event.
 fn reads_siblings(kind: &Kind) -> bool {
-    is_wide(kind) && !matches!(kind, Kind::ToolRequested(_))
+    is_wide(kind) && !matches!(kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }))
 }
 
 /// Loads the book for an event.
@@ -121,21 +126,28 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
     for id in calls_of(&event.kind) {
         need_call(store, &mut book, id)?;
     }
-    if let Kind::Prompt { notification: Some(notification), .. } = &event.kind {
-        need_run(store, &mut book, &notification.task)?;
-        let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
-        let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
-        need_ancestors(store, &mut book, caller.or(parent))?;
+    if let Kind::Prompt { notifications, .. } = &event.kind {
+        for notification in notifications {
+            need_run(store, &mut book, &notification.task)?;
+            let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
+            let parent = book.run(&notification.task).and_then(|run| run.parent.clone());
+            need_ancestors(store, &mut book, caller.or(parent))?;
+        }
     }
     if let Kind::ToolEnded(_, outcome) = &event.kind
         && let Some(agent) = &outcome.agent
     {
         need_run(store, &mut book, &agent.id)?;
     }
-    if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
-        book.first_request = mean_first_request(store, agent_type)?;
+    if let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind {
+        // One that has ended and is read to its end is open no more.
+        let named = if book.addressee(to).is_none() { store.named(&book.session.id, to)? } else { None };
+        need_run(store, &mut book, named.as_deref().unwrap_or(to))?;
     }
-    shared::lay_outer(store, &mut book)?;
+    if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
+        book.first_request = first_requests::mean(store, agent_type)?;
+    }
+    shared::lay_above(store, &mut book)?;
     if shared::matters(&book, event) {
         shared::lay_pools(store, &mut book, event.at.wall_ms)?;
     }
@@ -146,14 +158,14 @@ fn calls_of(kind: &Kind) -> Vec<&str> {
     match kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![&call.id],
         Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.as_str()).collect(),
-        Kind::Prompt { notification: Some(notification), .. } => {
-            notification.tool_use_id.iter().map(String::as_str).collect()
+        Kind::Prompt { notifications, .. } => {
+            notifications.iter().filter_map(|notification| notification.tool_use_id.as_deref()).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
+pub(super) fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
     if book.run(id).is_none()
         && let Some(run) = store.run(&book.session.id, id)?
     {
@@ -183,10 +195,12 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 }
 
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
-pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
+pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let loaded = OnceCell::new();
-    let table = || &loaded.get_or_init(|| pricing::load(world)).0;
-    let mut intake = Intake::new(store, Prices::Lazily(&table));
+    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
+    let table = || loaded.get_or_init(|| pin::prices(store, policy.as_deref()));
+    let mut intake = Intake::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
+    intake.now_ms = Some(event.at.wall_ms);
     let mut findings = Findings::default();
     match &event.agent {
         Agent::Main => intake.main(book, None)?,
@@ -195,10 +209,15 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
             findings.link = spawn_link(store, book, id)?;
         }
     }
+    if book.session.unread() > 0 {
+        backlog::go_on(store, &mut intake, book, reads_siblings(&event.kind) || event.agent == Agent::Main)?;
+    }
     if reads_siblings(&event.kind) {
         siblings(store, &mut intake, book, event)?;
     }
-    if matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
+    let folder = layout::folder(Path::new(&book.session.tail.path));
+    let is_left = book.session.unread.contains_key(&*folder.to_string_lossy());
+    if is_left || matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
         let session = book.session.id.clone();
         findings.unannounced = intake.unannounced(book, |id| store.has_agent(&session, id).unwrap_or(false))?;
         for agent in &findings.unannounced {
@@ -213,12 +232,16 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
         shared::lay_pools(store, book, event.at.wall_ms)?;
     }
     if findings.charges.is_empty() && unwritten::is_all(book, event) {
-        book.first_request = Some(unwritten::first_request(book, table(), event.at.wall_ms));
+        book.first_request = Some(unwritten::first_request(book, table(), (event.at.wall_ms, "")));
     }
-    if let Some((_, Some(trouble))) = loaded.get() {
-        say_once(&mut book.session, "pricing", &trouble.to_string());
+    if let Kind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
+        && book.first_request.is_none()
+    {
+        book.unknown_first = unwritten::first_request(book, table(), (event.at.wall_ms, prompt));
     }
-    for (holder, _) in &findings.charges {
+    hidden::look(book, event, &findings.charges, table);
+    let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
+    for holder in holders {
         need_run(store, book, holder)?;
     }
     recall::add(store, book, event, &mut findings)?;
@@ -243,8 +266,7 @@ fn answered_by_hooks(book: &Book, event: &Event) -> Vec<String> {
 
 /// Tells the person something once a session.
 pub fn say_once(session: &mut Session, key: &str, what: &str) {
-    if !session.said.iter().any(|said| said == key) {
-        session.said.push(key.to_owned());
+    if session.says_first(key) {
         session.notices.push(format!("Fusebox: {what}"));
     }
 }
@@ -313,37 +335,6 @@ pub fn follow(store: &Store, book: &mut Book) -> Result<()> {
     Ok(())
 }
 
-/// Returns what first requests of an agent type have cost on this machine, on average.
-fn mean_first_request(store: &Store, agent_type: &str) -> Result<Option<Spend>> {
-    let Some(fact) = store.fact(&first_request_fact(agent_type))? else { return Ok(None) };
-    let Ok((count, sum)) = serde_json::from_str::<(u64, Spend)>(&fact) else { return Ok(None) };
-    let count = count.max(1);
-    Ok(Some(Spend {
-        requests: 1,
-        tokens: sum.tokens / count,
-        cache_reads: sum.cache_reads / count,
-        cost: crate::engine::amount::Amount(sum.cost.0 / count),
-    }))
-}
-
-/// Learns from first requests of subagents what the next one of their type may cost.
-pub fn learn_first_requests(store: &Store, book: &Book, findings: &Findings) -> Result<()> {
-    for (id, new) in &findings.charges {
-        let is_first = |run: &&Run| !run.is_main() && run.tally.spent.requests == 1 && new.adds.requests == 1;
-        let Some(run) = book.run(id).filter(is_first) else { continue };
-        let name = first_request_fact(&run.agent_type);
-        let known = store.fact(&name)?.and_then(|fact| serde_json::from_str::<(u64, Spend)>(&fact).ok());
-        let (count, mut sum) = known.unwrap_or_default();
-        sum += new.charge.spend;
-        store.set_fact(&name, &serde_json::json!((count + 1, sum)).to_string())?;
-    }
-    Ok(())
-}
-
-fn first_request_fact(agent_type: &str) -> String {
-    format!("first-request:{agent_type}")
-}
-
 /// Returns the session of an input: as stored, or new; pinned to the policy of its client.
 pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Box<Session>> {
     let mut session = match store.session(&event.session)? {
@@ -364,7 +355,14 @@ pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Re
         session.model.clone_from(&input.model);
     }
     if !input.transcript_path.is_empty() && session.tail.path != input.transcript_path {
-        session.tail = crate::engine::session::Tail { path: input.transcript_path.to_string(), offset: 0 };
+        session.tail = Tail { path: input.transcript_path.to_string(), offset: 0 };
+        session.unread.clear();
+    }
+    if let Some(id) = input.backgrounded_main() {
+        let path = layout::agent_file(Path::new(&session.tail.path), id).to_string_lossy().into_owned();
+        if session.more_tails.iter().all(|known| known.path != path) {
+            session.more_tails.push(Tail { path, offset: 0 });
+        }
     }
     Ok(session)
 }

@@ -92,7 +92,7 @@ fn write(store: &Store, session: &Session, mut records: Vec<Record>, now: Moment
         store.save_record(record, now)?;
     }
     if !records.is_empty() {
-        logbook::append(&logbook::folder(&session.log, store.folder()), &records);
+        logbook::append(logbook::Place { of_session: &session.log, state: store.folder() }, &records);
     }
     Ok(())
 }

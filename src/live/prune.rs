@@ -157,7 +157,9 @@ pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<S
         for brief in briefs {
             found.policies.insert(brief.policy.clone());
             found.projects.insert(brief.project.clone());
-            outer.extend(brief.outer.clone().filter(|_| brief.last.wall_ms >= before_ms));
+            if brief.last.wall_ms >= before_ms {
+                outer.extend(brief.outer.iter().chain(&brief.between).cloned());
+            }
             let extent = if fs::exists(&brief.tail.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
             if is_old(&brief, before_ms) && !(extent == Extent::Detail && is_slim(&brief)) {
                 found.old.push((brief, extent));
@@ -305,9 +307,10 @@ impl<R: FnMut()> Pruner<'_, R> {
         let before_ms = self.order.before_ms;
         self.each(&format!("x/fact/{}", pin::CLIENT), |store, name, body| {
             let (policy, session) = body.text().split_once(' ').unwrap_or((body.text(), ""));
-            let (pid, start) = name.split_once(':').unwrap_or_default();
-            let above = pid.parse().ok().and_then(processes::parent_and_start);
-            let lives = above.is_some_and(|(_, now)| start.parse() == Ok(now));
+            let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
+            let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());
+            let (above, start) = (pid.and_then(processes::parent_and_start), parts.next());
+            let lives = above.is_some_and(|(_, now)| start == Some(now));
             let is_gone = !lives && store.session(session)?.is_none_or(|session| session.last.wall_ms < before_ms);
             if !is_gone {
                 policies.insert(policy.to_owned());

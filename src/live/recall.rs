@@ -23,11 +23,11 @@ pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) 
     let transcript = Path::new(&book.session.tail.path);
     let is_new = book.session.started == event.at;
     for agent in &found.unannounced {
-        found.recalled.extend(of_agent(transcript, &agent.id));
+        found.recalled.extend(of_agent(Path::new(&agent.path), &agent.id));
     }
     match &event.agent {
         Agent::Sub { id, .. } if book.run(id).is_none() && event.kind != Kind::SubagentStarted => {
-            found.recalled.extend(of_agent(transcript, id));
+            found.recalled.extend(of_agent(&layout::agent_file(transcript, id), id));
         }
         Agent::Main if book.session.main.is_none() && runs::works(&event.kind) => {
             let Ok(memory) = recall(transcript, event.prompt_id.as_deref().or(Some(""))) else { return Ok(()) };
@@ -102,7 +102,7 @@ fn has_gap(book: &Book, event: &Event, found: &Findings) -> bool {
     match (book.session.sees_batches, &event.kind) {
         (true, _) => usize::try_from(run.unpaid + 1).is_ok_and(|at_work| at_work < new),
         // Some clients tell no end of a batch; one that does tells the first.
-        (false, Kind::BatchEnded(_)) => run.tally.spent.requests + new as u64 > 1,
+        (false, Kind::BatchEnded(_)) => run.tally.responses() + new as u64 > 1,
         (false, _) => false,
     }
 }
@@ -153,7 +153,7 @@ fn tool_calls(count: u64) -> String {
 }
 
 fn of_agent(transcript: &Path, id: &str) -> Option<Recalled> {
-    let memory = recall(&layout::agent_file(transcript, id), None).ok()?;
+    let memory = recall(transcript, None).ok()?;
     Some(recalled(id.to_owned(), memory, true))
 }
 

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use crate::config::load;
 use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
-use crate::engine::session::Session;
-use crate::live::pin;
-use crate::setup::handlers::{self, Registered};
-use crate::wire::events::EVENTS;
+use crate::live::load::say_once;
+use crate::live::{baseline, pin};
+use crate::setup::handlers;
 use crate::wire::output::Answer;
 use crate::world::World;
 
@@ -20,19 +18,20 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
     match event.kind {
         Kind::ConfigChanged { .. } => {
             let now = handlers::registered(world, Path::new(&folder));
-            let Some(harm) = loss(book.session.handlers, &now).or_else(|| diversion(&book.session, &now)) else {
+            let Some(harm) = baseline::harm(&book.session, &now) else {
+                book.session.model_hooks = now.model_hooks;
                 return;
             };
             answer.decision = Some("block");
             answer.reason = Some(format!(
-                "Fusebox: this change of settings {harm}, so it takes no effect in this session; the limits stay in force. \
-                 `fusebox uninstall` takes Fusebox out."
+                "Fusebox: this change of settings {harm}. It waits, and with it every later change: none is in force in this \
+                 session. If it is yours, `fusebox reload` in a terminal of your own takes it."
             ));
             let once = format!("settings:{harm}");
             if !book.session.said.contains(&once) {
                 book.session.said.push(once);
                 book.session
-                    .tell(&format!("a change of settings {harm}; the next client takes it up unless it is undone"));
+                    .tell(&format!("a change of settings {harm}; it waits for a person's `fusebox reload`, and the next client takes it up unless it is undone"));
             }
         }
         Kind::Prompt { .. } | Kind::Stopped { .. } => edits(world, book, &folder),
@@ -46,8 +45,14 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
 fn last_look(world: &World, book: &mut Book, folder: &str) {
     edits(world, book, folder);
     let now = pin::mods(world, Path::new(folder));
-    let before = std::mem::replace(&mut book.session.mods, now.clone());
-    for new in now.iter().filter(|path| !before.contains(path)) {
+    for folder in now.overfull {
+        let what = format!(
+            "`{folder}` has so many entries that not all were searched for mods, which can overrule every hook"
+        );
+        say_once(&mut book.session, &format!("overfull:{folder}"), &what);
+    }
+    let before = std::mem::replace(&mut book.session.mods, now.mods.clone());
+    for new in now.mods.iter().filter(|path| !before.contains(path)) {
         book.session
             .tell(&format!("a mod was put into `{new}`; the next client loads it, and a mod can overrule every hook"));
     }
@@ -55,33 +60,12 @@ fn last_look(world: &World, book: &mut Book, folder: &str) {
 
 /// Tells of an edit of the configuration, once.
 fn edits(world: &World, book: &mut Book, folder: &str) {
-    let print = load::fingerprint(world, Path::new(folder));
+    let print = pin::fingerprint(world, Path::new(folder));
     if print != book.session.config_print && book.session.config_print != 0 {
         book.session.config_print = print;
         book.session.tell(
             "its configuration was edited; this session keeps the limits it started with. `fusebox reload` in a terminal of \
              your own takes the edit up, and so does the next client",
         );
-    }
-}
-
-/// Says how settings would send the hooks to another state than the session's; nothing where they do not, or did before.
-fn diversion(session: &Session, now: &Registered) -> Option<String> {
-    let (file, variable) = now.diverted.as_ref().filter(|_| now.diversions != session.diversions)?;
-    Some(format!("would lead Fusebox's hooks astray (`{variable}` in `env` of `{}`)", file.display()))
-}
-
-/// Says what the settings on disk would take away; nothing where all handlers are still there.
-fn loss(before: u32, now: &Registered) -> Option<String> {
-    if let Some(file) = &now.disabled {
-        return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
-    }
-    let had = EVENTS.iter().filter(|row| before & row.event.bit() != 0);
-    let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
-    let names: Vec<&str> = lost.iter().map(|row| row.name).collect();
-    match (kept.len(), lost.len()) {
-        (_, 0) => None,
-        (0, _) => Some("would take Fusebox's hooks away".to_owned()),
-        _ => Some(format!("would take Fusebox's hooks away ({})", names.join(", "))),
     }
 }

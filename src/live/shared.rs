@@ -12,23 +12,25 @@ use crate::engine::pool::Pool;
 use crate::engine::rules::Rules;
 use crate::engine::session::Session;
 use crate::error::Result;
-use crate::live::{calendar, pin};
+use crate::live::{calendar, hidden, pin};
 use crate::store::Store;
 
 /// Lays into a book what its session shares with others, as of a wall time in milliseconds.
 ///
 /// A session that shares nothing pays nothing.
 pub fn lay(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
-    lay_outer(store, book)?;
+    lay_above(store, book)?;
     lay_pools(store, book, now_ms)?;
     book.pools.iter_mut().for_each(|pool| pool.counted = false);
     Ok(())
 }
 
-/// Lays into a book the session whose agent started its client.
-pub fn lay_outer(store: &Store, book: &mut Book) -> Result<()> {
-    if let Some(outer) = &book.session.outer {
-        book.outer = store.session(outer)?;
+/// Lays into a book the sessions that its client comes from, the nearest first.
+pub fn lay_above(store: &Store, book: &mut Book) -> Result<()> {
+    book.above.clear();
+    for id in book.session.between.iter().chain(&book.session.outer) {
+        let is_new = *id != book.session.id && book.above.iter().all(|above| above.id != *id);
+        book.above.extend(if is_new { store.session(id)? } else { None });
     }
     Ok(())
 }
@@ -37,11 +39,16 @@ pub fn lay_outer(store: &Store, book: &mut Book) -> Result<()> {
 /// charged. A plain call is not: each request was.
 pub fn matters(book: &Book, event: &Event) -> bool {
     let session = &book.session;
+    if hidden::is_any(session, event) {
+        return true;
+    }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
     let call = match &event.kind {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,
         Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => return false,
-        Kind::SubagentEnded(_) | Kind::Stopped { .. } => return book.runs().any(|run| run.unpaid > 0),
+        Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. } => {
+            return ending.again || book.runs().any(|run| run.unpaid > 0);
+        }
         _ => return true,
     };
     let asks = session.asks.iter().any(|ask| shared(ask.finding.scope));

@@ -8,8 +8,7 @@ use crate::wire::tools;
 /// Tells the person, once a session, that a shell command speaks to the model itself.
 pub fn look(book: &mut Book, input: &Input, event: &Event) {
     let Kind::ToolRequested(call) = &event.kind else { return };
-    if tools::asks_the_model(&call.tool, input.tool_input) && !book.session.said.iter().any(|said| said == "api") {
-        book.session.said.push("api".to_owned());
+    if tools::asks_the_model(&call.tool, input.tool_input) && book.session.says_first("api") {
         let what = "a shell command of this session names the model's API or the key to it: what it asks for there itself is \
                     in no transcript, so it is not counted";
         book.session.tell(what);

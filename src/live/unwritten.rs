@@ -2,6 +2,7 @@
 
 use crate::engine::book::Book;
 use crate::engine::event::{Agent, Event, Kind};
+use crate::engine::hidden::is_hook_agent;
 use crate::engine::meters::Spend;
 use crate::engine::session::Run;
 use crate::engine::unwritten::{Growth, LATE};
@@ -19,7 +20,7 @@ const COMPLETION: u64 = 500;
 pub fn is_all(book: &Book, event: &Event) -> bool {
     let is_overdue = |run: &Run| match event.kind {
         // The response whose batch ends is not among the unpaid yet.
-        Kind::BatchEnded(_) => run.unpaid >= LATE,
+        Kind::BatchEnded(_) => run.unpaid >= LATE || is_hook_agent(&run.id),
         Kind::SubagentEnded(_) | Kind::Stopped { .. } => run.unpaid > 0 && run.growth == Growth::Never,
         _ => false,
     };
@@ -27,12 +28,12 @@ pub fn is_all(book: &Book, event: &Event) -> bool {
         Agent::Main => book.session.main.as_deref(),
         Agent::Sub { id, .. } => Some(id.as_str()),
     };
-    book.session.tally.spent.requests == 0 && acting.and_then(|id| book.run(id)).is_some_and(is_overdue)
+    book.session.tally.responses() == 0 && acting.and_then(|id| book.run(id)).is_some_and(is_overdue)
 }
 
-/// Returns what each response is then taken for: a first request to the session's model.
-pub fn first_request(book: &Book, table: &Table, at_ms: i64) -> Spend {
-    let usage = Usage { write_5m: PROMPT, output: COMPLETION, ..Usage::default() };
+/// Returns what a first request to the session's model is taken for, by its own prompt; at four bytes a token, too.
+pub fn first_request(book: &Book, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
+    let usage = Usage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..Usage::default() };
     let cost = price::price(table, &intake::main_model(book, table, at_ms), at_ms, &usage, None).cost;
     Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
 }

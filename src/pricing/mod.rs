@@ -18,7 +18,7 @@ use crate::world::World;
 pub const FILE: &str = "fusebox.pricing.json";
 
 /// The largest file of prices that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+pub const LARGEST: u64 = 1 << 20;
 
 const HINT: &str = "`fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile";
 
@@ -27,17 +27,34 @@ pub fn path(world: &World) -> Option<PathBuf> {
     Some(world.claude_dir()?.join(FILE))
 }
 
-/// Loads the prices in force: the embedded ones with a person's own over them. What is wrong in the file comes back
-/// beside them, and only the rows it is about are left out.
+/// Loads the prices that the files say now: the embedded ones with a person's own over them. What is wrong in the file comes
+/// back beside them, and only the rows it is about are left out.
 pub fn load(world: &World) -> (Table, Option<Error>) {
-    let Some(path) = path(world) else { return (Table::embedded(), None) };
+    let (text, unreadable) = text(world);
+    let (table, wrong) = table(&text);
+    let named = |error| match path(world) {
+        Some(path) => Error::failed(format!("`{}`: {error}", path.display())).hint(HINT),
+        None => error,
+    };
+    (table, unreadable.or_else(|| wrong.map(named)))
+}
+
+/// Reads the file of a person's own prices; empty where there is none, or it cannot be read.
+pub fn text(world: &World) -> (String, Option<Error>) {
+    let Some(path) = path(world) else { return Default::default() };
     match files::text(&path, LARGEST) {
-        Ok(json) => {
-            let found = overrides::read(&json);
-            let error = found.error().map(|error| Error::failed(format!("`{}`: {error}", path.display())).hint(HINT));
-            (Table::embedded().with_rows(found.rows), error)
-        }
-        Err(cause) if cause.kind() == ErrorKind::NotFound => (Table::embedded(), None),
-        Err(cause) => (Table::embedded(), Some(Error::file("read", &path, cause))),
+        Ok(json) => (json, None),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Default::default(),
+        Err(cause) => (String::new(), Some(Error::file("read", &path, cause))),
     }
+}
+
+/// Returns the embedded prices with those of a file's text over them, and what is wrong in it.
+pub fn table(text: &str) -> (Table, Option<Error>) {
+    if text.is_empty() {
+        return (Table::embedded(), None);
+    }
+    let found = overrides::read(text);
+    let error = found.error();
+    (Table::embedded().with_rows(found.rows), error)
 }

@@ -2,6 +2,8 @@
 //!
 //! The embedded rows are constants, so that a hook pays nothing for them; a person's own rows are laid over them.
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
 use crate::pricing::overrides;
 
@@ -138,6 +140,8 @@ impl Price {
 pub struct Table {
     /// By canonical id, as the embedded rows are.
     own: Vec<(String, Price)>,
+    /// Where the rows of each id stand among them.
+    places: BTreeMap<String, Vec<usize>>,
 }
 
 impl Table {
@@ -153,7 +157,11 @@ impl Table {
 
     /// Lays rows over these prices.
     pub fn with_rows(mut self, rows: Vec<(String, Price)>) -> Table {
-        self.own.extend(rows.into_iter().map(|(model, price)| (canonical(&model).to_owned(), price)));
+        for (model, price) in rows {
+            let id = canonical(&model).to_owned();
+            self.places.entry(id.clone()).or_default().push(self.own.len());
+            self.own.push((id, price));
+        }
         self
     }
 
@@ -176,8 +184,9 @@ impl Table {
     /// Finds what `model` cost at a moment: its latest row by then, else its first.
     pub fn find(&self, model: &str, at_ms: i64) -> Option<&Price> {
         let id = canonical(model);
-        let rows = self.rows().filter(|(name, _)| *name == id).map(|(_, price)| price);
-        rows.reduce(|best, row| if row.beats(best, at_ms) { row } else { best })
+        let embedded = EMBEDDED.iter().filter(|(name, _)| *name == id).map(|(_, price)| price);
+        let own = self.places.get(id).into_iter().flatten().map(|place| &self.own[*place].1);
+        embedded.chain(own).reduce(|best, row| if row.beats(best, at_ms) { row } else { best })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::pricing;
 use crate::replay::outcome::Sums;
 use crate::replay::player::{self, Setting};
 use crate::replay::sources::{self, Source};
-use crate::transcript::intake::Memory;
+use crate::transcript::charges::Memory;
 use crate::world::World;
 
 /// How many sessions are looked at, the newest first.

@@ -23,7 +23,8 @@ use crate::replay::outcome::{Outcome, Recorded};
 use crate::replay::recording::{HookCall, Recording};
 use crate::replay::timeline::{self, Entry};
 use crate::replay::visible::Visible;
-use crate::transcript::intake::{self, Intake, Memory};
+use crate::transcript::charges::Memory;
+use crate::transcript::intake::{self, Intake};
 use crate::transcript::layout;
 use crate::wire::ending::mark;
 use crate::wire::events::EventName;
@@ -233,8 +234,9 @@ impl<'a> Player<'a> {
                 self.cut.contains(id)
             }
             (Agent::Sub { id, .. }, _) => self.cut.contains(id),
-            (Agent::Main, Kind::Prompt { notification: Some(notification), .. }) => {
-                self.cut.contains(&notification.task) && self.book.run(&notification.task).is_none()
+            (Agent::Main, Kind::Prompt { notifications, .. }) if !notifications.is_empty() => {
+                let is_undone = |task: &String| self.cut.contains(task) && self.book.run(task).is_none();
+                notifications.iter().all(|notification| is_undone(&notification.task))
             }
             (Agent::Main, Kind::Prompt { .. } | Kind::SessionStart { .. } | Kind::SessionEnded) => false,
             (Agent::Main, _) => self.book.session.main.as_ref().is_some_and(|main| self.cut.contains(main)),

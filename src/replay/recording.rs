@@ -1,6 +1,5 @@
 //! A recording: one session's hook calls in order, and the transcripts that it left.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -8,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::event::Moment;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::replay::rows::{self, What};
 use crate::wire::guard::Guard;
 use crate::wire::input;
@@ -17,6 +17,9 @@ pub const HOOKS: &str = "hooks.jsonl";
 
 /// The folder of transcripts in a recording's folder.
 pub const TRANSCRIPTS: &str = "transcripts";
+
+/// The largest file of hook calls that is read, in bytes.
+const LARGEST: u64 = 1 << 30;
 
 /// One hook call.
 #[derive(Clone, Debug, Deserialize)]
@@ -48,7 +51,7 @@ impl Recording {
     /// Returns the moment of a hook call.
     pub fn moment(&self, call: &HookCall) -> Moment {
         let wall_ms = self.began_ms.saturating_add(i64::try_from(call.at_ms).unwrap_or(i64::MAX));
-        Moment { wall_ms, mono_ms: call.at_ms, boot: 1 }
+        Moment { wall_ms, mono_ms: call.at_ms, boot: 1, slept_ms: 0 }
     }
 }
 
@@ -63,7 +66,7 @@ struct Origin {
 /// Reads a folder of `hooks.jsonl` and `transcripts/`: one recording for each session in it.
 pub fn read(folder: &Path) -> Result<Vec<Recording>> {
     let path = folder.join(HOOKS);
-    let text = fs::read_to_string(&path).map_err(|cause| Error::file("read", &path, cause))?;
+    let text = files::text(&path, LARGEST).map_err(|cause| Error::file("read", &path, cause))?;
     let mut recordings: Vec<Recording> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let (call, origin) = parse(line).map_err(|cause| {

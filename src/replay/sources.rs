@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::replay::from_transcripts;
 use crate::replay::recording::{self, HOOKS, Recording};
 
@@ -71,8 +72,8 @@ pub fn below(folder: &Path, depth: usize) -> Vec<Source> {
     if folder.join(HOOKS).is_file() {
         return vec![Source::Folder(folder.to_owned())];
     }
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let Ok(entries) = files::entries(folder, usize::MAX) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.found.iter().map(|entry| entry.path()).collect();
     paths.sort();
     let mut sources = Vec::new();
     for path in paths {

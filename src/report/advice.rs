@@ -68,7 +68,8 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
         let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
         let order = run.order.as_ref()?;
-        let outer = session.outer_session_id.as_deref().filter(|_| order.finding.scope == Scope::Outer);
+        let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
+        let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
         Some(held(&who, order, &lifts, (indent, page)))
     });

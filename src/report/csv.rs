@@ -2,6 +2,7 @@
 
 use crate::report::group::{Group, Grouped};
 use crate::report::model::{Report, SessionReport};
+use crate::terminal;
 
 /// The columns of a session.
 const SESSION: [&str; 12] = [
@@ -64,9 +65,15 @@ fn lines(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     std::iter::once(head).chain(rows).map(line).collect()
 }
 
-/// Quotes a cell where it has to be.
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+
+/// Writes a cell: quoted where it has to be, and never as a formula.
 fn quoted(cell: &str) -> String {
-    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+    let cell = terminal::plain(cell);
+    let is_formula = cell.starts_with(FORMULA) && cell.parse::<f64>().is_err();
+    let cell = if is_formula { format!("'{cell}") } else { cell };
+    if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
 
 #[cfg(test)]
@@ -75,7 +82,15 @@ mod tests {
 
     #[test]
     fn a_cell_is_quoted_where_it_has_to_be() {
-        for (cell, written) in [("plain", "plain"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\"")] {
+        for (cell, written) in [
+            ("plain", "plain"),
+            ("a,b", "\"a,b\""),
+            ("a\"b", "\"a\"\"b\""),
+            ("a\nb", "a\\u000ab"),
+            ("=1+1", "'=1+1"),
+            ("-1.5", "-1.5"),
+            ("@a,b", "\"'@a,b\""),
+        ] {
             assert_eq!(quoted(cell), written);
         }
     }

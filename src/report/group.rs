@@ -23,7 +23,7 @@ pub enum By {
     Model,
     /// Projects
     Project,
-    /// Days in the local time zone
+    /// Days in the time zone of the budgets
     Day,
 }
 

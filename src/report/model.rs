@@ -49,6 +49,8 @@ pub struct SessionReport {
     pub cost_usd: Usd,
     /// List price of the responses that it billed itself: in sums over sessions each response counts once.
     pub new_cost_usd: Usd,
+    /// What of it is estimated: responses that are missing in the transcripts, and requests that no transcript shows.
+    pub estimated_cost_usd: Usd,
     /// The client's own total, where it wrote one.
     pub client_cost_usd: Option<Usd>,
     /// Tool calls.
@@ -188,6 +190,7 @@ impl SessionReport {
             started_at: Stamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
+            estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
             client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
             turns: session.tally.turns.max(rows.calls.values().sum()),
             requests: spent.requests,

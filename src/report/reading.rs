@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::engine::book::Book;
-use crate::engine::decide::ScopeUsage;
 use crate::engine::event::{Agent, Event, Kind, Moment};
 use crate::engine::measure;
 use crate::engine::policy::{Action, Layer, Scope};
 use crate::engine::pool::{Pool, SPANS};
 use crate::engine::rules::{Rate, Rule};
 use crate::engine::session::{Run, Session, Status, Tally};
+use crate::engine::usage::ScopeUsage;
 use crate::limits::Unit;
 use crate::report::model::project;
 use crate::report::rows::SessionRows;

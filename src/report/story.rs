@@ -69,6 +69,7 @@ pub fn run(source: &Source, id: &str, trip: Option<i64>, page: &Page) -> String 
         let session = &source.rows.session;
         let id = match (order.finding.scope, &session.outer) {
             (Scope::Session, _) => &session.id,
+            (Scope::Outer, _) if !order.finding.above.is_empty() => &order.finding.above,
             (Scope::Outer, Some(outer)) => outer,
             _ => &told.run_id,
         };

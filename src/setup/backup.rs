@@ -39,10 +39,10 @@ impl Backups {
         let Some(after) = change.after.as_deref().filter(|_| change.is_change()) else { return change.apply() };
         make_private(&self.folder)?;
         match before {
-            Some(text) => files::write(&self.slot(&change.path, "before"), text)?,
+            Some(text) => files::write_private(&self.slot(&change.path, "before"), text)?,
             None => files::remove(&self.slot(&change.path, "before"))?,
         }
-        files::write(&self.slot(&change.path, "after"), after)?;
+        files::write_private(&self.slot(&change.path, "after"), after)?;
         change.apply()
     }
 

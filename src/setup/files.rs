@@ -1,10 +1,14 @@
 //! Files read and written whole: through links, keeping their permissions, never half.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files;
+
+/// The largest file that is read whole, in bytes.
+const LARGEST: u64 = 16 << 20;
 
 /// One file, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +39,7 @@ impl Change {
 
 /// Reads a file; none where there is none.
 pub fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read(path) {
+    match files::bytes(path, LARGEST) {
         Ok(bytes) => String::from_utf8(bytes)
             .map(Some)
             .map_err(|_| Error::failed(format!("`{}` is not UTF-8 text", path.display())).hint("it was left as it is")),
@@ -54,21 +58,24 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Writes a file, with the folders it needs.
 pub fn write(path: &Path, text: &str) -> Result<()> {
-    replace(path, text).map_err(|cause| Error::file("write", path, cause))
+    replace(path, text, 0o666).map_err(|cause| Error::file("write", path, cause))
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file that only its owner may read, with the folders it needs.
+pub fn write_private(path: &Path, text: &str) -> Result<()> {
+    replace(path, text, 0o600).map_err(|cause| Error::file("write", path, cause))
+}
+
+fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
     let mut name = path.clone().into_os_string();
     name.push(format!(".{}.new", std::process::id()));
     let new = PathBuf::from(name);
-    let written = fs::File::create(&new).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        if let Ok(present) = fs::metadata(&path) {
-            file.set_permissions(present.permissions())?;
-        }
-        Ok(())
+    let _left_behind = fs::remove_file(&new);
+    let written = files::write_new(&new, mode, text.as_bytes()).and_then(|()| match fs::metadata(&path) {
+        Ok(present) => fs::set_permissions(&new, present.permissions()),
+        Err(_) => Ok(()),
     });
     written.and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
         let _gone = fs::remove_file(&new);

@@ -1,32 +1,15 @@
 //! What the settings of a project come to: at which events the client really runs this binary, by the files as they are now.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use crate::engine::hidden::ModelHook;
 use crate::files;
+use crate::setup::diverted::{self, Diverted};
 use crate::setup::hooks::{self, Found};
 use crate::setup::json;
 use crate::setup::place::{Folders, Place, Scope};
 use crate::wire::events::EventName;
 use crate::world::World;
-
-/// Variables that, set by a settings file, lead the hook to another state, other files, another binary or other code, or
-/// have the client start without hooks.
-const DIVERTING: [&str; 13] = [
-    "FUSEBOX_HOME",
-    "XDG_STATE_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "HOME",
-    "USERPROFILE",
-    "PATH",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "BASH_ENV",
-    "ENV",
-    "CLAUDE_CODE_SIMPLE",
-    "CLAUDE_CODE_SAFE_MODE",
-];
 
 /// The largest settings file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -38,10 +21,10 @@ pub struct Registered {
     pub events: Vec<EventName>,
     /// The file whose `disableAllHooks` or `allowManagedHooksOnly` takes some of our events away.
     pub disabled: Option<PathBuf>,
-    /// A file whose `env` leads the hook astray, with the variable.
-    pub diverted: Option<(PathBuf, &'static str)>,
-    /// A hash of all such variables with their values; zero where there are none.
-    pub diversions: u64,
+    /// What leads hooks astray, or hides requests and prices from them.
+    pub diverted: Vec<Diverted>,
+    /// The handlers that ask the model, of anybody's, where nothing switches them off.
+    pub model_hooks: Vec<ModelHook>,
     /// Every file with handlers of ours that cover their event, with these events.
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
@@ -59,6 +42,11 @@ pub fn registered(world: &World, project_folder: &Path) -> Registered {
     resolve(&read(&Folders::of(world, project_folder)), world.binary().as_deref())
 }
 
+/// The same where a person asks: whichever program of ours is named counts.
+pub fn registered_for_a_person(world: &World, project_folder: &Path) -> Registered {
+    resolve(&read(&Folders::of(world, project_folder)), None)
+}
+
 /// Reads all settings files, the one that the client lets win last.
 pub fn read(folders: &Folders) -> Vec<Settings> {
     let places = folders.places().into_iter();
@@ -71,11 +59,7 @@ fn valid_text(path: &Path) -> String {
 
 /// Puts the files together as the client does.
 pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
-    let mut registered = Registered {
-        diverted: settings.iter().rev().find_map(|file| diverting(file).pop().map(|(path, name, _)| (path, name))),
-        diversions: hash_of(&settings.iter().flat_map(diverting).collect::<Vec<_>>()),
-        ..Registered::default()
-    };
+    let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
     let switch = off_switch(settings);
     let mut switched_off = Vec::new();
     for file in settings {
@@ -83,6 +67,9 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
             _ => registered.events.extend(&events),
+        }
+        if switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope)) {
+            hooks::find_asking(&file.text).into_iter().for_each(|hook| hooks::count(&mut registered.model_hooks, hook));
         }
         if !events.is_empty() {
             registered.files.push((file.place.settings.clone(), events));
@@ -140,20 +127,6 @@ fn off_switch(settings: &[Settings]) -> Option<(PathBuf, Reach)> {
 fn flag(file: &Settings, name: &str) -> Option<bool> {
     let span = json::member(&file.text, &json::root(&file.text)?, name)?;
     json::parse(&file.text, &span)
-}
-
-/// Returns the variables of a file that lead the hook astray, with their values.
-fn diverting(file: &Settings) -> Vec<(PathBuf, &'static str, String)> {
-    let environment = json::root(&file.text).and_then(|root| json::member(&file.text, &root, "env"));
-    let Some(environment) = environment else { return Vec::new() };
-    let value = |name: &str| json::member(&file.text, &environment, name).map(|span| file.text[span].to_owned());
-    DIVERTING.into_iter().filter_map(|name| Some((file.place.settings.clone(), name, value(name)?))).collect()
-}
-
-fn hash_of(diversions: &[(PathBuf, &'static str, String)]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    diversions.hash(&mut hasher);
-    if diversions.is_empty() { 0 } else { hasher.finish() }
 }
 
 #[cfg(test)]

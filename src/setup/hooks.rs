@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::engine::hidden::ModelHook;
 use crate::setup::handler::{Handler, Judge, Wanted, judge};
 use crate::setup::json::{self, Span};
 use crate::wire::events::{EVENTS, EventName, EventRow};
@@ -46,6 +47,50 @@ pub fn find(text: &str) -> Vec<Found> {
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
     let named: BTreeMap<_, _> = events.into_iter().filter_map(|event| Some((event.key?, event.value))).collect();
     named.iter().flat_map(|(event, list)| find_in_event(text, event, list)).collect()
+}
+
+/// Finds the handlers of a valid text that ask the model, each kind for an event and a matcher once, with how many there are.
+pub fn find_asking(text: &str) -> Vec<ModelHook> {
+    #[derive(serde::Deserialize)]
+    struct Group {
+        #[serde(default)]
+        matcher: String,
+        #[serde(default)]
+        hooks: Vec<Value>,
+    }
+    let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
+    let mut found: Vec<ModelHook> = Vec::new();
+    let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
+    for event in events.into_iter().filter(|event| event.key.as_deref().and_then(EventName::parse).is_some()) {
+        let groups = json::children(text, &event.value).into_iter();
+        for group in groups.filter_map(|group| json::parse::<Group>(text, &group.value)) {
+            for kind in group.hooks.iter().filter_map(|hook| hook.get("type")?.as_str()) {
+                if kind == "prompt" || kind == "agent" {
+                    let event = event.key.clone().unwrap_or_default();
+                    count(
+                        &mut found,
+                        ModelHook { event, matcher: group.matcher.clone(), is_agent: kind == "agent", count: 1 },
+                    );
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The most kinds of such handlers that are told apart; what is more counts for every call.
+const MOST_KINDS: usize = 32;
+
+/// Adds handlers to those of their kind.
+pub fn count(found: &mut Vec<ModelHook>, more: ModelHook) {
+    let more = if found.len() < MOST_KINDS { more } else { ModelHook { matcher: String::new(), ..more } };
+    let same = |known: &&mut ModelHook| {
+        (&known.event, &known.matcher, known.is_agent) == (&more.event, &more.matcher, more.is_agent)
+    };
+    match found.iter_mut().find(same) {
+        Some(known) => known.count = known.count.saturating_add(more.count),
+        None => found.push(more),
+    }
 }
 
 fn find_in_event(text: &str, event: &str, event_list: &Span) -> Vec<Found> {

@@ -5,6 +5,7 @@ pub mod binary;
 pub mod clients;
 pub mod diagnosis;
 pub mod difference;
+pub mod diverted;
 pub mod failing;
 pub mod files;
 pub mod guarded;

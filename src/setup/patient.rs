@@ -117,10 +117,10 @@ pub fn switches(patient: &Patient<'_>) -> Diagnosis {
             "take it out, or register with `fusebox init --scope managed`",
         );
     }
-    match &patient.registered.diverted {
-        Some((path, name)) => Diagnosis::warn(
-            format!("{} sets {name} for the client: hooks then use other files than you see here", patient.short(path)),
-            "take it out of `env`, unless it is meant",
+    match patient.registered.diverted.last() {
+        Some(it) => Diagnosis::warn(
+            format!("{} has {}, which {}", patient.short(&it.file), it.what, it.does),
+            "take it out, unless it is meant",
         ),
         None => mods(patient).unwrap_or_else(|| Diagnosis::ok("no setting switches hooks off")),
     }
@@ -128,7 +128,7 @@ pub fn switches(patient: &Patient<'_>) -> Diagnosis {
 
 fn mods(patient: &Patient<'_>) -> Option<Diagnosis> {
     let found = mods::found(&Folders::of(patient.world, &patient.folder));
-    let names: Vec<String> = found.iter().map(|path| patient.short(path)).collect();
+    let names: Vec<String> = found.mods.iter().map(|path| patient.short(path)).collect();
     let words = format!("the client loads mods, which can overrule every hook: {}", names.join(", "));
     let hint = "take out what you do not know; `allowManagedModsOnly` in managed settings keeps all of them out";
     (!names.is_empty()).then(|| Diagnosis::warn(words, hint))

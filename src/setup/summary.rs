@@ -14,6 +14,7 @@ use crate::setup::place::Folders;
 use crate::setup::wrap::wrap;
 use crate::setup::{soundness, starter};
 use crate::store::logbook;
+use crate::terminal::plain;
 use crate::wire::events::EVENTS;
 use crate::world::World;
 
@@ -48,7 +49,7 @@ pub fn summary(world: &World, plan: &Plan, state: &Path) -> String {
         ("watch", "`fusebox status`".to_owned()),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
-    let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&words, world.width(), INDENT));
+    let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), world.width(), INDENT));
     let mut text = format!("{done}\n\n{}", lines.map(line).concat());
     if let Some(main) = Folders::of(world, &world.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(

@@ -49,8 +49,8 @@ impl Trial {
     fn begin(patient: &Patient<'_>, name: &str) -> Result<Trial> {
         let folder = store::folder(patient.world)?.join(format!("trial-{name}-{}", patient.world.pid()));
         let trial = Trial { folder };
-        files::write(&trial.folder.join("claude/fusebox.json"), POLICY)?;
-        files::write(&trial.folder.join("project/README"), "")?;
+        files::write_private(&trial.folder.join("claude/fusebox.json"), POLICY)?;
+        files::write_private(&trial.folder.join("project/README"), "")?;
         Ok(trial)
     }
 

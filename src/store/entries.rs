@@ -1,6 +1,6 @@
 //! Entries by name: the few statements that everything else is made of.
 
-use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use rusqlite::params;
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ValueRef};
@@ -54,7 +54,7 @@ fn first_of(family: &str) -> i64 {
 }
 
 /// Hashes with FNV-1a: it must give the same for ever, which the standard library's hasher does not promise.
-fn hash(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     let mixed = bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
@@ -97,8 +97,27 @@ impl FromSql for Body {
     }
 }
 
-/// Where entries stand that were looked up since the last [`Store::begin`]: a name, and its id or the free one it would get.
-pub(super) type Places = RefCell<Vec<(String, i64)>>;
+/// Where entries stand that were looked up since the last [`Store::begin`]: one event may look up tens of thousands.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// The id of each name, or the free one that it would get.
+    ids: BTreeMap<String, i64>,
+    /// The names of the entries that are there.
+    taken: BTreeMap<i64, String>,
+}
+
+impl Places {
+    /// Returns the id of a name, unless another name has taken it since it was looked up.
+    fn of(&self, name: &str) -> Option<i64> {
+        let id = self.ids.get(name)?;
+        self.taken.get(id).is_none_or(|taker| taker == name).then_some(*id)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.ids.clear();
+        self.taken.clear();
+    }
+}
 
 impl Store {
     /// Finds an entry and reads its body where it stands.
@@ -115,7 +134,11 @@ impl Store {
                 None => break None,
             }
         };
-        self.places.borrow_mut().push((name.to_owned(), id));
+        let mut places = self.places.borrow_mut();
+        places.ids.insert(name.to_owned(), id);
+        if found.is_some() {
+            places.taken.insert(id, name.to_owned());
+        }
         Ok(found)
     }
 
@@ -136,13 +159,12 @@ impl Store {
 
     /// Returns the id of an entry, or the free one that it gets.
     fn place(&self, name: &str) -> Result<i64> {
-        let known = |places: &Places| places.borrow().iter().rev().find(|(known, _)| known == name).map(|(_, id)| *id);
-        if known(&self.places).is_none() {
+        let known = || self.places.borrow().of(name);
+        if known().is_none() {
             self.find(name, |_| Ok(()))?;
         }
-        let id = known(&self.places).unwrap_or_else(|| id_of(name));
-        // Another new name can have been looked up that meets this one at its id: it has to look again.
-        self.places.borrow_mut().retain(|(other, at)| *at != id || other == name);
+        let id = known().unwrap_or_else(|| id_of(name));
+        self.places.borrow_mut().taken.insert(id, name.to_owned());
         Ok(id)
     }
 
@@ -168,7 +190,7 @@ impl Store {
     pub fn forget(&self, name: &str) -> Result<()> {
         if self.find(name, |_| Ok(()))?.is_some() {
             let id = self.place(name)?;
-            self.places.borrow_mut().retain(|(other, _)| other != name);
+            self.places.borrow_mut().ids.remove(name);
             self.conn.execute("UPDATE entry SET name = '' WHERE id = ?1", params![id])?;
         }
         Ok(())

@@ -116,11 +116,16 @@ impl Store {
         Ok(sessions.chain(runs).collect())
     }
 
-    /// Returns the client processes that sessions were pinned by, with their start times.
-    pub fn clients(&self) -> Result<Vec<(u32, u64)>> {
+    /// Returns the client processes that sessions were pinned by in a boot, with their start times.
+    pub fn clients(&self, boot: u64) -> Result<Vec<(u32, u64)>> {
         let names = self.facts_named("client:")?;
-        let numbers = names.iter().filter_map(|name| name.split_once(':'));
-        Ok(numbers.filter_map(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?))).collect())
+        let client = |name: &String| {
+            let mut parts = name.split(':');
+            let (pid, start) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+            let of: u64 = parts.next()?.parse().ok()?;
+            (of == boot).then_some((pid, start))
+        };
+        Ok(names.iter().filter_map(client).collect())
     }
 
     /// Returns the sessions that a `fusebox run` started.

@@ -52,6 +52,19 @@ impl Store {
         Ok(())
     }
 
+    /// Keeps the name of a run that is not open any more, so that a message to it finds it.
+    fn keep_name(&self, run: Option<&Run>) -> Result<()> {
+        match run.and_then(|run| Some((run, name_of(&run.session, run.name.as_deref()?)))) {
+            Some((run, entry)) => self.put(&entry, &run.id),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the id of the run of this name that is not open any more, the latest where a name was used twice.
+    pub fn named(&self, session: &str, name: &str) -> Result<Option<String>> {
+        self.get(&name_of(session, name))
+    }
+
     /// Loads a call whose batch is over.
     pub fn call(&self, session: &str, id: &str) -> Result<Option<CallRecord>> {
         let found = self.get::<(String, CallRecord)>(&format!("s/{session}/c/{id}"))?;
@@ -81,7 +94,10 @@ impl Store {
             }
             match (open, listed) {
                 (true, None) => session.open.push(id),
-                (false, Some(at)) => drop(session.open.remove(at)),
+                (false, Some(at)) => {
+                    session.open.remove(at);
+                    self.keep_name(book.run(&id))?;
+                }
                 _ => {}
             }
         }
@@ -99,10 +115,6 @@ impl Store {
         }
         for (id, call) in book.changed_calls().filter(|(id, _)| !id.is_empty()) {
             self.put(&format!("s/{}/c/{id}", book.session.id), &(&call.run, call))?;
-        }
-        // A new estimate may take the name of one that has just been replaced.
-        for estimate in &book.came {
-            self.forget(&format!("s/{}/m/{estimate}", book.session.id))?;
         }
         for charge in &book.estimated {
             self.save_charge(charge)?;
@@ -124,10 +136,12 @@ impl Store {
                 self.save_pool(pool)?;
             }
         }
-        match &book.outer {
-            Some(outer) if self.session(&outer.id)?.as_ref() != Some(outer) => self.save_session(outer),
-            _ => Ok(()),
+        for above in &book.above {
+            if self.session(&above.id)?.as_ref() != Some(above) {
+                self.save_session(above)?;
+            }
         }
+        Ok(())
     }
 
     /// Saves a session that is new, and lists it.
@@ -184,6 +198,11 @@ impl Store {
         let highest: Option<i64> = self.conn.query_row(sql, params![first, last], |row| row.get(0))?;
         Ok(highest.map_or(0, |highest| highest - first))
     }
+}
+
+/// Returns the entry of an agent's name, which may be of any length.
+fn name_of(session: &str, name: &str) -> String {
+    format!("s/{session}/n/{:016x}", entries::hash(name.as_bytes()))
 }
 
 /// Whether events of other runs may touch a run: it is at work, held, not read to its end, or its end is not told.

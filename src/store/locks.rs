@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use fs2::FileExt;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use crate::error::{Error, Result};
+use crate::files;
 
 /// Sessions share this many lock files, so that they need no tidying.
 const SESSION_LOCKS: u64 = 64;
@@ -66,11 +66,17 @@ struct Way {
 const ALONE: Way = Way { at_once: FileExt::try_lock_exclusive, in_turn: FileExt::lock_exclusive };
 const SHARED: Way = Way { at_once: FileExt::try_lock_shared, in_turn: FileExt::lock_shared };
 
+/// Whether something else lies under a lock's name, or somebody holds a lease on it: it is like a lock that does not come.
+fn is_odd(cause: Errno) -> bool {
+    [Errno::LOOP, Errno::ISDIR, Errno::NXIO, Errno::NODEV, Errno::ACCESS, Errno::PERM, Errno::AGAIN].contains(&cause)
+}
+
 /// Locks a file; nothing where its holder does not let go in time, or where the file system has no locks.
 fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-    let file = open(path, flags, Mode::RUSR | Mode::WUSR).map(File::from);
-    let file = file.map_err(|cause| Error::file("open the lock", path, cause))?;
+    let file = match files::open_to_lock(path) {
+        Err(cause) if is_odd(cause) => return Ok(None),
+        other => other.map_err(|cause| Error::file("open the lock", path, cause))?,
+    };
     match (way.at_once)(&file) {
         Ok(()) => return Ok(Some(file)),
         Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
@@ -98,7 +104,7 @@ pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
 /// Whether lock files work in a folder at all.
 pub fn work_in(folder: &Path) -> bool {
     let path = folder.join("locks/trial");
-    let works = File::create(&path).is_ok_and(|file| file.try_lock_exclusive().is_ok());
+    let works = files::open_to_lock(&path).is_ok_and(|file| file.try_lock_exclusive().is_ok());
     let _gone = fs::remove_file(path);
     works
 }

@@ -9,10 +9,12 @@ pub mod ledger;
 pub mod locks;
 pub mod logbook;
 pub mod pools;
+pub mod private;
 pub mod retention;
 pub mod schema;
 pub mod sums;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,7 +40,7 @@ const WAL_LIMIT: u64 = 32 * (schema::PAGE + 24);
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    places: Places,
+    places: RefCell<Places>,
     locks: Locks,
 }
 
@@ -50,10 +52,10 @@ impl Store {
 
     /// Opens the state for one event of a session: its lock first, then the one lock for all.
     pub fn open_for(folder: &Path, session: Option<&str>) -> Result<Store> {
-        prepare(folder)?;
+        private::make_folder(folder)?;
         let locks = Locks::take(folder, session)?;
         let path = folder.join(FILE);
-        Ok(Store { conn: connect(&path)?, folder: folder.to_path_buf(), places: Places::default(), locks })
+        Ok(Store { conn: connect(&path)?, folder: folder.to_path_buf(), places: RefCell::default(), locks })
     }
 
     /// Begins to write.
@@ -98,23 +100,6 @@ pub fn folder(world: &World) -> Result<PathBuf> {
     })
 }
 
-fn prepare(folder: &Path) -> Result<()> {
-    if folder.join("locks").is_dir() {
-        return Ok(());
-    }
-    let made = fs::create_dir_all(folder.join("locks"));
-    made.map_err(|cause| {
-        Error::file("make the state folder", folder, cause).hint("FUSEBOX_HOME names another folder")
-    })?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let private = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
-        private.map_err(|cause| Error::file("make private", folder, cause))?;
-    }
-    Ok(())
-}
-
 /// Whether a connection keeps the database to itself while it is open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
@@ -126,8 +111,12 @@ enum Sharing {
 
 /// Opens the database, alone where nobody else has it open.
 fn connect(path: &Path) -> Result<Connection> {
+    private::check_database(path)?;
     match connect_as(path, Sharing::Alone) {
-        Err(cause) if cause.kind == ErrorKind::Busy => connect_as(path, Sharing::Shared),
+        Err(cause) if cause.kind == ErrorKind::Busy => {
+            private::check_beside(path, "-shm")?;
+            connect_as(path, Sharing::Shared)
+        }
         other => other,
     }
 }

@@ -39,6 +39,9 @@ pub struct Brief {
     /// The session whose agent started this one's client.
     #[serde(default)]
     pub outer: Option<String>,
+    /// Those between that session and this one.
+    #[serde(default)]
+    pub between: Vec<String>,
     /// The client's process.
     #[serde(default)]
     pub client: Option<Process>,
@@ -149,7 +152,7 @@ impl Store {
                     step.responses += 1;
                 }
                 Some(("c", _)) => step.calls += 1,
-                Some(("a", _)) if extent == Extent::Whole => {}
+                Some(("a" | "n", _)) if extent == Extent::Whole => {}
                 _ => continue,
             }
             gone.push(id);

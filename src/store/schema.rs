@@ -14,6 +14,7 @@
 //! | `s/SESSION` | [`crate::engine::session::Session`], with its main run at work |
 //! | `s/SESSION/a/RUN` | any other [`crate::engine::session::Run`], with the calls of its batch in flight |
 //! | `s/SESSION/c/CALL` | a call whose batch is over: its run and [`crate::engine::book::CallRecord`] |
+//! | `s/SESSION/n/HASH` | an agent's name, by its hash, once its run is not open any more: the run's id |
 //! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::engine::record::Charge`] |
 //! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy and session, a mean of first requests |
 //! | `x/log/NUMBER` | a moment and a [`crate::engine::record::Record`] |

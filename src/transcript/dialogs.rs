@@ -1,6 +1,6 @@
 //! Who answered the client's permission dialogs: it writes a row where a hook did, and none where a person did.
 
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -33,7 +33,8 @@ pub fn by_hooks(path: &Path, calls: &[&str]) -> io::Result<Vec<String>> {
     let (mut file, length) = open(path)?;
     file.seek(SeekFrom::Start(length.saturating_sub(REACH)))?;
     let mut found = Vec::new();
-    for line in BufReader::new(file).split(b'\n') {
+    // It may grow while it is read.
+    for line in BufReader::new(file.take(REACH)).split(b'\n') {
         let line = line?;
         if bytes::find(KIND.as_bytes(), &line).is_none() {
             continue;

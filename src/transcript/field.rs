@@ -6,8 +6,22 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::wire::input::hash;
+
+/// The longest id or model's name that is kept as it is; no client writes one.
+const LONGEST_NAME: usize = 200;
+
 /// More tokens than any response can have; a larger count is a mistake and would stop a session for good.
 const PLAUSIBLE: u64 = 1_000_000_000_000;
+
+/// Returns a name, of one that is too long its start and a hash of all of it.
+pub fn short(name: Cow<'_, str>) -> Cow<'_, str> {
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    let start: String = name.chars().take(LONGEST_NAME / 4).collect();
+    Cow::Owned(format!("{start}~{:016x}", hash(&name)))
+}
 
 /// A text, borrowed where it has no escapes; null is empty.
 #[derive(Default)]

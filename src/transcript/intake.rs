@@ -1,11 +1,13 @@
 //! Takes in what is new in the transcripts: responses become charges, each `message.id` once a session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::engine::account;
 use crate::engine::book::{Book, Link, NewCharge};
+use crate::engine::bounds::{self, Origin, Unread};
+use crate::engine::estimate;
+use crate::engine::history;
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::session::Tail;
@@ -14,78 +16,15 @@ use crate::engine::unwritten::Growth;
 use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
+use crate::transcript::allowance::Allowance;
+use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::layout;
 use crate::transcript::response::Response;
-use crate::transcript::tail;
+use crate::transcript::tail::{self, Position};
 use crate::wire::input::{is_backgrounded_main, is_id};
 
-/// Where charges are kept: the database, or memory in a replay.
-pub trait Charges {
-    /// Finds what a session was charged for a response.
-    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>>;
-    /// Whether another session was charged for it.
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool>;
-    /// Returns the moment before which responses that it does not know of may have been charged and pruned.
-    fn closed_ms(&self) -> Result<i64>;
-    /// Keeps a charge.
-    fn keep(&mut self, charge: Charge) -> Result<()>;
-}
-
-/// Charges in memory.
-#[derive(Debug, Default)]
-pub struct Memory {
-    by_id: HashMap<String, Vec<Charge>>,
-}
-
-impl Memory {
-    /// Returns every charge.
-    pub fn all(&self) -> impl Iterator<Item = &Charge> {
-        self.by_id.values().flatten()
-    }
-}
-
-impl Charges for Memory {
-    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        let mut of_message = self.by_id.get(message).into_iter().flatten();
-        Ok(of_message.find(|charge| charge.session == session).cloned())
-    }
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
-        Ok(self.by_id.get(message).into_iter().flatten().any(|charge| charge.session != session))
-    }
-    fn closed_ms(&self) -> Result<i64> {
-        Ok(i64::MIN)
-    }
-    fn keep(&mut self, charge: Charge) -> Result<()> {
-        let of_message = self.by_id.entry(charge.message.clone()).or_default();
-        of_message.retain(|kept| kept.session != charge.session);
-        of_message.push(charge);
-        Ok(())
-    }
-}
-
-/// The prices, or how to get them once a response has to be priced.
-#[derive(Clone, Copy)]
-pub enum Prices<'a> {
-    /// At hand.
-    Loaded(&'a Table),
-    /// Loaded when first needed: most events bring no response.
-    Lazily(&'a dyn Fn() -> &'a Table),
-}
-
-impl<'a> Prices<'a> {
-    fn table(self) -> &'a Table {
-        match self {
-            Prices::Loaded(table) => table,
-            Prices::Lazily(load) => load(),
-        }
-    }
-}
-
-impl<'a> From<&'a Table> for Prices<'a> {
-    fn from(table: &'a Table) -> Prices<'a> {
-        Prices::Loaded(table)
-    }
-}
+/// What opening a file takes of what is allowed: as long as reading so many bytes.
+const BYTES_TO_OPEN: u64 = 16 << 10;
 
 /// Reads transcripts into one session's book.
 pub struct Intake<'a, C: Charges> {
@@ -93,12 +32,18 @@ pub struct Intake<'a, C: Charges> {
     pub charges: C,
     /// The prices.
     pub prices: Prices<'a>,
+    /// The moment of reading, in milliseconds since 1970: when responses were given whose rows do not say, or say what cannot be.
+    pub now_ms: Option<i64>,
     /// Responses found, each with its run.
     pub found: Vec<(String, NewCharge)>,
     /// Sentences for the person: unknown models, usage that cannot be.
     pub remarks: Vec<String>,
+    /// How much more is taken in.
+    pub allowed: Allowance,
     /// The sessions whose responses this one has copies of.
     origins: Vec<String>,
+    /// The transcripts of agents that nobody announced, so that they are not looked for again.
+    paths: HashMap<String, String>,
     /// What [`Charges::closed_ms`] says, once that was asked.
     closed_ms: Option<i64>,
 }
@@ -107,12 +52,19 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Makes an intake that has found nothing yet.
     pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
         let prices = prices.into();
-        Intake { charges, prices, found: Vec::new(), remarks: Vec::new(), origins: Vec::new(), closed_ms: None }
+        let (found, remarks, origins, paths) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        let allowed = Allowance::ALL;
+        Intake { charges, prices, now_ms: None, found, remarks, allowed, origins, paths, closed_ms: None }
+    }
+
+    /// Takes in no more than this: the rest is noted as unread in the session.
+    pub fn within(self, allowed: Allowance) -> Intake<'a, C> {
+        Intake { allowed, ..self }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
     pub fn main(&mut self, book: &mut Book, upto: Option<u64>) -> Result<()> {
-        let run = book.session.main.clone().unwrap_or_else(|| account::history_of(&book.session.id));
+        let run = book.session.main.clone().unwrap_or_else(|| history::id_of(&book.session.id));
         let mut at = book.session.tail.clone();
         self.read(book, &mut at, &run, upto)?;
         book.session.tail = at;
@@ -128,23 +80,50 @@ impl<'a, C: Charges> Intake<'a, C> {
     ///
     /// A fork copies the main transcript alone; the client's own total of the fork has the subagents too.
     fn inherit(&mut self, book: &mut Book) -> Result<()> {
-        let transcript = PathBuf::from(&book.session.tail.path);
-        let until = book.session.started.wall_ms;
         for origin in std::mem::take(&mut self.origins) {
-            let key = format!("origin:{origin}");
-            if book.session.said.contains(&key) {
-                continue;
+            if book.session.says_first(&format!("origin:{origin}")) {
+                book.session.origins.push(Origin { session: origin, at: Tail::default() });
             }
-            book.session.said.push(key);
-            for (_, path) in layout::agent_files(&transcript.with_file_name(format!("{origin}.jsonl"))) {
-                let Ok(chunk) = tail::read_from(&path, 0, None) else { continue };
-                for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
-                    let copy = Response { billed_by: Some(origin.clone()), ..response };
-                    self.take(book, "", &copy)?;
-                }
+        }
+        while let Some(mut origin) = book.session.origins.pop() {
+            if !self.inherit_from(book, &mut origin)? {
+                book.session.origins.push(origin);
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Takes in what the subagents of one session had spent; returns whether that was all.
+    fn inherit_from(&mut self, book: &mut Book, origin: &mut Origin) -> Result<bool> {
+        let main = PathBuf::from(&book.session.tail.path).with_file_name(format!("{}.jsonl", origin.session));
+        let until = book.session.started.wall_ms;
+        for (_, path) in layout::agent_files(&main) {
+            let text = path.to_string_lossy().into_owned();
+            if text < origin.at.path {
+                continue;
+            }
+            if text != origin.at.path {
+                origin.at = Tail { path: text, offset: 0 };
+            }
+            if self.allowed.is_spent() {
+                return Ok(false);
+            }
+            self.allowed.spend(BYTES_TO_OPEN, 0);
+            let from = Position { offset: origin.at.offset, inside: false };
+            let Ok(chunk) = tail::read_within(&mut self.allowed, &mut Vec::new(), &path, (from, None)) else {
+                continue;
+            };
+            for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
+                let copy = Response { billed_by: Some(origin.session.clone()), ..response };
+                self.take(book, "", &copy)?;
+            }
+            if chunk.left > 0 && !chunk.inside {
+                origin.at.offset = chunk.offset;
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Reads what is new in a subagent's transcript; returns whether there was anything.
@@ -152,7 +131,11 @@ impl<'a, C: Charges> Intake<'a, C> {
         let known = book.run(id).and_then(|run| run.tail.clone()).filter(|at| at.offset > 0);
         let transcript = PathBuf::from(&book.session.tail.path);
         let mut at = known.unwrap_or_else(|| Tail {
-            path: layout::agent_file(&transcript, id).to_string_lossy().into_owned(),
+            path: self
+                .paths
+                .get(id)
+                .cloned()
+                .unwrap_or_else(|| layout::agent_file(&transcript, id).to_string_lossy().into_owned()),
             offset: 0,
         });
         let before = at.offset;
@@ -170,7 +153,13 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Looks for transcripts of agents that no hook has announced.
     pub fn unannounced(&mut self, book: &mut Book, known: impl Fn(&str) -> bool) -> Result<Vec<Unannounced>> {
         let mut agents = Vec::new();
+        let folder = layout::folder(Path::new(&book.session.tail.path)).to_string_lossy().into_owned();
+        book.session.leave(&folder, Unread::default());
         for (id, path) in layout::agent_files(Path::new(&book.session.tail.path)) {
+            if agents.len() >= bounds::FOUND_AGENTS {
+                book.session.leave(&folder, Unread { bytes: 1, inside: false });
+                break;
+            }
             let path_text = path.to_string_lossy().into_owned();
             if is_backgrounded_main(&id) {
                 if book.session.more_tails.iter().all(|at| at.path != path_text) {
@@ -178,7 +167,9 @@ impl<'a, C: Charges> Intake<'a, C> {
                 }
             } else if book.run(&id).is_none() && !known(&id) {
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
-                agents.push(Unannounced { link: link(&path).unwrap_or_default(), id, agent_type });
+                let link = link(&path).unwrap_or_default();
+                self.paths.insert(id.clone(), path_text.clone());
+                agents.push(Unannounced { link, id, agent_type, path: path_text });
             }
         }
         Ok(agents)
@@ -187,9 +178,13 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
     /// there yet is nothing strange.
     fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
-        let chunk = match tail::read_from(Path::new(&at.path), at.offset, upto) {
+        let inside = book.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
+        let from = (Position { offset: at.offset, inside }, upto);
+        self.allowed.spend(BYTES_TO_OPEN, 0);
+        let mut chunk = match tail::read_within(&mut self.allowed, &mut Vec::new(), Path::new(&at.path), from) {
             Ok(chunk) => chunk,
             Err(cause) => {
+                book.session.leave(&at.path, Unread::default());
                 if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
                     self.remark_unreadable(book, &at.path, &cause);
                 }
@@ -200,16 +195,62 @@ impl<'a, C: Charges> Intake<'a, C> {
             && let Some(run) = book.run_mut(run)
         {
             run.growth = Growth::Now;
-            run.unpaid = run.unpaid.saturating_sub_unsigned(chunk.uncounted.len() as u32).max(-1);
         }
+        let is_first = at.offset == 0;
         at.offset = chunk.offset;
+        book.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
         book.saw_notification |= chunk.notification;
         if let Some(cost) = chunk.client_cost {
             book.session.client_cost = Some(cost.0);
         }
         self.remarks.extend(chunk.suspicious.into_iter().map(|doubt| format!("Fusebox: {doubt}")));
+        let now_ms = self.now_ms.unwrap_or(book.session.last.wall_ms);
+        for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
+            // What is new in a file that was read before is none of a time before the session, unless it is a copy.
+            let is_earlier = response.at_ms.saturating_add(CLOCKS_MS) < book.session.started.wall_ms;
+            let is_old = !is_first && is_earlier && response.billed_by.is_none() && !book.session.is_fork;
+            if response.at_ms == 0 || is_old {
+                response.at_ms = now_ms;
+            }
+        }
         for response in &chunk.responses {
             self.take(book, run, response)?;
+        }
+        let counted: HashSet<&str> = match chunk.uncounted.is_empty() {
+            true => HashSet::new(),
+            false => chunk.responses.iter().map(|response| response.id.as_str()).collect(),
+        };
+        for (_, response) in chunk.uncounted.iter().filter(|(id, _)| !counted.contains(id.as_str())) {
+            match book.session.is_metered && !(is_first && is_earlier(book, response)) {
+                true => self.take_unmetered(book, run, response)?,
+                false => pay(book, run),
+            }
+        }
+        Ok(())
+    }
+
+    /// Charges a response that its row calls free, in a session whose other responses are billed, as one that is missing: an
+    /// agent can write on its transcript.
+    fn take_unmetered(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
+        let session = book.session.id.clone();
+        let is_copy = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
+        let Some(of) = book.run(run).filter(|_| !is_copy) else { return Ok(()) };
+        let (spend, replay_price, context) = (estimate::unwritten(book, of), of.replay_price, of.context);
+        if self.charges.find(&response.id, &session)?.is_some() {
+            return Ok(());
+        }
+        let (message, model, at_ms) = (response.id.clone(), response.model.clone(), response.at_ms);
+        let charge =
+            Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
+        self.charges.keep(charge.clone())?;
+        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
+        if !book.session.said.iter().any(|said| said == "unmetered") {
+            book.session.said.push("unmetered".to_owned());
+            self.remarks.push(
+                "Fusebox: a response is called free in the transcript although others of this session are billed; it is \
+                 charged as an average one"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
@@ -220,9 +261,11 @@ impl<'a, C: Charges> Intake<'a, C> {
         let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
         // Some clients do not say in a fork which session a response is copied from.
         let is_copy = origin.is_some() || book.session.is_fork && is_earlier(book, response);
-        let history = account::history_of(&session);
+        let history = history::id_of(&session);
         let run = if is_copy { history.as_str() } else { run };
-        if let Some(origin) = origin.filter(|origin| is_id(origin) && !self.origins.contains(origin)) {
+        let is_new =
+            |origin: &&String| is_id(origin) && self.origins.len() < bounds::SAID && !self.origins.contains(origin);
+        if let Some(origin) = origin.filter(is_new) {
             self.origins.push(origin.clone());
         }
         let table = self.prices.table();
@@ -235,9 +278,10 @@ impl<'a, C: Charges> Intake<'a, C> {
             None if book.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) => return Ok(()),
             None => {
                 let inherited = is_copy || self.was_billed(book, response)?;
+                book.session.is_metered |= !inherited;
                 (Charge { inherited, ..response.charge((&session, run), &priced) }, spend)
             }
-            Some(before) => match grown(&before, spend) {
+            Some(before) => match grown(&before, &response.charge((&session, run), &priced)) {
                 Some(grown) => grown,
                 None => return Ok(()),
             },
@@ -269,8 +313,7 @@ impl<'a, C: Charges> Intake<'a, C> {
 
     fn remark_unreadable(&mut self, book: &mut Book, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
-        if !path.is_empty() && !book.session.said.contains(&key) {
-            book.session.said.push(key);
+        if !path.is_empty() && book.session.says_first(&key) {
             let what = "so that cost and tokens are estimates until it can be";
             self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
         }
@@ -278,8 +321,7 @@ impl<'a, C: Charges> Intake<'a, C> {
 
     fn remark_unknown(&mut self, book: &mut Book, model: &str, stand_in: Option<&str>) {
         let key = format!("model:{model}");
-        if !book.session.said.contains(&key) {
-            book.session.said.push(key);
+        if book.session.says_first(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
             self.remarks.push(format!(
@@ -288,6 +330,16 @@ impl<'a, C: Charges> Intake<'a, C> {
         }
     }
 }
+
+/// Takes a response that costs nothing for one of those that a run still owes.
+fn pay(book: &mut Book, run: &str) {
+    if let Some(run) = book.run_mut(run) {
+        run.unpaid = (run.unpaid - 1).max(-1);
+    }
+}
+
+/// How far the client's clock may be behind ours.
+const CLOCKS_MS: i64 = 60_000;
 
 /// Whether a response was made before a session began.
 fn is_earlier(book: &Book, response: &Response) -> bool {
@@ -303,22 +355,24 @@ pub fn link(transcript: &Path) -> Option<Link> {
 /// The model that the client uses where nothing names another.
 pub const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
 
-/// Returns the model whose price stands in for one without: the session's, the main agent's, else the client's default.
+/// Returns the model whose price stands in for one without: the session's, the one that answered the main agent last or most,
+/// else the client's default.
 pub fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
     let main = book.session.main.as_deref().and_then(|id| book.run(id));
-    let used = main.into_iter().flat_map(|run| run.models.keys());
-    let candidates = book.session.model.iter().chain(used);
-    let priced = candidates.into_iter().find(|model| table.find(model, at_ms).is_some());
+    let last = main.map(|run| &run.model);
+    let most = main.into_iter().flat_map(|run| &run.models).filter(|(model, _)| table.find(model, at_ms).is_some());
+    let most = most.max_by_key(|(_, spend)| spend.requests).map(|(model, _)| model);
+    let mut candidates = book.session.model.iter().chain(last).chain(most);
+    let priced = candidates.find(|model| table.find(model, at_ms).is_some());
     priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
 }
 
 /// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.
-fn grown(before: &Charge, now: Spend) -> Option<(Charge, Spend)> {
-    let adds = now.beyond(before.spend);
-    if adds == Spend::default() {
+fn grown(before: &Charge, now: &Charge) -> Option<(Charge, Spend)> {
+    let adds = now.spend.beyond(before.spend + before.covered);
+    let (output, context) = (before.output.max(now.output), before.context.max(now.context));
+    if adds == Spend::default() && (output, context) == (before.output, before.context) {
         return None;
     }
-    let mut charge = before.clone();
-    charge.spend += adds;
-    Some((charge, adds))
+    Some((Charge { spend: before.spend + adds, output, context, ..before.clone() }, adds))
 }

@@ -1,15 +1,16 @@
 //! Where the client puts the transcripts of a session's subagents, and what it notes beside each.
 
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::transcript::open;
+use crate::files;
 
 /// How many folders deep below `subagents/` agents are looked for.
 const DEPTH: usize = 8;
+
+/// How many entries below `subagents/` are looked at: an agent may fill the folder.
+const MOST_ENTRIES: usize = 50_000;
 
 /// The folder of a session's subagents.
 pub const SUBAGENTS: &str = "subagents";
@@ -43,9 +44,7 @@ pub struct Meta {
 
 /// Reads what the client notes beside a subagent's transcript.
 pub fn meta(jsonl: &Path) -> Option<Meta> {
-    let (file, length) = open(&jsonl.with_extension("meta.json")).ok()?;
-    let mut json = Vec::with_capacity(usize::try_from(length.min(LARGEST)).ok()? + 1);
-    file.take(LARGEST).read_to_end(&mut json).ok()?;
+    let json = files::bytes(&jsonl.with_extension("meta.json"), LARGEST).ok()?;
     serde_json::from_slice(&json).ok()
 }
 
@@ -55,7 +54,8 @@ pub fn agent_file(transcript: &Path, agent_id: &str) -> PathBuf {
     if direct.exists() {
         return direct;
     }
-    let below = walk(&folder(transcript), DEPTH).into_iter().find(|path| path.file_name() == direct.file_name());
+    let below =
+        walk(&folder(transcript), DEPTH, MOST_ENTRIES).into_iter().find(|path| path.file_name() == direct.file_name());
     below.unwrap_or(direct)
 }
 
@@ -67,13 +67,13 @@ pub fn direct_file(transcript: &Path, agent_id: &str) -> PathBuf {
 
 /// Returns the ids and transcripts of all subagents of a session, in the order of their paths.
 pub fn agent_files(transcript: &Path) -> Vec<(String, PathBuf)> {
-    let mut paths = walk(&folder(transcript), DEPTH);
+    let mut paths = walk(&folder(transcript), DEPTH, MOST_ENTRIES);
     paths.sort();
     paths.into_iter().filter_map(|path| Some((agent_id(&path)?, path))).collect()
 }
 
 /// Returns the folder of a session's subagents.
-fn folder(transcript: &Path) -> PathBuf {
+pub fn folder(transcript: &Path) -> PathBuf {
     transcript.with_extension("").join(SUBAGENTS)
 }
 
@@ -83,22 +83,31 @@ pub fn agent_id(path: &Path) -> Option<String> {
     Some(name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned())
 }
 
-/// Returns the files below a folder; links to folders are not followed.
-pub fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files = Vec::new();
-    for entry in entries.flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && depth > 0 => files.extend(walk(&entry.path(), depth - 1)),
-            Ok(kind) if !kind.is_dir() => files.push(entry.path()),
-            _ => {}
+/// Returns the files below a folder; links to folders are not followed. It looks at so many entries in all, the nearest first.
+pub fn walk(folder: &Path, depth: usize, most: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    let mut left = most;
+    for _ in 0..=depth {
+        for folder in std::mem::take(&mut folders) {
+            let Ok(entries) = files::entries(&folder, left) else { continue };
+            left -= entries.found.len();
+            for entry in entries.found {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    Ok(_) => found.push(entry.path()),
+                    Err(_) => {}
+                }
+            }
         }
     }
-    files
+    found
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test lays its own files")]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;

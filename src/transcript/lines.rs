@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io;
 
 use rustix::buffer::spare_capacity;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread};
 
 use crate::bytes;
@@ -15,7 +17,7 @@ use crate::bytes;
 const BUFFER: u64 = 128 * 1024;
 
 /// The longest line that is read as a whole; no response comes near it.
-const LONGEST: u64 = 16 * 1024 * 1024;
+pub const LONGEST: u64 = 16 * 1024 * 1024;
 
 /// What is kept of one piece of a long line for the next, so that no word is missed where they meet.
 const OVERLAP: usize = 128;
@@ -28,6 +30,8 @@ pub enum Piece<'a> {
     Uninteresting,
     /// An interesting line that is too long to be read, and its length.
     TooLong(u64),
+    /// A line that is too long to be read, and has not ended yet: the rest of it is passed over, also by a later reader.
+    Unended,
 }
 
 /// Reads the complete lines of a part of a file.
@@ -44,6 +48,10 @@ pub struct Lines<'a> {
     searched: usize,
     /// A long line.
     long: Vec<u8>,
+    /// Whether the reading stands inside a line that is passed over.
+    inside: bool,
+    /// Bytes that may still be read.
+    left: u64,
 }
 
 impl<'a> Lines<'a> {
@@ -62,10 +70,30 @@ impl<'a> Lines<'a> {
         Ok(lines)
     }
 
+    /// Reads on from an offset inside a line that is passed over.
+    pub fn inside(file: &'a File, offset: u64, end: u64, buffer: &'a mut Vec<u8>) -> Lines<'a> {
+        Lines { inside: true, ..Lines::from(file, offset, end, buffer) }
+    }
+
+    /// Reads at most so many bytes, and what of the last line's start is in the buffer by then.
+    pub fn at_most(self, bytes: u64) -> Lines<'a> {
+        Lines { left: bytes, ..self }
+    }
+
     fn from(file: &'a File, start: u64, end: u64, buffer: &'a mut Vec<u8>) -> Lines<'a> {
         buffer.clear();
         buffer.reserve_exact(to_usize(end.saturating_sub(start).min(BUFFER)));
-        Lines { file, end, buffer, start, done: 0, searched: 0, long: Vec::new() }
+        Lines { file, end, buffer, start, done: 0, searched: 0, long: Vec::new(), inside: false, left: u64::MAX }
+    }
+
+    /// Whether the reading stands inside a line that is passed over.
+    pub fn is_inside(&self) -> bool {
+        self.inside
+    }
+
+    /// Returns how many bytes may still be read.
+    pub fn left(&self) -> u64 {
+        self.left
     }
 
     /// Returns the place in the file after what has been handed out.
@@ -75,6 +103,12 @@ impl<'a> Lines<'a> {
 
     /// Returns the next lines; long ones only where some piece of them is `interesting`.
     pub fn next(&mut self, interesting: impl Fn(&[u8]) -> bool) -> io::Result<Option<Piece<'_>>> {
+        if self.inside {
+            let from = self.position();
+            let has_ended = self.pass_over()?;
+            let unended = (self.position() > from).then_some(Piece::Unended);
+            return Ok(if has_ended { Some(Piece::Uninteresting) } else { unended });
+        }
         loop {
             if let Some(newline) = bytes::last(b'\n', &self.buffer[self.searched..]) {
                 let begin = self.done;
@@ -87,10 +121,42 @@ impl<'a> Lines<'a> {
             if self.is_full() && self.start + (self.buffer.len() as u64) < self.end {
                 return self.long_line(interesting);
             }
+            if self.left == 0 {
+                return Ok(None);
+            }
             self.fill()?;
             if self.searched == self.buffer.len() {
                 return Ok(None);
             }
+        }
+    }
+
+    /// Passes over the rest of a line; returns whether it has ended.
+    fn pass_over(&mut self) -> io::Result<bool> {
+        while self.left > 0 {
+            (self.done, self.searched) = (self.buffer.len(), self.buffer.len());
+            self.discard();
+            self.pass_hole();
+            self.fill()?;
+            if self.buffer.is_empty() {
+                break;
+            }
+            if let Some(newline) = bytes::first(b'\n', self.buffer) {
+                (self.done, self.searched, self.inside) = (newline + 1, newline + 1, false);
+                return Ok(true);
+            }
+        }
+        self.done = self.buffer.len();
+        Ok(false)
+    }
+
+    /// Passes over a hole in the file where the buffer ends: there are only zeros in it.
+    fn pass_hole(&mut self) {
+        let at = self.start + self.buffer.len() as u64;
+        let data = next_data(self.file, at).unwrap_or(at).min(self.end);
+        if data > at {
+            self.buffer.clear();
+            (self.start, self.done, self.searched) = (data, 0, 0);
         }
     }
 
@@ -99,12 +165,19 @@ impl<'a> Lines<'a> {
         let line = self.start;
         let mut wanted = interesting(self.buffer);
         loop {
-            self.done = self.buffer.len() - OVERLAP;
+            self.done = self.buffer.len().saturating_sub(OVERLAP);
             self.discard();
-            self.fill()?;
-            if self.searched == self.buffer.len() {
-                return Ok(None);
+            self.pass_hole();
+            let before = self.buffer.len();
+            if self.left > 0 {
+                self.fill()?;
             }
+            if self.buffer.len() == before {
+                self.inside = self.start + before as u64 - line > LONGEST;
+                self.done = if self.inside { before } else { 0 };
+                return Ok(self.inside.then_some(Piece::Unended));
+            }
+            self.searched = before;
             let newline = bytes::first(b'\n', &self.buffer[self.searched..]).map(|newline| self.searched + newline);
             wanted = wanted || interesting(&self.buffer[..newline.unwrap_or(self.buffer.len())]);
             self.searched = self.buffer.len();
@@ -139,7 +212,25 @@ impl<'a> Lines<'a> {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        read(self.file, self.buffer, self.start, self.end)
+        let before = self.buffer.len();
+        read(self.file, self.buffer, self.start, self.end)?;
+        self.left = self.left.saturating_sub((self.buffer.len() - before) as u64);
+        Ok(())
+    }
+}
+
+/// Returns where a file has data again, from an offset on; its end where there is none. Nothing where that is not known.
+fn next_data(file: &File, at: u64) -> Option<u64> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    match seek(file, SeekFrom::Data(at)) {
+        Ok(data) => Some(data),
+        Err(Errno::NXIO) => Some(u64::MAX),
+        Err(_) => None,
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _unknown = (file, at);
+        None
     }
 }
 
@@ -165,7 +256,6 @@ fn to_usize(bytes: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use crate::transcript::tail::read_from;
 
@@ -182,7 +272,7 @@ mod tests {
     fn check(text: &str, offset: usize, (ids, stop): (&str, usize)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
-        fs::write(&path, text).unwrap();
+        crate::files::write_new(&path, 0o600, text).unwrap();
         let chunk = read_from(&path, offset as u64, None).unwrap();
         let found: Vec<&str> = chunk.responses.iter().map(|response| response.id.as_str()).collect();
         assert_eq!((found.join(" ").as_str(), chunk.offset), (ids, stop as u64));

@@ -1,5 +1,7 @@
 //! The client's transcripts: reading what is new.
 
+pub mod allowance;
+pub mod charges;
 pub mod dialogs;
 mod field;
 pub mod intake;
@@ -8,6 +10,7 @@ mod lines;
 pub mod recall;
 pub mod response;
 mod row;
+pub mod schedule;
 pub mod tail;
 pub mod tree;
 

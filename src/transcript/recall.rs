@@ -58,14 +58,21 @@ struct Block {
     tool_use_id: Option<String>,
 }
 
+/// The most that is read of a transcript, in bytes: it may pretend to any length.
+const MOST_BYTES: u64 = 256 << 20;
+/// The most calls that are recalled: more than any limit on them lets a session make, and no more than a hook can count in time.
+const MOST: usize = 20_000;
+
 /// Reads what a transcript shows of a prompt, or of all where none is given. A row that cannot be read is passed over.
 pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
     let (file, length) = open(path)?;
     let mut memory = Memory::default();
     let mut looking = Looking { prompt, is_of_prompt: prompt.is_none(), seen: HashSet::new() };
     let mut buffer = Vec::new();
-    let mut lines = Lines::at(&file, 0, length, &mut buffer)?;
-    while let Some(piece) = lines.next(|_| true)? {
+    let mut lines = Lines::at(&file, 0, length.min(MOST_BYTES), &mut buffer)?;
+    while looking.seen.len() < MOST
+        && let Some(piece) = lines.next(|_| true)?
+    {
         let Piece::Lines(bytes) = piece else { continue };
         for row in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
             memory.take(row, &mut looking);
@@ -93,7 +100,7 @@ impl Memory {
             self.span_ms = Some((began, ended.max(time)));
         }
         if row.message.role.as_deref() == Some("assistant") {
-            self.responses.extend(row.message.id.filter(|_| is_of_prompt));
+            self.responses.extend(row.message.id.filter(|_| is_of_prompt && self.responses.len() < MOST));
         }
         let Content::Blocks(blocks) = row.message.content else { return };
         for call in blocks.into_iter().filter_map(|block| block.tool_use_id).filter(|call| at.seen.insert(call.clone()))
@@ -109,7 +116,6 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use super::*;
 
@@ -141,7 +147,7 @@ mod tests {
             user("p2", &result("t2")),
             user("p2", &result("t3")),
         ];
-        fs::write(&path, rows.join("\n") + "\n").unwrap();
+        crate::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
         let memory = recall(&path, Some("p2")).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
         assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));

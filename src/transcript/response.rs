@@ -47,8 +47,8 @@ impl Response {
             spend: self.spend(priced),
             output: self.usage.output,
             context: self.usage.prompt_tokens(),
-            inherited: false,
             unknown_model: !priced.known,
+            ..Charge::default()
         }
     }
 

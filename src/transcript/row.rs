@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::bytes;
 use crate::engine::amount::Amount;
 use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
-use crate::transcript::field::{Count, OpensAsNotification, Text};
+use crate::transcript::field::{Count, OpensAsNotification, Text, short};
 
 /// The model of rows that the client makes up itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -34,8 +34,8 @@ pub struct ResponseRow<'a> {
 pub enum Parsed<'a> {
     /// A response to charge.
     Response(Box<ResponseRow<'a>>),
-    /// A response that nobody is billed for, or whose usage is not told, by its id.
-    Uncounted(Cow<'a, str>),
+    /// A response that nobody is billed for, or whose usage is not told.
+    Uncounted(Box<ResponseRow<'a>>),
     /// Nothing to charge.
     Other,
     /// A response that cannot be read, and why.
@@ -130,14 +130,17 @@ impl<'a> Row<'a> {
         if is_none || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
             return Parsed::Other;
         }
-        let Some(usage) = usage.filter(|_| self.unmetered != Some(true)) else { return Parsed::Uncounted(id.0) };
-        if id.0.is_empty() {
+        let usage = usage.filter(|_| self.unmetered != Some(true));
+        if id.0.is_empty() && usage.is_some() {
             return Parsed::Broken("usage without a `message.id`".to_owned());
         }
         let at_ms = DateTime::parse_from_rfc3339(&self.timestamp.0).ok().map(|at| at.timestamp_millis());
-        let (usage, doubtful) = usage.read();
-        let billed_by = self.billed_by.map(|session| session.0);
-        Parsed::Response(Box::new(ResponseRow { id: id.0, model: model.0, at_ms, usage, billed_by, doubtful }))
+        let counts = usage.is_some();
+        let (usage, doubtful) = usage.map(RawUsage::read).unwrap_or_default();
+        let billed_by = self.billed_by.map(|session| short(session.0));
+        let (id, model) = (short(id.0), short(model.0));
+        let row = Box::new(ResponseRow { id, model, at_ms, usage, billed_by, doubtful });
+        if counts { Parsed::Response(row) } else { Parsed::Uncounted(row) }
     }
 }
 
@@ -187,7 +190,7 @@ impl RawUsage<'_> {
             let (tokens, part_doubtful) = iteration.tokens();
             doubtful |= part_doubtful;
             parts.extend(iteration.part_kind().map(|kind| {
-                let model = Some(iteration.model.0.into_owned()).filter(|model| !model.is_empty());
+                let model = Some(short(iteration.model.0).into_owned()).filter(|model| !model.is_empty());
                 Part { kind, model, tokens }
             }));
         }
@@ -315,7 +318,7 @@ mod tests {
         }
         assert!(parse(r#""type":"#, r#""isVirtual":false,"isUnmetered":null,"type":"#).is_some());
         let unmetered = ROW.replace(r#""type":"#, r#""isUnmetered":true,"type":"#);
-        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(id) if id == "a"));
+        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(row) if row.id == "a"));
         let result = br#"{"type":"user","message":7,"toolUseResult":{"usage":{"output_tokens":5}}}"#;
         assert!(matches!(response(result), Parsed::Other));
     }

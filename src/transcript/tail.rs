@@ -4,14 +4,15 @@
 //! that matter decides which lines are looked at, and only those are parsed.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::mem;
 use std::path::Path;
 
 use crate::bytes::{self, Finder};
 use crate::engine::amount::Amount;
-use crate::transcript::lines::{Lines, Piece};
+use crate::transcript::allowance::Allowance;
+use crate::transcript::lines::{LONGEST, Lines, Piece};
 use crate::transcript::open;
 use crate::transcript::response::{Response, Shrinks};
 use crate::transcript::row::{self, Parsed, ResponseRow};
@@ -21,16 +22,22 @@ use crate::transcript::row::{self, Parsed, ResponseRow};
 pub struct Chunk {
     /// The responses, one per `message.id`, in the order of the file.
     pub responses: Vec<Response>,
-    /// The ids of responses without a usage that counts: nobody is billed for them.
-    pub uncounted: BTreeSet<String>,
-    /// Where to read on: after the last complete line.
+    /// Responses without a usage that counts, by their ids: nobody is billed for them.
+    pub uncounted: BTreeMap<String, Response>,
+    /// Where to read on: after the last complete line, or inside one that is passed over.
     pub offset: u64,
+    /// Whether that is inside a line that is too long to be read.
+    pub inside: bool,
+    /// The bytes behind it that were left for the next time.
+    pub left: u64,
     /// The client's own total, by its last `cost-state` row.
     pub client_cost: Option<Amount>,
     /// What could not be believed or read, in sentences.
     pub suspicious: Vec<String>,
     /// Whether a prompt that notifies of a background task is among the rows.
     pub notification: bool,
+    /// What was kept of the rows: responses, their parts, and ids.
+    kept: usize,
 }
 
 /// What all fields that matter have in common: the end of `"usage":`, of `"modelUsage":` and of `"message":`. One search
@@ -73,8 +80,14 @@ impl Mark {
 /// The most sentences kept about one chunk.
 const MOST_SUSPICIOUS: usize = 20;
 
-/// The most that is read in one go, well below a second's worth: a file may pretend to any length. The rest is for the next time.
-const MOST_AT_ONCE: u64 = 1 << 30;
+/// Where the reading of a transcript goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Bytes that have been read.
+    pub offset: u64,
+    /// Whether they end inside a line that is passed over.
+    pub inside: bool,
+}
 
 /// Reads a transcript from `offset` to `upto`, or to its end.
 ///
@@ -87,28 +100,50 @@ pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chun
 
 /// Reads a transcript through a buffer that it leaves to the next one.
 pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
+    read_within(&mut Allowance::FILE.clone(), buffer, path, (Position { offset, inside: false }, upto))
+}
+
+/// Reads as much of a transcript as is allowed, and takes that out of what is.
+pub fn read_within(
+    allowed: &mut Allowance,
+    buffer: &mut Vec<u8>,
+    path: &Path,
+    (from, upto): (Position, Option<u64>),
+) -> io::Result<Chunk> {
     let (file, length) = open(path)?;
-    let end = upto.unwrap_or(length).min(length).min(offset.saturating_add(MOST_AT_ONCE));
+    let Position { offset, inside } = from;
+    let end = upto.unwrap_or(length).min(length);
     let mut chunk = Chunk { offset, ..Chunk::default() };
     let finder = Finder::by(NEEDLE, PLACE_OF_G);
-    let mut lines = Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?;
+    let lines = match inside && offset <= length {
+        true => Lines::inside(&file, offset, end, buffer),
+        false => Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?,
+    };
+    let mut lines = lines.at_most(allowed.bytes);
     if lines.position() < offset {
         chunk.doubt("a transcript was rewritten, and is read again from its start");
         chunk.offset = 0;
     }
-    let began = chunk.offset;
     let interesting = |bytes: &[u8]| finder.each(bytes).any(|needle| Mark::at(bytes, needle).is_some());
-    while let Some(piece) = lines.next(interesting)? {
+    while chunk.kept < allowed.responses
+        && let Some(piece) = lines.next(interesting)?
+    {
         match piece {
             Piece::Lines(bytes) => chunk.take_lines(bytes, &finder),
             Piece::TooLong(length) => chunk.doubt(format!("a line of {length} bytes was skipped")),
-            Piece::Uninteresting => {}
+            Piece::Unended if !inside => {
+                chunk.doubt(format!(
+                    "a line of more than {LONGEST} bytes keeps a transcript from being read: it is skipped"
+                ));
+            }
+            Piece::Unended | Piece::Uninteresting => {}
         }
         chunk.offset = lines.position();
     }
-    if chunk.offset == began && end.saturating_sub(began) >= MOST_AT_ONCE {
-        chunk.doubt(format!("a line of more than {MOST_AT_ONCE} bytes keeps a transcript from being read"));
-    }
+    chunk.inside = lines.is_inside();
+    allowed.spend(allowed.bytes - lines.left(), chunk.kept);
+    // Behind what was read a last line may be half written.
+    chunk.left = if allowed.is_spent() { end.saturating_sub(chunk.offset) } else { 0 };
     chunk.fold_repeats();
     if !chunk.suspicious.is_empty() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -147,7 +182,10 @@ impl Chunk {
     fn take_response(&mut self, line: &[u8]) -> bool {
         match row::response(line) {
             Parsed::Response(row) => return self.add(*row),
-            Parsed::Uncounted(id) => drop(self.uncounted.insert(id.into_owned())),
+            Parsed::Uncounted(row) => {
+                let is_new = self.uncounted.insert(row.id.to_string(), response_of(*row)).is_none();
+                self.kept += usize::from(is_new);
+            }
             Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
             Parsed::Other => {}
         }
@@ -168,17 +206,15 @@ impl Chunk {
         if row.doubtful {
             self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
-        let at_ms = row.at_ms.unwrap_or(0);
         // The rows of one response nearly always stand together: this saves their copies.
         match self.responses.last_mut().filter(|last| last.id == row.id) {
             Some(last) => {
-                let shrinks = last.fold(at_ms, &row.usage);
+                let shrinks = last.fold(row.at_ms.unwrap_or(0), &row.usage);
                 self.doubt_shrinking(shrinks, &row.id);
             }
             None => {
-                let (id, model) = (row.id.into_owned(), row.model.into_owned());
-                let billed_by = row.billed_by.map(Cow::into_owned);
-                self.responses.push(Response { id, model, at_ms, usage: row.usage, billed_by });
+                self.kept += 1 + row.usage.parts.len() / 4;
+                self.responses.push(response_of(row));
             }
         }
         true
@@ -223,178 +259,10 @@ impl Chunk {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    /// An assistant row of the response `id` with these tokens.
-    fn row(id: &str, output: i64) -> String {
-        let (time, usage) = ("2026-11-20T10:00:00.000Z", format!(r#"{{"input_tokens":1,"output_tokens":{output}}}"#));
-        format!(r#"{{"message":{{"id":"{id}","model":"m","usage":{usage}}},"type":"assistant","timestamp":"{time}"}}"#)
-            + "\n"
-    }
-
-    /// Reads a file with `bytes`.
-    fn read(bytes: impl AsRef<[u8]>, offset: u64, upto: Option<u64>) -> Chunk {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.jsonl");
-        fs::write(&path, bytes).unwrap();
-        read_from(&path, offset, upto).unwrap()
-    }
-
-    /// Writes a chunk in one line: the responses' ids and outputs, and what is suspicious.
-    fn shown(chunk: &Chunk) -> String {
-        let responses = chunk.responses.iter().map(|response| format!("{}:{}", response.id, response.usage.output));
-        let suspicious = chunk.suspicious.iter().map(|sentence| sentence.replace(" (in t.jsonl)", ""));
-        responses.chain(suspicious).collect::<Vec<_>>().join(" ")
-    }
-
-    fn check(bytes: impl AsRef<[u8]>, expected: &str) {
-        let bytes = bytes.as_ref();
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(500)]);
-        assert_eq!(shown(&read(bytes, 0, None)), expected, "{start}");
-    }
-
-    #[test]
-    fn rows_of_one_response_are_one_response() {
-        let (a, b) = (row("a", 5), row("b", 7));
-        check("", "");
-        check(&a, "a:5");
-        check(a.repeat(3) + &b, "a:5 b:7");
-        // one whose usage only looks the same, since another object has a field of that name
-        let input =
-            r#"{"message":{"id":"a","content":[{"input":{"usage":{"input_tokens":1,"output_tokens":5}}}],"model""#;
-        let other = row("a", 9).replace(r#"{"message":{"id":"a","model""#, input);
-        check(row("a", 5) + &other, "a:9");
-        check(other.replace(":9", ":5") + &other, "a:9");
-        // one that is no response, then the same as a response
-        let unmetered = a.replace(r#""type""#, r#""isUnmetered":true,"type""#);
-        check(format!("{unmetered}{a}"), "a:5");
-        assert_eq!(read(unmetered.repeat(2), 0, None).uncounted.len(), 1);
-        // the same as a row that does not count, or cannot be read, after one of the same response
-        let more = row("a", 9);
-        check(row("a", 5) + &unmetered.replace(":5", ":9") + &more, "a:9");
-        let torn = row("a", 5) + &more.replace(r#""type""#, r#""torn""type""#) + &more;
-        assert!(shown(&read(torn, 0, None)).starts_with("a:9 a response's row cannot be read: "));
-        // apart, and in the order of the first row
-        check(format!("{a}{b}{a}"), "a:5 b:7");
-        check(row("a", 1) + &b + &a, "a:5 b:7");
-        let shrank = "response `a` has a token count that shrank: the larger one holds";
-        check(a.clone() + &row("a", 3), &format!("a:5 {shrank}"));
-        check(format!("{a}{b}") + &row("a", 3), &format!("a:5 b:7 {shrank}"));
-    }
-
-    #[test]
-    fn what_an_agent_hands_to_a_tool_hides_no_response() {
-        let b = row("b", 7);
-        for input in [
-            r#"{"message":{"role":"user","content":"hello"}}"#,
-            r#"{"message":{"content":"<task-notification>"}}"#,
-            r#"{"modelUsage":{},"type":"cost-state","totalCostUSD":0}"#,
-        ] {
-            let call = row("a", 5).replace(r#""usage""#, &format!(r#""content":[{{"input":{input}}}],"usage""#));
-            let chunk = read(call + &b, 0, None);
-            let seen = (chunk.client_cost, chunk.notification);
-            assert_eq!((shown(&chunk).as_str(), seen), ("a:5 b:7", (None, false)), "{input}");
-        }
-    }
-
-    #[test]
-    fn doubts_are_said_and_not_without_end() {
-        check(row("a", -5), "a:0 response `a` has a token count that cannot be: it is ignored");
-        check(row("", 5), "a response's row cannot be read: usage without a `message.id`");
-        let many: String = (0..100).map(|number| row(&number.to_string(), -1)).collect();
-        assert_eq!(read(many, 0, None).suspicious.len(), MOST_SUSPICIOUS);
-        assert!(read(row("a", -1), 0, None).suspicious[0].ends_with(" (in t.jsonl)"));
-    }
-
-    #[test]
-    fn broken_lines_harm_no_other() {
-        let (a, b) = (row("a", 5), row("b", 7));
-        let broken = "a:5 b:7 a response's row cannot be read: ";
-        for junk in ["\n\n", "\0\0\0\n", "{\n", "\"usage\":\n", "\r\n"] {
-            check(format!("{a}{junk}{b}"), "a:5 b:7");
-        }
-        // invalid UTF-8 in what is not read, and in what is
-        check([a.as_bytes(), b"{\"x\":\"\xff\xfe\"}\n", b.as_bytes()].concat(), "a:5 b:7");
-        let bad = [b"{\"message\":{\"id\":\"\xff\"", &row("c", 1).as_bytes()[20..]].concat();
-        let why = "invalid unicode code point at line 1 column 19";
-        check([a.as_bytes(), &bad, b.as_bytes()].concat(), &format!("{broken}{why}"));
-        // a row cut in the middle and continued by the next
-        let cut = &row("c", 1)[..60];
-        check(format!("{a}{cut}{b}{b}"), &format!("{broken}expected `:` at line 1 column 63"));
-        // nested without end, in what is not read and in what is
-        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        check(a.replace(r#""type""#, &format!(r#""deep":{deep},"type""#)) + &b, "a:5 b:7");
-        let deep = r#"{"iterations":["#.repeat(1_000) + &"]}".repeat(1_000);
-        let nested = row("c", 1).replace(r#"{"input_tokens":1,"output_tokens":1}"#, &deep);
-        check(format!("{a}{nested}{b}"), &format!("{broken}recursion limit exceeded at line 1 column 986"));
-    }
-
-    #[test]
-    fn a_half_written_line_is_left_for_later() {
-        let (a, b) = (row("a", 5), row("b", 7));
-        let whole = format!("{a}{b}");
-        for cut in [1, 20, b.len() - 1] {
-            let chunk = read(&whole[..a.len() + cut], 0, None);
-            assert_eq!((shown(&chunk).as_str(), chunk.offset), ("a:5", a.len() as u64));
-            let chunk = read(&whole, chunk.offset, None);
-            assert_eq!((shown(&chunk).as_str(), chunk.offset), ("b:7", whole.len() as u64));
-        }
-        for (upto, seen, offset) in
-            [(0, "", 0), (whole.len() - 1, "a:5", a.len()), (usize::MAX, "a:5 b:7", whole.len())]
-        {
-            let chunk = read(&whole, 0, Some(upto as u64));
-            assert_eq!((shown(&chunk).as_str(), chunk.offset), (seen, offset as u64));
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_not_the_one_of_the_offset_is_read_again() {
-        let again = "a transcript was rewritten, and is read again from its start";
-        let a = row("a", 5);
-        for (offset, expected) in [
-            (a.len() as u64, String::new()),
-            (a.len() as u64 + 1, format!("a:5 {again}")),
-            (10, format!("a:5 {again}")),
-            (u64::MAX, format!("a:5 {again}")),
-        ] {
-            let chunk = read(&a, offset, None);
-            assert_eq!((shown(&chunk), chunk.offset), (expected, a.len() as u64), "{offset}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_file_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(read_from(folder.path(), 0, None).is_err());
-        assert!(read_from(&folder.path().join("missing.jsonl"), 0, None).is_err());
-        let pipe = folder.path().join("pipe.jsonl");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(read_from(&pipe, 0, None).is_err());
-    }
-
-    #[test]
-    fn the_clients_total_and_notifications_are_seen() {
-        let total = |usd: &str| format!("{{\"type\":\"cost-state\",\"totalCostUSD\":{usd},\"modelUsage\":{{}}}}\n");
-        for (text, cost) in [
-            (total("0.5"), Some(0.5)),
-            (total("0.5") + &total("0.75"), Some(0.75)),
-            (total("0.5") + &total("\"x\""), Some(0.5)),
-            (r#"{"type":"user","totalCostUSD":9,"x":"cost-state","modelUsage":{}}"#.to_owned() + "\n", None),
-        ] {
-            assert_eq!(read(&text, 0, None).client_cost, cost.map(Amount::from_usd), "{text}");
-        }
-        for (row, notification) in [
-            (r#"{"type":"user","message":{"content":"<task-notification>\n<task-id>a1</task-id>"}}"#, true),
-            (r#"{"type":"user","message":{"content":"x"},"origin":{"kind":"task-notification"}}"#, true),
-            (r#"{"type":"user","message":{"content":"what is a <task-notification>?"}}"#, false),
-            (r#"{"type":"user","message":{"content":[{"text":"<task-notification>"}]}}"#, false),
-            (r#"{"type":"assistant","message":{"content":"<task-notification>"}}"#, false),
-        ] {
-            assert_eq!(read(format!("{row}\n"), 0, None).notification, notification, "{row}");
-        }
-    }
+fn response_of(row: ResponseRow) -> Response {
+    let (id, model, billed_by) = (row.id.into_owned(), row.model.into_owned(), row.billed_by.map(Cow::into_owned));
+    Response { id, model, at_ms: row.at_ms.unwrap_or(0), usage: row.usage, billed_by }
 }
+
+#[cfg(test)]
+mod tests;

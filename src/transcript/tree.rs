@@ -90,7 +90,7 @@ fn find(path: &Path) -> Result<Vec<Transcript>> {
         Error::file("read", path, cause).hint("give the client's projects folder, a folder below it, or a transcript")
     })?;
     let paths = match meta.is_dir() {
-        true => layout::walk(path, DEPTH),
+        true => layout::walk(path, DEPTH, usize::MAX),
         false => {
             let agents = layout::agent_files(path).into_iter().map(|(_, path)| path);
             [path.to_owned()].into_iter().chain(agents).collect()

@@ -1,5 +1,7 @@
 //! The hook events Fusebox registers for, as a table. A new event is one row here.
 
+use crate::engine::event::Kind;
+
 /// An event of the hook protocol that Fusebox knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventName {
@@ -73,6 +75,30 @@ impl EventName {
     /// Finds the event with this name on the wire.
     pub fn parse(name: &str) -> Option<EventName> {
         EVENTS.iter().find(|row| row.name == name).map(|row| row.event)
+    }
+
+    /// Returns the seconds after which the client gives up on a hook of the event.
+    pub fn timeout_s(self) -> u32 {
+        EVENTS.iter().find(|row| row.event == self).map_or(0, |row| row.timeout_s)
+    }
+
+    /// Returns the event that brings what has happened.
+    pub fn of(kind: &Kind) -> Option<EventName> {
+        Some(match kind {
+            Kind::SessionStart { .. } => EventName::SessionStart,
+            Kind::Prompt { .. } => EventName::UserPromptSubmit,
+            Kind::ToolRequested(_) => EventName::PreToolUse,
+            Kind::PermissionRequested => EventName::PermissionRequest,
+            Kind::ToolEnded(_, outcome) if outcome.failed => EventName::PostToolUseFailure,
+            Kind::ToolEnded(..) => EventName::PostToolUse,
+            Kind::BatchEnded(_) => EventName::PostToolBatch,
+            Kind::SubagentStarted => EventName::SubagentStart,
+            Kind::SubagentEnded(_) => EventName::SubagentStop,
+            Kind::Stopped { .. } => EventName::Stop,
+            Kind::SessionEnded => EventName::SessionEnd,
+            Kind::ConfigChanged { .. } => EventName::ConfigChange,
+            Kind::Other(_) => return None,
+        })
     }
 
     /// Returns the event's bit in a saved set of events.

@@ -14,7 +14,7 @@ use crate::engine::event::{
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
-use crate::wire::{prints, tools};
+use crate::wire::{prints, prompts, tools, waits};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -59,6 +59,12 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
+    /// Returns the id of the main conversation where it goes on in the background, in a transcript of its own.
+    pub fn backgrounded_main(&self) -> Option<&str> {
+        let id = self.agent_id.as_deref().filter(|id| is_backgrounded_main(id));
+        id.filter(|_| self.agent_type.as_deref().unwrap_or("").is_empty())
+    }
+
     /// Whether the result of some call of the batch holds these words.
     pub fn batch_says(&self, words: &str) -> bool {
         self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))
@@ -97,6 +103,7 @@ struct Response {
     resumed_agent_id: Option<String>,
     status: Option<String>,
     background_task_id: Option<String>,
+    task_id: Option<String>,
     timed_out_after_ms: Option<f64>,
 }
 
@@ -171,9 +178,9 @@ pub fn event(input: &Input, at: Moment, attended: bool, guard: &Guard) -> Event 
 }
 
 fn agent(input: &Input) -> Agent {
-    match (&input.agent_id, &input.agent_type) {
-        (Some(id), kind) if !(is_backgrounded_main(id) && kind.as_deref().unwrap_or("").is_empty()) => {
-            Agent::Sub { id: id.clone(), agent_type: kind.clone().unwrap_or_default() }
+    match &input.agent_id {
+        Some(id) if input.backgrounded_main().is_none() => {
+            Agent::Sub { id: id.clone(), agent_type: input.agent_type.clone().unwrap_or_default() }
         }
         _ => Agent::Main,
     }
@@ -193,7 +200,8 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::SessionStart => Kind::SessionStart { source: input.source.clone().unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = input.prompt.as_deref().unwrap_or("");
-            Kind::Prompt { text_hash: hash(text), notification: notification(text) }
+            let by_machine = prompts::is_a_machines(text);
+            Kind::Prompt { text_hash: hash(text), notifications: notifications(text), by_machine }
         }
         EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
         EventName::PermissionRequest => Kind::PermissionRequested,
@@ -220,10 +228,8 @@ fn call(input: &Input, guard: &Guard) -> Call {
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
     // To wait for something again and again, and see nothing new, is no repetition.
-    let prints = match tools::waits(&call.tool_name) {
-        true => Prints::default(),
-        false => prints::of(&call.tool_name, call.tool_input, call.tool_response),
-    };
+    let prints = prints::of(&call.tool_name, call.tool_input, call.tool_response);
+    let prints = waits::without_polls(prints, tools::waits_s(&call.tool_name, call.tool_input));
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
 
@@ -255,23 +261,35 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
         (None, Some(id)) => Some(Spawned { id, ended: false }),
         (None, None) => None,
     };
-    let background = response.background_task_id.map(|task| Background {
+    let watched = response.task_id.filter(|_| input.tool_name.as_deref().is_some_and(tools::watches));
+    let background = response.background_task_id.or(watched).map(|task| Background {
         task,
         command: tools::command(input.tool_input).unwrap_or_default(),
         timed_out: response.timed_out_after_ms.is_some(),
+        began: Moment::default(),
+        told: Moment::default(),
     });
     let duration_ms = input.duration_ms.filter(|ms| *ms >= 0.0).map(|ms| ms as u64);
     Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background, stop_marker: None }
 }
 
-/// Reads a `<task-notification>` prompt.
-pub fn notification(text: &str) -> Option<Notification> {
-    let body = text.trim_start().strip_prefix("<task-notification>")?;
-    let tag = |name: &str| {
-        let after = body.split(&format!("<{name}>")).nth(1)?;
-        Some(after.split(&format!("</{name}>")).next()?.trim().to_owned())
-    };
-    Some(Notification { task: tag("task-id")?, tool_use_id: tag("tool-use-id") })
+/// Reads the notifications that a prompt is made of; none where it is something else.
+pub fn notifications(text: &str) -> Vec<Notification> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(body) = rest.trim_start().strip_prefix("<task-notification>") {
+        let (body, after) = body.split_once("</task-notification>").unwrap_or((body, ""));
+        let tag = |name: &str| {
+            let after = body.split(&format!("<{name}>")).nth(1)?;
+            Some(after.split(&format!("</{name}>")).next()?.trim().to_owned())
+        };
+        // What a watched command prints is between these: it says nothing of the task.
+        let is_line = body.contains("<event>");
+        let tool_use_id = tag("tool-use-id").filter(|_| !is_line);
+        found.extend(tag("task-id").map(|task| Notification { task, tool_use_id, is_line }));
+        rest = after;
+    }
+    found
 }
 
 /// Hashes a text, to recognise it again.

@@ -10,6 +10,8 @@ use crate::engine::measure;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::session::Run;
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
+use crate::terminal::plain;
+use crate::wire::ending::ended_for_good;
 use crate::wire::events::EventName;
 use crate::wire::{own, sentences, tools};
 
@@ -114,13 +116,14 @@ impl Answer {
     }
 }
 
+/// Adds a sentence on a line of its own: names in it come from outside, and break none.
 fn append(slot: &mut Option<String>, text: &str) {
     match slot {
         Some(before) => {
             before.push('\n');
-            before.push_str(text);
+            before.push_str(&plain(text));
         }
-        None => *slot = Some(text.to_owned()),
+        None => *slot = Some(plain(text)),
     }
 }
 
@@ -163,8 +166,9 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for cut in case.book.cuts.iter().filter(|cut| cut.run == case.run) {
         answer.tell_model(name, &sentences::cut(cut));
     }
-    if let (Some(left), Some(input)) = (verdict.clamp_ms, case.tool_input) {
-        answer.specific(name).updated_input = tools::with_timeout(input, left).map(Raw);
+    if let (Some(left), Some(input), Kind::ToolRequested(call)) = (verdict.clamp_ms, case.tool_input, &case.event.kind)
+    {
+        answer.specific(name).updated_input = tools::with_timeout(&call.tool, input, left).map(Raw);
     }
     if let (Some(tail), Some(input)) = (&verdict.prompt_tail, case.tool_input)
         && let Some(updated) = tools::with_prompt_tail(input, tail)
@@ -191,7 +195,7 @@ fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict
 fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().filter(|finding| finding.is_trip()) else { return };
     let text = match verdict.refusal {
-        Some(Refusal::Tripped { grace }) => sentences::report_due(run, finding, grace),
+        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => sentences::report_due(run, finding, grace),
         _ if finding.action == Action::Warn => sentences::warning(run, finding),
         _ => sentences::report_due(run, finding, 0),
     };
@@ -218,7 +222,7 @@ fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(sentences::question(run, finding));
+    specific.permission_decision_reason = Some(plain(&sentences::question(run, finding)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
@@ -228,16 +232,19 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         Kind::ToolRequested(_) => {
             let specific = answer.specific(name);
             specific.permission_decision = Some("deny");
-            specific.permission_decision_reason = Some(refusal(run, verdict));
+            specific.permission_decision_reason = Some(plain(&refusal(run, verdict)));
         }
         Kind::Prompt { .. } => {
             answer.decision = Some("block");
-            answer.reason = finding.map(|finding| sentences::blocked_prompt(&case.book.session, run, finding));
+            answer.reason = Some(plain(&match finding {
+                Some(finding) => sentences::blocked_prompt(&case.book.session, run, finding),
+                None => refusal(run, verdict),
+            }));
             return;
         }
-        Kind::SubagentEnded(_) | Kind::Stopped { .. } => {
+        Kind::SubagentEnded(_) | Kind::Stopped { .. } if verdict.step == Step::Deny => {
             answer.decision = Some("block");
-            answer.reason = Some(refusal(run, verdict));
+            answer.reason = Some(plain(&refusal(run, verdict)));
             return;
         }
         _ => {}
@@ -245,10 +252,28 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
     if verdict.step == Step::Stop {
         answer.goes_on = Some(false);
-        answer.stop_reason = finding.map(|finding| sentences::stop(run, finding));
+        let text = match verdict.refusal {
+            Some(Refusal::Prolonged) => ended_for_good,
+            _ => sentences::stop,
+        };
+        answer.stop_reason = finding.map(|finding| plain(&text(run, finding)));
     } else if let Some(finding) = finding.filter(|_| tripped) {
         answer.tell_person(&sentences::ending(run, finding));
     }
+}
+
+/// Tells an agent that the agents it starts have to come one after another.
+const WAITS: &str = "Fusebox: agents that were just started have not answered yet, and what is left under a limit on cost or tokens may \
+    not be enough for one more beside them. This call was not run; the agent goes on. It can be tried again once one of them has made \
+    a call or has ended.";
+
+/// Tells whose call or prompt is held back how much is left to be read.
+fn unread(bytes: u64) -> String {
+    let megabytes = bytes.div_ceil(1_000_000);
+    format!(
+        "Fusebox: this was held back: at least {megabytes} MB of the session's transcripts is not read yet, and what stands there \
+         may pass a limit. Each try reads on, so it can be tried again."
+    )
 }
 
 fn refusal(run: &Run, verdict: &Verdict) -> String {
@@ -256,16 +281,19 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
         Some(Refusal::Tampering { what }) => sentences::tampering(what),
+        Some(Refusal::Waits) => WAITS.to_owned(),
         Some(Refusal::Asking) => with(sentences::asking),
+        Some(Refusal::Prolonged) => finding.map(|finding| ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
+        Some(Refusal::Unread { bytes }) => unread(*bytes),
         Some(Refusal::Missing { what }) => sentences::missing(what),
-        Some(Refusal::Addressee { run }) => {
-            finding.map(|finding| sentences::addressee(run, finding)).unwrap_or_default()
+        Some(Refusal::Addressee { run, ended }) => {
+            finding.map(|finding| sentences::addressee(run, finding, *ended)).unwrap_or_default()
         }
         Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => {
             finding.map(|finding| sentences::refusal(run, finding, *grace)).unwrap_or_default()
         }
-        None => String::new(),
+        Some(Refusal::Blocked) | None => String::new(),
     }
 }
 

@@ -3,19 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::wire::input::is_id;
-
-/// How far the words of a simple command have been understood.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
-    /// Before its name.
-    Start,
-    /// After `fusebox`.
-    Named,
-    /// After `fusebox status`.
-    Status,
-    /// In a command that is another one.
-    Other,
-}
+use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::{self, Part};
 
 /// Returns a shell call's input in which `fusebox status --me` names the run; nothing where it does not run that.
 pub fn named(input: &RawValue, session: &str, run: &str) -> Option<Box<RawValue>> {
@@ -30,50 +19,24 @@ pub fn named(input: &RawValue, session: &str, run: &str) -> Option<Box<RawValue>
 
 /// Writes the run behind every `--me` of a `fusebox status` that the shell would run; what is quoted is no command.
 fn with_run(command: &str, run: &str) -> Option<String> {
-    // The lines of a here-document look like commands.
-    let words = if command.contains("<<") { Vec::new() } else { words(command) };
-    let mut at = At::Start;
     let mut places = Vec::new();
-    for (word, end) in words {
-        at = match (at, word) {
-            (_, "") => At::Start,
-            (At::Start, word) if word.rsplit('/').next() == Some("fusebox") => At::Named,
-            (At::Start, word) if word.contains('=') => At::Start,
-            (At::Named, "status") => At::Status,
-            (At::Status, word) => {
-                places.extend((word == "--me").then_some(end));
-                At::Status
-            }
-            _ => At::Other,
-        };
+    for part in shell::parts(command) {
+        let Part::Command(simple) = part else { continue };
+        let asks =
+            |it: &Invocation| it.name() == "fusebox" && it.args.first().is_some_and(|verb| verb.text == "status");
+        for invocation in Invocation::of(&simple).iter().filter(|it| asks(it)) {
+            let plain = |end: usize| command[..end].ends_with("--me");
+            places.extend(
+                invocation.args.iter().filter(|word| word.text == "--me" && plain(word.end)).map(|word| word.end),
+            );
+        }
     }
+    places.sort_unstable();
     let mut text = command.to_owned();
     for end in places.iter().rev() {
         text.insert_str(*end, &format!("={run}"));
     }
     (!places.is_empty()).then_some(text)
-}
-
-/// Splits a shell's text into words, each with its end, and an empty one where a new command begins.
-fn words(text: &str) -> Vec<(&str, usize)> {
-    let mut words = Vec::new();
-    let (mut start, mut quote, mut escaped) = (0, None, false);
-    for (at, c) in text.char_indices().chain([(text.len(), '\n')]) {
-        let ends = quote.is_none() && !escaped && (c.is_whitespace() || ";&|()`<>".contains(c));
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            _ => {}
-        }
-        if ends {
-            words.extend((start < at).then(|| (&text[start..at], at)));
-            words.extend("\n;&|()`".contains(c).then_some(("", at)));
-            start = at + c.len_utf8();
-        }
-    }
-    words
 }
 
 #[cfg(test)]
@@ -100,6 +63,15 @@ mod tests {
             ("echo \"\\\"; fusebox status --me\"", None),
             ("cat <<E >a.md\nfusebox status --me\nE", None),
             ("# fusebox status --me", None),
+            ("ls # ; fusebox status --me", None),
+            (
+                "cat <<E >a.md\nfusebox status --me\nE\nfusebox status --me",
+                Some("cat <<E >a.md\nfusebox status --me\nE\nfusebox status --me=s/r"),
+            ),
+            ("echo \"$(fusebox status --me)\"", Some("echo \"$(fusebox status --me=s/r)\"")),
+            ("timeout 5 fusebox status --me", Some("timeout 5 fusebox status --me=s/r")),
+            ("fusebox status '--me'", None),
+            ("sh -c 'fusebox status --me'", None),
         ] {
             assert_eq!(with_run(command, "s/r").as_deref(), told, "{command}");
         }

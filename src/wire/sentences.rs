@@ -1,13 +1,13 @@
 //! The words: what agents, parents and people are told. Facts, not commands; the source documents' phrases are in them.
 
 use crate::engine::book::News;
-use crate::engine::decide::ScopeUsage;
 use crate::engine::ending;
 use crate::engine::event::{Event, Kind};
 use crate::engine::handed_down::Cut;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{MAIN, Order, Run, Session};
+use crate::engine::usage::ScopeUsage;
 use crate::engine::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
 use crate::limits::{self, Form, Limit, Unit};
 
@@ -293,11 +293,12 @@ fn kept_back(finding: &Finding) -> String {
 }
 
 /// Returns what a command calls the holder of a limit or order.
-fn holder<'a>(session: &'a Session, run: &'a Run, finding: &Finding) -> &'a str {
+fn holder<'a>(session: &'a Session, run: &'a Run, finding: &'a Finding) -> &'a str {
     match finding.scope {
         Scope::Run => &run.id,
         Scope::Session | Scope::Outer if !finding.ends_session() => &run.id,
         Scope::Session => short(&session.id),
+        Scope::Outer if !finding.above.is_empty() => short(&finding.above),
         Scope::Outer => short(session.outer.as_deref().unwrap_or(&session.id)),
         // What a pause of theirs holds is the run.
         Scope::Project | Scope::User if finding.action == Action::Pause && run.order.is_some() => &run.id,
@@ -337,15 +338,15 @@ pub fn cut(cut: &Cut) -> String {
 }
 
 /// Tells an agent that the one it writes to may not go on.
-pub fn addressee(run: &str, finding: &Finding) -> String {
+pub fn addressee(run: &str, finding: &Finding, ended: bool) -> String {
+    let resumes = || format!("After a person's `fusebox resume {run}` a message lets it go on.");
     let (what, then) = match finding.action {
-        Action::Pause => ("is paused", format!("After a person's `fusebox resume {run}` a message lets it go on.")),
-        _ if !is_granted(finding) => {
-            ("was stopped", format!("After a person's `fusebox resume {run}` a message lets it go on."))
-        }
-        _ if finding.increase == 0 => ("was stopped", LOCKED.to_owned()),
+        Action::Pause if ended => ("is paused", resumes()),
+        _ if ended && !is_granted(finding) => ("was stopped", resumes()),
         _ => {
-            ("was stopped", format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit))
+            let what = if ended { "was stopped" } else { "has nothing left for another request" };
+            let gives = format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit);
+            (what, if finding.increase == 0 { LOCKED.to_owned() } else { gives })
         }
     };
     format!("Fusebox: the agent addressed (run {run}) {what}: {}. The message was not sent. {then}", reading(finding))

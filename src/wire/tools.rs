@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::engine::event::Intent;
 use crate::wire::guard::Guard;
 use crate::wire::input::hash;
+use crate::wire::waits;
 
 /// What a tool does, as far as limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ enum Does {
     Messages,
     /// Runs a shell command, at most for its `timeout` (default in milliseconds).
     RunsShell(u64),
+    /// Runs a shell command in the background whose lines are prompts, at most for its `timeout_ms` (default in milliseconds).
+    Watches(u64),
     /// Waits for a background task, at most for its `timeout` (default in milliseconds).
     Waits(u64),
     /// Schedules a prompt.
@@ -29,12 +32,13 @@ enum Does {
 }
 
 /// The tools whose input is looked at; all others are plain.
-const TOOLS: [(&str, Does); 14] = [
+const TOOLS: [(&str, Does); 15] = [
     ("Agent", Does::Spawns),
     ("Task", Does::Spawns),
     ("SendMessage", Does::Messages),
     ("Bash", Does::RunsShell(120_000)),
     ("PowerShell", Does::RunsShell(120_000)),
+    ("Monitor", Does::Watches(300_000)),
     ("TaskOutput", Does::Waits(30_000)),
     ("CronCreate", Does::Schedules),
     ("ScheduleWakeup", Does::Schedules),
@@ -45,6 +49,29 @@ const TOOLS: [(&str, Does); 14] = [
     ("NotebookEdit", Does::Writes),
     ("NotebookWrite", Does::Writes),
 ];
+
+/// What a request to the model holds that the client makes for a tool, and that no transcript shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asks {
+    /// Tokens of its prompt.
+    pub prompt: u64,
+    /// Tokens of its answer.
+    pub completion: u64,
+    /// Web searches that the server makes for it.
+    pub searches: u64,
+}
+
+/// The tools that are requests themselves, to the session's model. What a search finds comes back as input; of a page client
+/// 2.1.328 sends 100,000 characters at most, and half of that is taken for a page.
+const ASKING: [(&str, Asks); 2] = [
+    ("WebSearch", Asks { prompt: 12_500, completion: 500, searches: 1 }),
+    ("WebFetch", Asks { prompt: 12_500, completion: 500, searches: 0 }),
+];
+
+/// Returns what a tool asks the model that no transcript shows.
+pub fn asks(tool: &str) -> Option<Asks> {
+    ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
+}
 
 /// The fields of all these tools' inputs that are read.
 #[derive(Default, Deserialize)]
@@ -61,6 +88,8 @@ struct Fields<'a> {
     #[serde(borrow)]
     command: Option<Cow<'a, str>>,
     timeout: Option<f64>,
+    timeout_ms: Option<f64>,
+    persistent: Option<bool>,
     run_in_background: Option<bool>,
     #[serde(borrow, rename = "taskId")]
     task_id: Option<Cow<'a, str>>,
@@ -96,13 +125,17 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
             let path = fields.file_path.or(fields.notebook_path).unwrap_or_default();
             guard.file(&path).map_or(Intent::Plain, |what| Intent::Tampering { what })
         }
-        Does::RunsShell(default) => match guard.command(&fields.command.unwrap_or_default()) {
-            Some(what) => Intent::Tampering { what },
-            None => {
-                let default = if fields.run_in_background == Some(true) { BACKGROUND_SHELL_MS } else { *default };
-                Intent::Wait { timeout_ms: given(fields.timeout, default) }
-            }
-        },
+        Does::RunsShell(_) | Does::Watches(_)
+            if let Some(what) = guard.command(fields.command.as_deref().unwrap_or_default()) =>
+        {
+            Intent::Tampering { what }
+        }
+        Does::RunsShell(default) => {
+            let default = if fields.run_in_background == Some(true) { BACKGROUND_SHELL_MS } else { *default };
+            Intent::Wait { timeout_ms: given(fields.timeout, default) }
+        }
+        Does::Watches(_) if fields.persistent == Some(true) => Intent::Wait { timeout_ms: u64::MAX },
+        Does::Watches(default) => Intent::Wait { timeout_ms: given(fields.timeout_ms, *default) },
         Does::Waits(default) => Intent::Wait { timeout_ms: given(fields.timeout, *default) },
     }
 }
@@ -112,7 +145,8 @@ const API: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthro
 
 /// Whether a call runs a shell command that speaks to the model itself.
 pub fn asks_the_model(tool: &str, input: Option<&RawValue>) -> bool {
-    let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
+    let shell = |does: &Does| matches!(does, Does::RunsShell(_) | Does::Watches(_));
+    let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && shell(does));
     is_shell && input.is_some_and(|input| API.iter().any(|name| input.get().contains(name)))
 }
 
@@ -121,9 +155,21 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
     timeout.filter(|given| *given >= 1.0).map_or(default, |given| given as u64)
 }
 
-/// Whether a tool only waits for a background task.
-pub fn waits(tool: &str) -> bool {
-    TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::Waits(_)))
+/// Returns the seconds that a call waits before it looks: for a background task without end, in a shell as long as it sleeps.
+pub fn waits_s(tool: &str, input: Option<&RawValue>) -> f64 {
+    match TOOLS.iter().find(|(name, _)| *name == tool) {
+        Some((_, Does::Waits(_))) => f64::INFINITY,
+        Some((_, Does::RunsShell(_))) => {
+            let sleeps = input.filter(|input| waits::may_sleep(input.get()));
+            command(sleeps).map_or(0.0, |command| waits::slept_s(&command))
+        }
+        _ => 0.0,
+    }
+}
+
+/// Whether a tool runs a command in the background whose lines are prompts.
+pub fn watches(tool: &str) -> bool {
+    TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::Watches(_)))
 }
 
 /// Returns a shell call's command.
@@ -145,9 +191,14 @@ pub fn with_prompt_tail(input: &RawValue, tail: &str) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(&fields).ok()
 }
 
-/// Returns a call's input with its `timeout` set, everything else as it was.
-pub fn with_timeout(input: &RawValue, timeout_ms: u64) -> Option<Box<RawValue>> {
+/// Returns a call's input with its tool's timeout set, everything else as it was.
+pub fn with_timeout(tool: &str, input: &RawValue, timeout_ms: u64) -> Option<Box<RawValue>> {
     let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
-    fields.insert("timeout".to_owned(), timeout_ms.into());
+    let field = if watches(tool) { "timeout_ms" } else { "timeout" };
+    fields.insert(field.to_owned(), timeout_ms.into());
+    if let Some(persistent) = fields.get_mut("persistent").filter(|_| watches(tool)) {
+        // One that persists has no timeout.
+        *persistent = false.into();
+    }
     serde_json::value::to_raw_value(&fields).ok()
 }

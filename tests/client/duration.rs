@@ -7,7 +7,7 @@ use fusebox::setup::clients::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;
-use crate::script::{Tool, agent, background_bash, bash, call, child, in_background, main, say};
+use crate::script::{Tool, agent, background_bash, bash, call, child, in_background, main, say, tool};
 use crate::terminal::Terminal;
 use crate::version::has;
 
@@ -102,6 +102,43 @@ fn a_background_command() {
         let notification = lab.events("UserPromptSubmit").pop().unwrap()["prompt"].to_string();
         assert!(notification.contains("<status>killed</status>"), "{notification}");
     }
+}
+
+/// Loads the schema of Monitor, which the client defers.
+fn load_monitor() -> Tool {
+    tool("ToolSearch", json!({"query": "select:Monitor", "max_results": 5}))
+}
+
+/// A command whose every line is a prompt.
+fn watched(mark: &str) -> Tool {
+    let command = format!("while true; do echo {mark}; sleep 1; done");
+    tool("Monitor", json!({"command": command, "description": "watch", "timeout_ms": 300_000}))
+}
+
+/// Its time is cut to what is left, as that of any command.
+#[test]
+fn a_command_that_is_watched() {
+    let mark = mark("watched");
+    let steps = [call([load_monitor()]), call([watched(&mark)]), say("waiting")];
+    let lab = Lab::new(json!({"main": two_seconds()}), vec![main(steps)]);
+    let run = lab.claude("start", &[]);
+    lab.until("the end of the command", || alive(&mark).is_empty());
+    assert!(run.took < OVERHEAD, "{:?}", run.took);
+    let given = &lab.events("PostToolUse").pop().unwrap()["tool_response"]["timeoutMs"];
+    assert!(given.as_u64().is_some_and(|given| given <= 2000), "{given}");
+}
+
+/// It ends with its run, and what it has printed by then begins no response.
+#[test]
+fn a_command_that_is_watched_after_its_run_is_ended() {
+    let mark = mark("ended");
+    let steps = [call([load_monitor()]), call([watched(&mark)]), call([bash("sleep 3; echo $N")])];
+    let policy = json!({"main": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, vec![main(steps).forever()]);
+    lab.claude("start", &[]);
+    lab.until("the end of the command", || alive(&mark).is_empty());
+    assert!(lab.api.requests().len() <= 3, "{} requests", lab.api.requests().len());
+    assert_eq!(lab.run_of("main")["stop_reason"], "turn_limit_reached");
 }
 
 #[test]

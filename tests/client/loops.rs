@@ -60,6 +60,17 @@ fn a_poll_of_something_that_grows_is_no_loop() {
 }
 
 #[test]
+fn a_poll_that_waits_and_sees_nothing_new_is_no_loop() {
+    let poll = call([bash("echo looking; sleep 1; echo nothing new")]);
+    let steps = std::iter::repeat_n(poll, 9).chain([say("main finished")]);
+    let lab = Lab::new(json!({}), vec![main(steps)]);
+    assert_eq!(lab.claude("MAIN start", &[]).text(), "main finished");
+    assert_eq!(lab.ran().len(), 9);
+    let told = lab.api.told("MAIN");
+    assert!(!told.contains("Fusebox"), "{told}");
+}
+
+#[test]
 fn rejected_calls_cannot_loop_for_ever_under_the_defaults() {
     for rejected in [tool("NoSuchTool", json!({})), tool("Bash", json!({"commando": "ls"}))] {
         let lab = Lab::new(json!({}), vec![main([call([rejected])]).forever()]);

@@ -12,6 +12,7 @@ mod script;
 mod terminal;
 mod transcript;
 mod version;
+mod ways;
 
 mod ask;
 mod closed;
@@ -20,6 +21,7 @@ mod delegation;
 mod duration;
 mod endings;
 mod harness;
+mod hidden;
 mod identity;
 mod loops;
 #[cfg(target_os = "linux")]

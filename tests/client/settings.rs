@@ -102,3 +102,23 @@ fn fusebox_run_passes_a_good_end_on() {
     let run = lab.fusebox_run("start", &[]);
     assert_eq!((run.code, run.text()), (Some(0), "main finished"), "{}", run.err);
 }
+
+#[test]
+fn a_persons_reload_takes_a_change_that_waits() {
+    let show = || call([bash("echo cap=$CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")]);
+    let lab = Lab::new(json!({}), vec![main([say("first"), show(), say("second"), show(), say("third")])]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.meets("Stop", 1);
+    lab.write(".claude/settings.json", r#"{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "77"}}"#);
+    terminal.meets("ConfigChange", 1);
+    terminal.types("what now");
+    terminal.meets("Stop", 2);
+    let shown = || lab.events("PostToolUse").iter().map(|input| input["tool_response"].to_string()).collect::<String>();
+    assert!(!shown().contains("cap=77"), "{}", shown());
+    assert!(lab.must(&["reload"]).contains("it takes the settings that waited"));
+    terminal.meets("ConfigChange", 2);
+    terminal.types("and now");
+    terminal.meets("Stop", 3);
+    assert!(shown().contains("cap=77"), "{}", shown());
+}

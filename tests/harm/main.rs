@@ -7,7 +7,10 @@
 mod crash;
 mod crowd;
 mod faults;
+mod growth;
+mod late;
 mod page;
+mod paths;
 mod session;
 mod stage;
 mod versions;

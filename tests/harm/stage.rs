@@ -64,7 +64,8 @@ impl Stage {
 
     /// Returns a hook call that is about to be made.
     pub fn hook(&self) -> Hook<'_> {
-        Hook { stage: self, before: Vec::new(), unset: Vec::new(), set: Vec::new(), binary: binary() }
+        let folder = self.path("project");
+        Hook { stage: self, before: Vec::new(), unset: Vec::new(), set: Vec::new(), binary: binary(), folder }
     }
 
     /// Keeps the state and the transcripts as they are now under a name.
@@ -159,6 +160,7 @@ pub struct Hook<'a> {
     unset: Vec<&'static str>,
     set: Vec<(&'static str, String)>,
     binary: PathBuf,
+    folder: PathBuf,
 }
 
 impl<'a> Hook<'a> {
@@ -184,6 +186,12 @@ impl<'a> Hook<'a> {
         self
     }
 
+    /// Runs it in another folder than the project's.
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
     /// Takes a variable out of the environment.
     pub fn without(mut self, name: &'static str) -> Self {
         self.unset.push(name);
@@ -205,7 +213,7 @@ impl<'a> Hook<'a> {
         command.env("HOME", self.stage.path("home")).env("FUSEBOX_HOME", self.stage.path("live/state"));
         command.env("CLAUDE_PROJECT_DIR", self.stage.path("project")).env("CLAUDECODE", "1");
         // A hook looks at every process above the client; these may change while the tests run, but for the first.
-        command.env("CLAUDE_PID", "1").current_dir(self.stage.path("project"));
+        command.env("CLAUDE_PID", "1").current_dir(&self.folder);
         for name in &self.unset {
             command.env_remove(name);
         }
@@ -230,7 +238,8 @@ impl<'a> Hook<'a> {
     /// Makes the call; `write` sees to its standard input, which stays open until it has ended where it is not taken.
     pub fn run(self, write: impl FnOnce(&mut Child)) -> Outcome {
         let peak = self.stage.path("peak");
-        let measured = ["timeout", "-s", "KILL", FOREVER, "/usr/bin/time", "-q", "-f", "%M", "-o"].map(str::to_owned);
+        let measured =
+            ["timeout", "-s", "KILL", FOREVER, "/usr/bin/time", "-q", "-f", "%U %S %M", "-o"].map(str::to_owned);
         let before: Vec<String> = measured.into_iter().chain([peak.display().to_string()]).collect();
         let from = Instant::now();
         let mut child = self.command(&before).spawn().unwrap();
@@ -239,12 +248,16 @@ impl<'a> Hook<'a> {
         let output = child.wait_with_output().unwrap();
         drop(held);
         let said = fs::read_to_string(peak).unwrap_or_default();
+        let measured: Vec<&str> = said.lines().last().unwrap_or_default().split(' ').collect();
+        let number = |at: usize| measured.get(at).and_then(|number| number.parse::<f64>().ok());
+        let worked = number(0).zip(number(1)).map(|(user, system)| Duration::from_secs_f64(user + system));
         Outcome {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             took: from.elapsed(),
-            peak_kib: said.lines().last().and_then(|peak| peak.trim().parse().ok()),
+            worked: worked.unwrap_or(Duration::MAX),
+            peak_kib: number(2).map(|peak| peak as u64),
         }
     }
 }
@@ -260,6 +273,8 @@ pub struct Outcome {
     pub stderr: String,
     /// How long it took.
     pub took: Duration,
+    /// How long it kept a processor busy; for ever where that is not known.
+    pub worked: Duration,
     /// The most memory that it held, in KiB.
     pub peak_kib: Option<u64>,
 }

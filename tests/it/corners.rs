@@ -49,12 +49,12 @@ fn policy(world: &TestWorld, policy: &Value) {
 #[test]
 fn what_was_reserved_before_a_boot_holds_nothing_back() {
     let mut pool = Pool::new(Scope::User, "");
-    let at = |wall_ms, mono_ms, boot| Moment { wall_ms, mono_ms, boot };
+    let at = |wall_ms, mono_ms, boot| Moment { wall_ms, mono_ms, boot, slept_ms: 0 };
     let held = |holder: &str, at| Reserve {
         holder: holder.to_owned(),
         spend: Spend { cost: Amount(5), ..Spend::default() },
         at,
-        model: String::new(),
+        ..Reserve::default()
     };
     pool.reserve(held("dead", at(0, 1000, 1)), at(0, 1000, 1), 600_000);
     let later = at(86_400_000 * 30, 5_000_000, 2);

@@ -84,8 +84,8 @@ fn everything_wrong() {
                     -> correct them; until then the client ignores all that is in them
     FAIL  hooks     not registered at PreToolUse in .claude/settings.local.json
                     -> run `fusebox init` again
-    warn  switches  .claude/settings.json sets FUSEBOX_HOME for the client: hooks then use other files than you see here
-                    -> take it out of `env`, unless it is meant
+    warn  switches  .claude/settings.json has `FUSEBOX_HOME` in `env`, which leads hooks to another state
+                    -> take it out, unless it is meant
     FAIL  binary    /gone/fusebox does not run: No such file or directory (os error 2)
                     -> run `fusebox init` again
     FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)
@@ -214,6 +214,37 @@ fn run_says_that_a_limit_stopped_the_client() {
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
     fusebox: the main agent of session two was stopped: tool calls 1/1 (max_turns, set by the user's fusebox.json); its work is partial (`fusebox explain two`)
+    [exit 3]
+    ");
+}
+
+/// A client whose prompt comes after the session has spent what it may: it ends at once, and says that all is well.
+#[test]
+fn run_says_that_a_limit_kept_the_prompt_back() {
+    let world = TestWorld::new();
+    let policy = r#"{ "session": { "max_cost_usd": 0.01, "timeout_action": "terminate" } }"#;
+    world.write("home/.claude/fusebox.json", policy);
+    let usage =
+        r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
+    let rows = (1..4).map(|number| {
+        let message = format!(r#"{{"id":"m{number}","model":"claude-opus-5-5","usage":{usage}}}"#);
+        format!("{{\"type\":\"assistant\",\"timestamp\":\"2026-11-20T10:00:00.000Z\",\"message\":{message}}}\n")
+    });
+    world.write("one.jsonl", rows.collect::<String>());
+    let event = |name: &str, prompt: &str| {
+        let path = world.path("one.jsonl");
+        let input = format!(
+            "{{\"session_id\":\"one\",\"transcript_path\":\"{}\",\"cwd\":\"/\",\"prompt_id\":\"{prompt}\",\
+             \"hook_event_name\":\"{name}\",\"prompt\":\"go\"}}",
+            path.display()
+        );
+        format!("echo '{input}' | {} hook >/dev/null", env!("CARGO_BIN_EXE_fusebox"))
+    };
+    let events = [event("UserPromptSubmit", "p1"), event("Stop", "p1"), event("UserPromptSubmit", "p2")];
+    world.script("bin/client", &events.join("\n"));
+    insta::assert_snapshot!(world.run(&["run", "client"]), @r"
+    [stderr]
+    fusebox: a prompt of session one was kept back: cost of the whole session 0.0175/0.0100 USD (max_cost_usd, set by the user's fusebox.json); nothing was done for it (`fusebox status one`)
     [exit 3]
     ");
 }

@@ -6,6 +6,7 @@ mod stops;
 use fusebox::engine::policy::{Layer, Mode};
 use fusebox::engine::rules::{Checkpoints, Completion, Rules};
 use fusebox::engine::session::{Run, Session, Status};
+use fusebox::engine::unwritten::Growth;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -20,8 +21,9 @@ pub fn with_rules(rules: &Rules) -> TestWorld {
 
 fn with_mode(rules: &Rules, mode: Mode) -> TestWorld {
     let world = TestWorld::new();
-    let main = Run { rules: rules.clone(), working: true, ..main_run("s1", "p1") };
-    let developer = Run { rules: rules.clone(), working: true, ..developer("s1", "d1", "p1") };
+    // Their transcripts have been seen to grow: what they say is on disk.
+    let at_work = |run| Run { rules: rules.clone(), working: true, growth: Growth::Before, ..run };
+    let (main, developer) = (at_work(main_run("s1", "p1")), at_work(developer("s1", "d1", "p1")));
     let folder = world.path("project").display().to_string();
     let known = session("s1");
     let open = vec!["p1".to_owned(), "d1".to_owned()];

@@ -4,6 +4,9 @@
 mod client;
 mod counting;
 mod scripts;
+mod truth;
+mod ways;
+mod ways_on;
 
 use fusebox::engine::policy::{ACTIONS, Action, Scope};
 use fusebox::limits::{Form, Limit, ROSTER};

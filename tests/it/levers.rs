@@ -1,6 +1,8 @@
 //! Levers from outside: what a person grants, resumes, pauses, stops and resets.
 
 mod grant;
+mod law;
+mod scene;
 
 use fusebox::engine::amount::PICO;
 use fusebox::engine::policy::{Action, Scope};

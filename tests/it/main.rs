@@ -1,16 +1,22 @@
 //! Fusebox from outside: commands and stories.
 
+#![expect(clippy::disallowed_methods, reason = "a test lays its own files and reads them")]
 #![expect(clippy::unwrap_used, reason = "a test stops at its first surprise")]
 
+mod agree;
 mod bad_input;
 mod benchmarks;
 mod budgets;
+mod clock;
 mod compatibility;
 mod config;
 mod corners;
 mod cost;
+mod diversions;
 mod doctor;
 mod endings;
+mod first_requests;
+mod hidden;
 mod install;
 mod late_usage;
 mod laws;
@@ -19,7 +25,10 @@ mod lost_state;
 mod manual;
 mod nested;
 mod observe;
+mod ordinary;
 mod picture;
+mod pinned;
+mod prolonged;
 mod replay;
 mod report;
 mod retention;
@@ -28,6 +37,8 @@ mod shared_state;
 mod sources;
 mod state;
 mod stories;
+mod tasks;
+mod terminal;
 mod tidy;
 mod unwritten;
 mod world;

@@ -97,6 +97,96 @@ fn a_nested_client_is_charged_to_the_first_session_and_bound_by_it() {
 }
 
 #[test]
+fn what_holds_the_first_session_holds_a_nested_one_until_it_is_lifted() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let processes = Processes::start();
+    let [first, below, _] = processes.pids[..] else { return };
+    start(&world, first, "s1");
+    start(&world, below, "s2");
+    for (lever, number) in [("pause", 1), ("stop", 2)] {
+        assert_eq!(call(&world, below, "s2", &format!("t{number}")), "");
+        world.run(&[lever, "s1"]).ok();
+        assert!(call(&world, below, "s2", &format!("u{number}")).contains(r#""deny""#));
+        world.run(&["resume", "s1"]).ok();
+        let prompt = event(&world, below, "s2", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": lever}));
+        assert!(!prompt.contains("block"), "{prompt}");
+    }
+    assert_eq!(call(&world, below, "s2", "t3"), "");
+}
+
+#[test]
+fn each_session_on_the_way_up_is_charged_and_binds() {
+    let world = TestWorld::new();
+    let file = |turns: u64| {
+        let policy =
+            json!({"session": {"max_turns": turns, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}});
+        world.write("home/.claude/fusebox.json", policy.to_string());
+    };
+    let processes = Processes::start();
+    let [first, below, deepest] = processes.pids[..] else { return };
+    file(100);
+    start(&world, first, "s1");
+    start(&world, below, "s2");
+    // The one in the middle is held to less than the others.
+    save(&world, |store| {
+        let mut middle = store.session("s2").unwrap().unwrap();
+        middle.rules.rules.iter_mut().filter(|rule| rule.name() == "max_turns").for_each(|rule| rule.cap = 3);
+        store.save_session(&middle).unwrap();
+    });
+    start(&world, deepest, "s3");
+    assert_eq!(load(&world, "s3").0.between, ["s2"]);
+    assert_eq!(call(&world, below, "s2", "t1"), "");
+    assert_eq!(call(&world, deepest, "s3", "t2"), "");
+    assert_eq!(call(&world, deepest, "s3", "t3"), "");
+    let turns = |session: &str| load(&world, session).0.tally.turns;
+    assert_eq!(["s1", "s2", "s3"].map(turns), [3, 3, 2]);
+    let refused = call(&world, deepest, "s3", "t4");
+    assert!(refused.contains("of the session that started this one 3/3 (max_turns"), "{refused}");
+    // The order is the middle one's: it ends there and below, and not above.
+    assert_eq!(["s1", "s2", "s3"].map(|session| load(&world, session).0.order.is_some()), [false, true, false]);
+    assert!(call(&world, below, "s2", "t5").contains(r#""continue":false"#));
+    assert_eq!(call(&world, first, "s1", "t6"), "");
+    let prompt = event(&world, deepest, "s3", "UserPromptSubmit", &json!({"prompt": "more", "prompt_id": "p-more"}));
+    assert!(prompt.contains("fusebox grant s2 max_turns=+"), "{prompt}");
+}
+
+#[test]
+fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let processes = Processes::start();
+    let [first, below, _] = processes.pids[..] else { return };
+    start(&world, first, "s1");
+    // As it would be found in the next boot: what is known is of the one before.
+    save(&world, |store| {
+        for name in store.facts_named("client:").unwrap() {
+            let fact = store.fact(&format!("client:{name}")).unwrap().unwrap();
+            store.forget_fact(&format!("client:{name}")).unwrap();
+            let parts: Vec<&str> = name.split(':').collect();
+            store.set_fact(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();
+        }
+    });
+    start(&world, below, "s2");
+    assert_eq!(outer(&world, "s2"), None);
+}
+
+#[test]
+fn a_client_in_the_background_is_the_sessions_that_launched_it() {
+    let world = with_limits(&json!({"max_turns": 100}));
+    let processes = Processes::start();
+    start(&world, processes.pids[0], "s1");
+    let apart = Processes::start();
+    let begins = |session: &str, names: &str| {
+        let input = json!({"session_id": session, "transcript_path": world.path(&format!("{session}.jsonl")),
+            "cwd": world.path("project"), "hook_event_name": "SessionStart", "source": "startup"});
+        let hook = world.command(&["hook"]).env("CLAUDE_PID", &apart.pids[0].to_string()).stdin(input);
+        hook.env("CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", names).run().ok();
+        outer(&world, session)
+    };
+    assert_eq!(begins("b", "unknown"), None);
+    assert_eq!(begins("b2", "s1"), Some("s1".to_owned()));
+}
+
+#[test]
 fn what_a_nested_client_spends_is_the_first_sessions_too() {
     let world =
         with_limits(&json!({"max_cost_usd": 0.02, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));

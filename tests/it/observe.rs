@@ -60,7 +60,7 @@ fn event(seconds: i64, kind: Kind) -> Event {
 /// Works through a prompt, spawns, searches and batches that fail alike; returns the answers and what was written down.
 fn work(mode: Mode) -> (Book, Vec<Step>, Vec<String>) {
     let (mut book, policy) = strict(mode);
-    let mut kinds = vec![Kind::Prompt { text_hash: 1, notification: None }];
+    let mut kinds = vec![Kind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false }];
     for number in 0..8 {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
         let calls =

@@ -14,7 +14,7 @@ use fusebox::pricing::table::Table;
 use fusebox::replay::outcome::Outcome;
 use fusebox::replay::player::{Setting, play};
 use fusebox::replay::sources;
-use fusebox::transcript::intake::Memory;
+use fusebox::transcript::charges::Memory;
 use serde::Deserialize;
 use serde_json::Value;
 

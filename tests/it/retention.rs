@@ -213,7 +213,7 @@ fn the_log_keeps_one_old_file() {
     let full = "x".repeat((10 << 20) + 1);
     for _ in 0..3 {
         world.write("log/execution-limits.log", &full);
-        logbook::append(&world.path("log"), &[Record::default()]);
+        logbook::append(logbook::Place { of_session: "", state: &world.path("log") }, &[Record::default()]);
         assert_eq!(world.files("log"), "log/execution-limits.log\nlog/execution-limits.log.1");
         assert!(world.read("log/execution-limits.log").unwrap().len() < 1000);
     }

@@ -18,7 +18,7 @@ pub const TEN: i64 = 1_795_168_800_000;
 
 /// Returns the moment so many seconds after ten.
 pub fn at(seconds: i64) -> Moment {
-    Moment { wall_ms: TEN + seconds * 1000, mono_ms: seconds as u64 * 1000, boot: 0 }
+    Moment { wall_ms: TEN + seconds * 1000, mono_ms: seconds as u64 * 1000, boot: 0, slept_ms: 0 }
 }
 
 /// Opens the state of a session, saves what `write` writes, and closes it.
@@ -93,7 +93,8 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> Rules {
 /// What so many tool calls and thousandths of a dollar make.
 pub fn used(turns: u64, milli_usd: u64) -> Tally {
     let cost = Amount(milli_usd * PICO / 1000);
-    Tally { turns, spent: Spend { requests: 4, tokens: 12_000, cache_reads: 50_000, cost }, duration_ms: 300_000 }
+    let spent = Spend { requests: 4, tokens: 12_000, cache_reads: 50_000, cost };
+    Tally { turns, spent, duration_ms: 300_000, ..Tally::default() }
 }
 
 /// A response that cost so many thousandths of a dollar.
@@ -127,6 +128,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         increase: cap / 2,
         subject: String::new(),
         frees: String::new(),
+        above: String::new(),
     }
 }
 

@@ -12,66 +12,85 @@ use crate::world::TestWorld;
 /// What one of the rows costs.
 const ONE: Amount = Amount(5_840_000_000);
 
-struct Story {
-    world: TestWorld,
+/// A session whose events and rows a test writes as it likes.
+pub struct Story {
+    pub world: TestWorld,
 }
 
 impl Story {
-    fn begin(policy: &Value) -> Story {
+    pub fn begin(policy: &Value) -> Story {
+        Story::with(policy, |_| {})
+    }
+
+    /// Begins a session in a world that is laid out first.
+    pub fn with(policy: &Value, lay_out: impl FnOnce(&TestWorld)) -> Story {
         let world = TestWorld::new();
+        lay_out(&world);
         world.write("home/.claude/fusebox.json", policy.to_string());
         let story = Story { world };
         story.event("UserPromptSubmit", &json!({"prompt": "go"}));
         story
     }
 
-    fn event(&self, name: &str, rest: &Value) -> String {
+    pub fn event(&self, name: &str, rest: &Value) -> String {
         let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
             "prompt_id": "p1", "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         self.world.hook(input).ok()
     }
 
+    /// Returns the time as rows have it.
+    pub fn now(&self) -> String {
+        logbook::time(World::real().now().wall_ms)
+    }
+
     /// Ends a batch of one call.
-    fn batch(&self, id: &str) -> String {
+    pub fn batch(&self, id: &str) -> String {
         self.event("PostToolBatch", &json!({"tool_calls": [call(id)]}))
     }
 
     /// Ends a batch of a subagent's.
-    fn batch_of(&self, agent: &str, id: &str) -> String {
+    pub fn batch_of(&self, agent: &str, id: &str) -> String {
         self.event("PostToolBatch", &json!({"agent_id": agent, "agent_type": "Explore", "tool_calls": [call(id)]}))
     }
 
     /// Writes rows of responses that were given just now.
-    fn write(&self, ids: &[&str]) {
-        let at = logbook::time(World::real().now().wall_ms);
-        self.write_at(ids, &at);
+    pub fn write(&self, ids: &[&str]) {
+        self.write_at(ids, &self.now());
     }
 
-    fn write_at(&self, ids: &[&str], at: &str) {
+    pub fn write_at(&self, ids: &[&str], at: &str) {
         let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
             "cache_read_input_tokens": 2000});
         ids.iter().for_each(|id| self.write_row(id, at, &usage));
     }
 
-    fn write_row(&self, id: &str, at: &str, usage: &Value) {
+    pub fn write_row(&self, id: &str, at: &str, usage: &Value) {
         let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
         let row = json!({"type": "assistant", "timestamp": at, "message": message});
         let before = self.world.read("s1.jsonl").unwrap_or_default();
         self.world.write("s1.jsonl", format!("{before}{row}\n"));
     }
 
+    /// Writes a row of a response that nobody is billed for.
+    pub fn write_unmetered(&self, id: &str) {
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": {"input_tokens": 10, "output_tokens": 20}});
+        let row = json!({"type": "assistant", "isUnmetered": true, "message": message});
+        let before = self.world.read("s1.jsonl").unwrap_or_default();
+        self.world.write("s1.jsonl", format!("{before}{row}\n"));
+    }
+
     /// Returns what the user's budget of the day has counted.
-    fn spent_today(&self) -> Amount {
+    pub fn spent_today(&self) -> Amount {
         let pools = Store::open_for(&self.world.path("state"), None).unwrap().pools().unwrap();
         pools[0].spent(None).day.cost
     }
 
-    fn state(&self) -> (Session, Vec<Run>) {
+    pub fn state(&self) -> (Session, Vec<Run>) {
         load(&self.world, "s1")
     }
 
-    fn cost(&self) -> Amount {
+    pub fn cost(&self) -> Amount {
         self.state().0.tally.spent.cost
     }
 }
@@ -171,17 +190,40 @@ fn one_may_come_and_another_be_missing_in_one_event() {
 #[test]
 fn responses_that_are_there_without_a_usage_that_counts_cost_nothing() {
     let story = Story::begin(&json!({}));
-    story.write(&["m0"]);
-    story.batch("t0");
     for id in ["t1", "t2", "t3", "t4"] {
-        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": {"input_tokens": 10, "output_tokens": 20}});
-        let row = json!({"type": "assistant", "isUnmetered": true, "message": message});
-        let before = story.world.read("s1.jsonl").unwrap();
-        story.world.write("s1.jsonl", format!("{before}{row}\n"));
+        story.write_unmetered(id);
         assert_eq!(story.batch(id), "");
     }
     story.event("Stop", &json!({}));
-    assert_eq!(story.cost(), ONE);
+    assert_eq!(story.cost(), Amount::ZERO);
+}
+
+#[test]
+fn responses_that_are_called_free_among_others_that_are_billed_are_charged_as_average_ones() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    story.write_unmetered("m1");
+    assert!(story.batch("t1").contains("called free"), "the person is told");
+    story.write_unmetered("m2");
+    assert_eq!(story.batch("t2"), "");
+    // What the row says later adds what it cost more, and the same row again adds nothing.
+    story.write(&["m2"]);
+    story.write_unmetered("m2");
+    story.batch("t3");
+    assert_eq!((story.cost(), story.spent_today()), (ONE * 3, ONE * 3));
+}
+
+#[test]
+fn a_response_without_a_time_or_from_before_its_session_is_todays() {
+    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    for (id, at) in [("m1", ""), ("m2", "2020-01-01T00:00:00.000Z"), ("m3", "yesterday")] {
+        story.write_at(&[id], at);
+        story.batch(id);
+    }
+    assert_eq!((story.cost(), story.spent_today()), (ONE * 4, ONE * 4));
 }
 
 #[test]

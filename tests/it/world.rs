@@ -11,6 +11,11 @@ use std::process::{Command, Stdio};
 /// The program under test.
 const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
 
+/// Whether the generated tests try all that they can: `FUSEBOX_LAWS=full`.
+pub fn in_long_form() -> bool {
+    fusebox::world::World::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full")
+}
+
 /// A temporary folder with `home/.claude`, `project`, `state` and `bin` (first on the PATH) in it.
 ///
 /// Paths given to its functions are relative to it: `project/.claude/settings.json`.

@@ -50,6 +50,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_response_that_is_not_charged_yet_is_reckoned_with",
     },
     Attempt {
+        tries: "starts a client in another time zone (`TZ=…`), in which a new day has begun",
+        outcome: Outcome::NoEffect,
+        then: "its days begin in the zone that was pinned for the client above it",
+        scenario: "a_client_in_another_time_zone_gets_no_new_day",
+    },
+    Attempt {
         tries: "starts a client, to have agents deeper than `max_delegation_depth`",
         outcome: Outcome::NoEffect,
         then: "a client's main agent counts as one below the agent that started it",
@@ -68,8 +74,9 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "each_client_has_as_many_agents_at_once",
     },
     Attempt {
-        tries: "starts `claude --bare`, `--safe-mode`, `--setting-sources`, `disableAllHooks`, `CLAUDE_CODE_SIMPLE`, another `HOME` \
-                in a plain command",
+        tries: "starts `claude --bare`, `--safe-mode`, `--restricted`, `--setting-sources`, `--bg`, `daemon`, `disableAllHooks`, \
+                `CLAUDE_CODE_SIMPLE`, `CLAUDE_CODE_SAFE_MODE`, another `HOME` in a plain command: before it, exported, through `env`, \
+                `sh -c`, a here-document",
         outcome: Outcome::Refused,
         then: "the call is refused, and the agent told why",
         scenario: "plain_clients_without_hooks_are_refused",
@@ -244,13 +251,19 @@ fn plain_clients_without_hooks_are_refused() {
         format!("CLIENT --settings '{{\"disableAllHooks\": true}}' {ASKED}"),
         format!("CLIENT --setting-sources '' {ASKED}"),
         format!("HOME=/tmp CLIENT {ASKED}"),
+        format!("CLAUDE_CODE_SAFE_MODE=1 CLIENT {ASKED}"),
+        format!("export CLAUDE_CODE_SIMPLE=1; CLIENT {ASKED}"),
+        format!("env -u CLAUDECODE bash -c \"CLIENT --bare {ASKED}\""),
+        format!("bash <<END\nCLIENT --restricted {ASKED}\nEND"),
+        format!("CLIENT --bg {ASKED}"),
+        "CLIENT daemon run".to_owned(),
     ];
     let steps = attempts.iter().map(|words| call([command(words)])).chain([say("I give up")]);
     let lab = Lab::new(json!({}), vec![nested(), main(steps)]);
     lab.write_home(".claude/fusebox.json", r#"{"main": {"max_denials": null}}"#);
     assert_eq!(lab.claude("MAIN start", &[]).text(), "I give up");
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (0, attempts.len() + 1), "{}", lab.story());
-    assert_eq!(lab.api.told("MAIN").matches("hooks would not be this session's").count(), attempts.len());
+    assert_eq!(lab.api.told("MAIN").matches("It touches a client with `").count(), attempts.len());
 }
 
 #[test]
@@ -285,4 +298,20 @@ fn a_call_of_the_api_is_told() {
     assert_eq!((run.text(), lab.ran().len(), lab.api.asides().len()), ("done", 2, 2), "{}", lab.story());
     assert!(run.told.matches("so it is not counted").count() <= 1, "{}", run.told);
     told(&(lab, run), "so it is not counted");
+}
+
+#[test]
+fn a_client_in_another_time_zone_gets_no_new_day() {
+    // A zone in which it has just struck midnight.
+    let zone = "$(python3 -c 'import time; s = 86400 - int(time.time()) % 86400; \
+                print(\"<HERE>-%02d:%02d:%02d\" % (s // 3600, s // 60 % 60, s % 60))')";
+    let client = format!("TZ=\"{zone}\" {} -p 'NESTED $N' --dangerously-skip-permissions", claude().display());
+    let nested = child("NESTED", [call([work()])]).forever();
+    let lab = Lab::without_fusebox(vec![nested, main([call([bash(&client)])]).forever()]);
+    let policy = json!({"user": {"max_cost_usd_per_day": usd(0.03), "timeout_action": "terminate"},
+        "session": {"grace_turns": 0}});
+    lab.write_home(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init", "--scope", "user"]);
+    lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests().len(), 5, "{}", lab.story());
 }

@@ -9,13 +9,13 @@ use crate::script::{Tool, bash, tool};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
-        tries: "`fusebox grant`, `resume`, `reset`, `reload`, `trust`, `uninstall`, `prune`, `init --observe` in Bash: plainly, by path, through `env -u`, `env -i`, `setsid`, `nohup`, `script`, `timeout`, `sh -c`, `eval`, a Python one-liner, in the background",
+        tries: "`fusebox grant`, `resume`, `reset`, `reload`, `trust`, `uninstall`, `prune`, `init --observe` in Bash: plainly, by path, through `env -u`, `env -i`, `setsid`, `nohup`, `script`, `timeout`, `sh -c`, `eval`, a here-document, in the background",
         outcome: Outcome::Refused,
-        then: "the call is refused wherever the text names the command",
+        then: "the call is refused wherever a shell would run the command; text that only names it passes",
         scenario: "plain_commands_are_refused",
     },
     Attempt {
-        tries: "a person's command in disguise: a name put together at run time, base64, a script that it wrote before, a renamed copy, a link, a cleaned environment, a terminal made by `script`",
+        tries: "a person's command in disguise: a name put together at run time, base64, a Python one-liner, a script that it wrote before, a renamed copy, a link, a cleaned environment, a terminal made by `script`",
         outcome: Outcome::Refused,
         then: "it runs, and the command itself refuses: `CLAUDECODE` is set, or a client is among the processes above it",
         scenario: "commands_in_disguise_refuse_by_themselves",
@@ -64,7 +64,7 @@ fn plain_commands_are_refused() {
         "sh -c \"fusebox {}\"",
         "eval 'fusebox {}'",
         "true; (fusebox {})",
-        "python3 -c 'import os; os.system(\"fusebox {}\")'",
+        "bash <<'END'\nfusebox {}\nEND",
     ];
     let attempts = levers.into_iter().chain(ways.map(|way| way.replace("{}", GRANT)));
     let attempts = [attempts.map(|command| bash(&command)).collect()];
@@ -90,6 +90,7 @@ fn commands_in_disguise_refuse_by_themselves() {
         found("$f prune"),
         found("$f init --observe"),
         found("echo $f {} | base64 | base64 -d | sh"),
+        bash(&format!("python3 -c 'import os; os.system(\"{} {GRANT}\")'", fusebox().display())),
         found("env -u CLAUDECODE -u CLAUDE_PID $f {}"),
         found("env -i HOME=$HOME FUSEBOX_HOME=$FUSEBOX_HOME $f {}"),
         found("cp $f $TMPDIR/harmless; env -u CLAUDECODE -u CLAUDE_PID $TMPDIR/harmless {}"),

@@ -7,6 +7,7 @@ mod commands;
 mod identity;
 mod managed;
 mod mods;
+mod paths;
 mod policy;
 mod processes;
 mod settings;
@@ -14,6 +15,7 @@ mod siege;
 mod state;
 mod transcripts;
 mod trial;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -61,11 +63,13 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),
+    ("paths", include_str!("paths.rs"), paths::ATTEMPTS),
     ("policy", include_str!("policy.rs"), policy::ATTEMPTS),
     ("processes", include_str!("processes.rs"), processes::ATTEMPTS),
     ("settings", include_str!("settings.rs"), settings::ATTEMPTS),
     ("state", include_str!("state.rs"), state::ATTEMPTS),
     ("transcripts", include_str!("transcripts.rs"), transcripts::ATTEMPTS),
+    ("turns", include_str!("turns.rs"), turns::ATTEMPTS),
 ];
 
 #[test]

@@ -30,10 +30,16 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "hooks_are_not_switched_off",
     },
     Attempt {
-        tries: "an `env` in the settings that leads hooks to another state, home, binary or library (`FUSEBOX_HOME`, `XDG_STATE_HOME`, `HOME`, `PATH`, `LD_PRELOAD`, `CLAUDE_CONFIG_DIR`, …) or has clients start without them (`CLAUDE_CODE_SIMPLE`)",
+        tries: "an `env` in the settings that leads hooks to another state or home (`FUSEBOX_HOME`, `HOME`, `CLAUDE_CONFIG_DIR`, …), has clients start without them (`CLAUDE_CODE_SAFE_MODE`), or sends requests past them (`ANTHROPIC_BASE_URL`, `HTTPS_PROXY`, `NODE_EXTRA_CA_CERTS`, `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`)",
         outcome: Outcome::NoEffect,
-        then: "the change is blocked, the user is told, and the log has it",
+        then: "the change waits for a person's `fusebox reload`, the user is told, and the log has it",
         scenario: "an_environment_leads_no_hook_astray",
+    },
+    Attempt {
+        tries: "a `CLAUDE_CODE_SHELL_PREFIX` in the settings, which runs another program in place of hooks in shell form (`init --scope project`)",
+        outcome: Outcome::NoEffect,
+        then: "the change waits for a person's `fusebox reload`, the user is told, and the log has it",
+        scenario: "a_prefix_before_shell_hooks_waits",
     },
     Attempt {
         tries: "`allowManagedHooksOnly` in a file of its own, `statusLine`, permissions that allow everything, a PreToolUse hook that approves every call",
@@ -104,8 +110,16 @@ fn hooks_are_not_switched_off() {
 
 #[test]
 fn an_environment_leads_no_hook_astray() {
-    let names =
-        ["FUSEBOX_HOME", "XDG_STATE_HOME", "HOME", "PATH", "LD_PRELOAD", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE"];
+    let names = [
+        "FUSEBOX_HOME",
+        "HOME",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_CODE_SAFE_MODE",
+        "ANTHROPIC_BASE_URL",
+        "HTTPS_PROXY",
+        "NODE_EXTRA_CA_CERTS",
+        "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+    ];
     // A command that names the state's folder and writes would be refused.
     let set = |name: &str| {
         let settings = json!({"env": {name: "/tmp/elsewhere"}}).to_string().replace("FUSEBOX", "FUSE''BOX");
@@ -115,8 +129,20 @@ fn an_environment_leads_no_hook_astray() {
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
     for name in names {
-        trial.user_reads(&format!("would lead Fusebox's hooks astray (`{name}`"));
+        trial.user_reads(&format!("would put in force `{name}` in `env`"));
     }
+}
+
+#[test]
+fn a_prefix_before_shell_hooks_waits() {
+    let prefix = json!({"env": {"CLAUDE_CODE_SHELL_PREFIX": "/bin/true"}});
+    let edits = seen([bash(&format!("echo '{prefix}' >.claude/settings.local.json"))]);
+    let lab = trial::unregistered(&edits);
+    lab.write(".claude/fusebox.json", &trial::policy(edits.len()).to_string());
+    lab.must(&["init", "--scope", "project"]);
+    let trial = Trial::run(lab, &edits);
+    trial.held();
+    trial.user_reads("would put in force `CLAUDE_CODE_SHELL_PREFIX` in `env`");
 }
 
 #[test]

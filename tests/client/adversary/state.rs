@@ -61,9 +61,10 @@ pub const ATTEMPTS: &[Attempt] = &[
     },
     Attempt {
         tries: "puts a link to another folder in the place of the state's",
-        outcome: Outcome::NoEffect,
-        then: "the session is counted again in the other folder",
-        scenario: "a_link_in_the_place_of_the_state_gives_no_fresh_counters",
+        outcome: Outcome::Refused,
+        then: "a link to a folder without state is not followed: calls and prompts are refused while it is there, and the agent is \
+               ended with the first batch that was",
+        scenario: "a_link_in_the_place_of_the_state_ends_the_agent",
     },
     Attempt {
         tries: "puts a file in the place of the state's folder",
@@ -215,8 +216,8 @@ fn counters_that_are_lowered_give_as_much_again() {
 }
 
 #[test]
-fn a_link_in_the_place_of_the_state_gives_no_fresh_counters() {
-    held(&besieged(program(
+fn a_link_in_the_place_of_the_state_ends_the_agent() {
+    ended(&besieged(program(
         "os.rename(state, state + '-old'); os.mkdir(state + '-new'); os.symlink(state + '-new', state)",
     )));
 }

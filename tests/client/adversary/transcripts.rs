@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::adversary::siege::{ESCAPED, program};
+use crate::adversary::trial::{self, Trial};
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run};
 use crate::script::{Tool, agent, call, child, main, say, work};
@@ -59,6 +60,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         then: "it is charged, and the agent's own limit ends it early",
         scenario: "a_huge_usage_ends_the_agent_that_claims_it",
     },
+    Attempt {
+        tries: "adds 30,000 or 100,000 responses to its transcript, each of a model that it made up",
+        outcome: Outcome::NoEffect,
+        then: "each hook call takes in as many as it can in time, and keeps that; while some are left calls are held back",
+        scenario: "as_many_forged_responses_as_can_be_take_no_limit_off",
+    },
 ];
 
 /// The requests that fit into the budget.
@@ -92,6 +99,22 @@ fn spends(scope: &str, limit: &str, forgery: Tool) -> (Lab, Run) {
 
 fn spent(lab: &Lab) -> usize {
     lab.api.requests().len()
+}
+
+#[test]
+fn as_many_forged_responses_as_can_be_take_no_limit_off() {
+    for rows in [30_000, 100_000] {
+        let forgery = format!(
+            "last['message']['usage'] = {{'input_tokens': 0, 'output_tokens': 0}}\nfile = open(path, 'a')\n\
+             for at in range({rows}):\n    last['message'].update(id='forged-%d' % at, model='made-up-%d' % at)\n\
+             \x20   file.write(json.dumps(last) + '\\n')\nfile.close()"
+        );
+        let attempts = trial::in_turn([forges(&forgery)]);
+        let trial = Trial::run(trial::lab(trial::policy(attempts.len()), &attempts), &attempts);
+        trial.held();
+        let counted = trial.lab.run_of("main")["requests"].as_u64().unwrap();
+        assert!(counted > rows, "{counted}: {}", trial.lab.story());
+    }
 }
 
 #[test]

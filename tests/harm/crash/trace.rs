@@ -35,7 +35,11 @@ pub fn points(stage: &Stage, event: &Value) -> Vec<Point> {
     let lines = fs::read_to_string(&trace).unwrap();
     let mut numbers = BTreeMap::new();
     // `PID name(arguments) = result`; a call that waited has a second line, `<... name resumed>`.
-    let calls = lines.lines().filter_map(|line| line.split_once(' ')?.1.trim_start().split_once('('));
+    let lines = lines.lines().filter_map(|line| line.split_once(' '));
+    // strace counts the calls of each thread on its own; the first one does all the work.
+    let first = lines.clone().next().map(|(thread, _)| thread);
+    let own = lines.filter(|(thread, _)| Some(*thread) == first);
+    let calls = own.filter_map(|(_, line)| line.trim_start().split_once('('));
     let calls = calls.filter(|(call, _)| call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
     let mut begun = false;
     let point = |(call, arguments): (&str, &str)| {

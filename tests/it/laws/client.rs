@@ -96,12 +96,14 @@ impl Policy {
         self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
     }
 
-    fn book(&self) -> Book {
+    /// Opens the book of a session under these rules.
+    pub fn book(&self) -> Book {
         let session = |id: &str, scope| Session { id: id.to_owned(), rules: self.of(scope), ..Session::default() };
         let mut book = Book::new(session("s", Scope::Session));
         book.session.started = at(0);
         let has = |scope: Scope| self.scopes.iter().any(|(known, _)| *known == scope);
-        book.outer = has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) }));
+        book.above
+            .extend(has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) })));
         for scope in [Scope::Project, Scope::User].into_iter().filter(|scope| has(*scope)) {
             let for_ever = Period { from_ms: 0, to_ms: i64::MAX, resets: "midnight".to_owned(), ..Period::default() };
             let mut pool = Pool::new(scope, "");
@@ -114,7 +116,7 @@ impl Policy {
 }
 
 fn at(ms: u64) -> Moment {
-    Moment { wall_ms: BEGAN_MS + i64::try_from(ms).unwrap_or(0), mono_ms: ms, boot: 1 }
+    Moment { wall_ms: BEGAN_MS + i64::try_from(ms).unwrap_or(0), mono_ms: ms, boot: 1, slept_ms: 0 }
 }
 
 /// Plays a script; returns how strict the events of each act were answered, and the client after it.
@@ -171,7 +173,7 @@ impl Client<'_> {
 
     fn prompt(&mut self) {
         self.prompts += 1;
-        let verdict = self.event(0, Kind::Prompt { text_hash: 0, notification: None }, None);
+        let verdict = self.event(0, Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
         self.agents.insert(0, if verdict.step >= Step::Deny { State::Over } else { State::AtWork });
     }
 

@@ -11,7 +11,8 @@ use fusebox::engine::session::Session;
 use fusebox::engine::step::{Findings, step};
 use fusebox::limits;
 use fusebox::pricing::table::Table;
-use fusebox::transcript::intake::{Intake, Memory};
+use fusebox::transcript::charges::Memory;
+use fusebox::transcript::intake::Intake;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy};
 
@@ -24,7 +25,7 @@ fn event(number: usize, kind: Kind) -> Event {
         session: "s".to_owned(),
         agent: Agent::Main,
         prompt_id: Some("p1".to_owned()),
-        at: Moment { wall_ms: 1_795_168_800_000 + number as i64, mono_ms: ms, boot: 1 },
+        at: Moment { wall_ms: 1_795_168_800_000 + number as i64, mono_ms: ms, boot: 1, slept_ms: 0 },
         attended: true,
         kind,
     }
@@ -46,7 +47,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
     let arrivals = vec((0_u8..6, 0_u8..4), 0..40);
     try_all("tool_use_id", 500, &arrivals, |arrivals| {
         let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-        book.outer = Some(Box::default());
+        book.above.push(Box::default());
         for (number, (call, how)) in arrivals.iter().enumerate() {
             step(&mut book, &event(number, arrives(*call, *how)), &Findings::default(), &Policy::default());
             book.saved();
@@ -55,7 +56,7 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
         distinct.sort_unstable();
         distinct.dedup();
         let expected = distinct.len() as u64;
-        let outer = book.outer.as_ref().map_or(0, |outer| outer.tally.turns);
+        let outer = book.above.first().map_or(0, |outer| outer.tally.turns);
         let of_run = book.run("p1").map_or(0, |run| run.tally.turns);
         match [book.session.tally.turns, outer, of_run] == [expected; 3] {
             true => Ok(()),
@@ -97,7 +98,7 @@ fn a_prompt_whose_id_comes_back_keeps_what_it_has_counted() {
 #[test]
 fn a_call_that_ends_after_the_next_prompt_counts_once() {
     let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-    let prompt = || Kind::Prompt { text_hash: 0, notification: None };
+    let prompt = || Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
     let happens =
         [("p1", prompt()), ("p1", arrives(1, 0)), ("p2", prompt()), ("p1", arrives(1, 1)), ("p1", arrives(1, 3))];
     for (number, (id, kind)) in happens.into_iter().enumerate() {

@@ -14,6 +14,7 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     assert_snapshot!(world.run(&["grant", "a3fa", "max_tool_calls=+10"]), @r"
     max_turns of developer a3fa11ed: 25 -> 35 (25 used)
     developer a3fa11ed goes on when a message is sent to it
+    max_cost_usd would still stop it; `fusebox grant a3fa11ed max_cost_usd=+N` gives more
     [exit 0]
     ");
     assert_snapshot!(standing(&world, SHOP), @r"
@@ -41,6 +42,7 @@ fn a_grant_of_another_limit_lifts_nothing() {
     ");
     assert_snapshot!(world.run(&["grant", "a3fa", "max_cost_usd=2.5"]), @r"
     max_cost_usd of developer a3fa11ed: 1.00 USD -> 2.50 USD (0.64 USD used)
+    developer a3fa11ed is held all the same (tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)): `fusebox resume a3fa11ed` lets it go on
     [exit 0]
     ");
     assert_snapshot!(standing(&world, SHOP), @r"

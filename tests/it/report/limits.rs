@@ -161,7 +161,7 @@ fn an_agent_is_told_what_it_has_left() {
 #[test]
 fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
     let mut book = Book::new(Session { tally: used(60, 9000), ..session("s1") });
-    book.outer = Some(Box::new(Session { tally: used(90, 20_000), ..session("s0") }));
+    book.above.push(Box::new(Session { tally: used(90, 20_000), ..session("s0") }));
     book.pools.push(pool(Scope::User, "", 3 * PICO));
     book.pools[0].rules = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
     book.pools[0].rules.rates.push(rate("rate_limits", "WebFetch", 5));
@@ -344,13 +344,13 @@ fn a_person_is_named_the_command_that_does_it() {
         (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox resume p1`"),
-        (sentences::addressee("a1", &budget(Action::Terminate)), "`fusebox resume a1`"),
+        (sentences::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
         (
-            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run)),
+            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
             "`fusebox resume a1`",
         ),
         (
-            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run)),
+            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
             "`fusebox grant a1 max_turns=+N`",
         ),
     ] {

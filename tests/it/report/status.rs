@@ -118,7 +118,7 @@ fn names_from_agents_send_no_escapes_to_the_terminal() {
     session s1  running  0.00 USD  since 2026-11-20 10:00
       /srv/shop
       cost  [----------] 0.00/25.00 USD max_cost_usd  built-in
-      ?[2Jdev? a1  running  17 tool calls, 0.00 USD  depth 1
+      \u001b[2Jdev\u000a a1  running  17 tool calls, 0.00 USD  depth 1
         tool calls  [######----] 17/25 max_turns  project
         cost        [####------] 0.42/1.00 USD max_cost_usd  project
     [exit 0]

@@ -44,5 +44,5 @@ pub fn below(book: &mut Book) {
     let started = book.session.started;
     let id = "0e7e0000-0000-4000-8000-000000000000".to_owned();
     book.session.outer = Some(id.clone());
-    book.outer = Some(Box::new(Session { id, rules, started, ..Session::default() }));
+    book.above.push(Box::new(Session { id, rules, started, ..Session::default() }));
 }

@@ -13,7 +13,7 @@ use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
 use fusebox::replay::recording::{HookCall, Recording};
 use fusebox::report::lines;
-use fusebox::transcript::intake::Memory;
+use fusebox::transcript::charges::Memory;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 

@@ -1,0 +1,94 @@
+//! Requests to the model that no transcript shows: a web search, the summary of a page, a hook of type `prompt` or `agent`.
+//!
+//! They are charged at an estimate when they are asked for, to everything that shares in what their run spends.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::account::{self, Adds};
+use crate::engine::book::Book;
+use crate::engine::event::{Event, Kind};
+use crate::engine::meters::Spend;
+use crate::engine::record::{Charge, ESTIMATES};
+
+/// What the requests are taken for that no transcript shows: those that an event has brought or would bring.
+#[derive(Debug, Default)]
+pub struct Hidden {
+    /// The model that the client asks.
+    pub model: String,
+    /// What each call of the event makes the client ask, by its id.
+    pub calls: Vec<(String, Spend)>,
+    /// What the event's hooks ask.
+    pub hooks: Spend,
+}
+
+/// Hooks in the settings that ask the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelHook {
+    /// The event's name on the wire.
+    pub event: String,
+    /// The tools or agent types that it is for, as the settings have them.
+    pub matcher: String,
+    /// Whether it is an agent, whose tool calls are told to hooks under an id of its own.
+    pub is_agent: bool,
+    /// How many there are of the kind.
+    pub count: u64,
+}
+
+impl ModelHook {
+    /// Whether it is for a tool or an agent's type. A pattern that is not a plain list is taken to be for all.
+    pub fn is_for(&self, subject: &str) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-|".contains(&byte);
+        let is_list = !self.matcher.is_empty() && self.matcher.bytes().all(plain);
+        !is_list || self.matcher.split('|').any(|name| name == subject)
+    }
+}
+
+/// How the ids of agents begin that are hooks: the client writes no transcript for them.
+const HOOK_AGENT: &str = "hook-agent-";
+
+/// Whether a run is a hook of type `agent`.
+pub fn is_hook_agent(run: &str) -> bool {
+    run.starts_with(HOOK_AGENT)
+}
+
+/// Returns what the call that asks to run would make the client ask.
+pub fn ahead(book: &Book, event: &Event) -> Spend {
+    match &event.kind {
+        Kind::ToolRequested(call) => of_call(book, &call.id),
+        _ => Spend::default(),
+    }
+}
+
+fn of_call(book: &Book, call: &str) -> Spend {
+    book.hidden.calls.iter().find(|(id, _)| id == call).map(|(_, spend)| *spend).unwrap_or_default()
+}
+
+/// Charges what a call makes the client ask, once it is counted.
+pub fn charge_call(book: &mut Book, run: &str, call: &str) {
+    let spend = of_call(book, call);
+    charge(book, run, call, spend);
+}
+
+/// Charges what the event's hooks ask: they run beside this one, whatever is answered.
+pub fn charge_hooks(book: &mut Book, run: &str) {
+    let spend = std::mem::take(&mut book.hidden.hooks);
+    let number = book.session.tally.hidden.requests + 1;
+    charge(book, run, &number.to_string(), spend);
+}
+
+fn charge(book: &mut Book, run: &str, name: &str, spend: Spend) {
+    if spend.requests == 0 {
+        return;
+    }
+    let (model, now) = (book.hidden.model.clone(), book.session.last);
+    let at_ms = now.wall_ms;
+    account::spread(book, run, &Adds { model: &model, at_ms, spend, inherited: false }, now);
+    for session in std::iter::once(&mut book.session).chain(&mut book.above) {
+        session.tally.hidden += spend;
+    }
+    if let Some(run) = book.run_mut(run) {
+        run.tally.hidden += spend;
+    }
+    let (message, session) = (format!("{}{name}", ESTIMATES[1]), book.session.id.clone());
+    book.estimated.push(Charge { message, session, run: run.to_owned(), model, at_ms, spend, ..Charge::default() });
+}

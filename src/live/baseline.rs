@@ -1,0 +1,110 @@
+//! The settings that a session works with: what was registered and diverted when its client started, or when a person took a
+//! change. Other settings wait.
+
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
+
+use crate::engine::session::{Session, SettingsTaken};
+use crate::error::Result;
+use crate::setup::handlers::{self, Registered};
+use crate::setup::place::{Folders, Scope};
+use crate::store::Store;
+use crate::wire::events::EVENTS;
+use crate::world::World;
+
+/// Reads the settings as they are now, and takes them for those that the session works with.
+pub fn take(world: &World, session: &mut Session) -> Registered {
+    let now = handlers::registered(world, Path::new(&session.folder));
+    set(session, &now);
+    now
+}
+
+/// Takes the settings as they are now for a person; returns what had waited.
+pub fn take_for_a_person(world: &World, store: &Store, session: &mut Session) -> Result<Option<String>> {
+    let now = handlers::registered_for_a_person(world, Path::new(&session.folder));
+    let waited = harm(session, &now);
+    set(session, &now);
+    remember(store, session, &now)?;
+    Ok(waited)
+}
+
+fn set(session: &mut Session, now: &Registered) {
+    session.handlers = now.events.iter().fold(0, |bits, event| bits | event.bit());
+    session.model_hooks.clone_from(&now.model_hooks);
+    let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
+    session.diverted = SettingsTaken { values: prints(false), hooks: prints(true), off: now.disabled.is_some() };
+}
+
+/// Takes what an earlier session of the same client worked with: what has waited since then waits on.
+pub fn keep(session: &mut Session, before: &Session) {
+    session.handlers = before.handlers;
+    session.diverted = before.diverted.clone();
+    session.model_hooks.clone_from(&before.model_hooks);
+}
+
+/// Says what the settings on disk would do to a session, if its client took them.
+pub fn waiting(world: &World, session: &Session) -> Option<String> {
+    harm(session, &handlers::registered(world, Path::new(&session.folder)))
+}
+
+/// Has the client of a session read its settings again: it does where one of the files is touched. Returns whether there was one.
+pub fn wake(world: &World, session: &Session) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    let times = Timestamps { last_access: now, last_modification: now };
+    let places = Folders::of(world, Path::new(&session.folder)).places().into_iter();
+    let own = places.filter(|place| place.scope != Scope::Managed);
+    own.filter(|place| utimensat(CWD, &place.settings, &times, AtFlags::empty()).is_ok()).count() > 0
+}
+
+/// Says what settings would do to a session; nothing where all handlers are still there and no more is diverted.
+pub fn harm(session: &Session, now: &Registered) -> Option<String> {
+    loss(session, now).or_else(|| diversion(&session.diverted, now))
+}
+
+/// Says what the settings would take away; nothing where all handlers are still there.
+fn loss(session: &Session, now: &Registered) -> Option<String> {
+    if let Some(file) = now.disabled.as_ref().filter(|_| !session.diverted.off) {
+        return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
+    }
+    let had = EVENTS.iter().filter(|row| session.handlers & row.event.bit() != 0);
+    let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
+    let names: Vec<&str> = lost.iter().map(|row| row.name).collect();
+    match (kept.len(), lost.len()) {
+        (_, 0) => None,
+        (0, _) => Some("would take Fusebox's hooks away".to_owned()),
+        _ => Some(format!("would take Fusebox's hooks away ({})", names.join(", "))),
+    }
+}
+
+/// Says what settings would divert that they did not divert before. A variable that goes diverts as much as one that comes.
+fn diversion(before: &SettingsTaken, now: &Registered) -> Option<String> {
+    let is_new = |print, hook| if hook { !before.hooks.contains(print) } else { !before.values.contains(print) };
+    if let Some(new) = now.diverted.iter().find(|it| is_new(&it.print, it.is_hook)) {
+        return Some(format!("would put in force {}", new.words()));
+    }
+    let stays = |print: &u64| now.diverted.iter().any(|it| it.print == *print);
+    let gone = before.values.iter().any(|print| !stays(print));
+    gone.then(|| "would take away a variable that this client was started with".to_owned())
+}
+
+/// Tells what diverts in a client that did not in the last one of this project, and remembers it for the next.
+pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) -> Result<()> {
+    if let Some(last) = store.fact(&fact(session))? {
+        let last: Vec<&str> = last.split_whitespace().collect();
+        for new in now.diverted.iter().filter(|it| !last.contains(&it.print.to_string().as_str())) {
+            session.tell(&format!("the settings have changed since the last session here: they have {}", new.words()));
+        }
+    }
+    // What an agent's client meets is no news that a person has had.
+    if session.outer.is_none() { remember(store, session, now) } else { Ok(()) }
+}
+
+fn remember(store: &Store, session: &Session, now: &Registered) -> Result<()> {
+    let prints: Vec<String> = now.diverted.iter().map(|it| it.print.to_string()).collect();
+    store.set_fact(&fact(session), &prints.join(" "))
+}
+
+fn fact(session: &Session) -> String {
+    format!("settings:{}", session.project)
+}

@@ -1,0 +1,135 @@
+//! The state folder is its owner's alone, and nothing lies in it that would hold SQLite, or lead it elsewhere.
+//!
+//! SQLite opens what it finds: a pipe under the name of its journal would hold a hook for ever. So every name is looked at first.
+
+use std::fs::{self, Metadata, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::files;
+use crate::files::below::oddity;
+
+/// The modes of what is made.
+const FOLDER: u32 = 0o700;
+const FILE: u32 = 0o600;
+/// The bits of a mode that let others in.
+const OTHERS: u32 = 0o077;
+/// The most files whose modes are set in one go; there are a hundred.
+const MOST_FILES: usize = 10_000;
+/// What SQLite puts beside the database when it is opened alone.
+const BESIDE: [&str; 2] = ["-journal", "-wal"];
+
+/// Makes the state folder, or looks whether it is one, and a private one.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    let is_private = match fs::symlink_metadata(folder) {
+        Ok(meta) if meta.is_dir() => is_private(&meta),
+        // A person may keep the state elsewhere; an agent's link to a folder without state is not followed.
+        Ok(meta) if meta.is_symlink() && is_real_folder(&folder.join("locks"))? => {
+            fs::metadata(folder).is_ok_and(|it| is_private(&it))
+        }
+        Ok(_) => {
+            let what = "it is no folder, or a link to one without state in it";
+            return Err(
+                Error::file("keep the state in", folder, what).hint("remove it, or set FUSEBOX_HOME to another folder")
+            );
+        }
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            make(folder)?;
+            true
+        }
+        Err(cause) => return Err(Error::file("keep the state in", folder, cause)),
+    };
+    if !is_private {
+        close(folder)?;
+    }
+    let locks = folder.join("locks");
+    if is_real_folder(&locks)? { Ok(()) } else { make(&locks) }
+}
+
+/// Looks at the database and at what SQLite keeps beside it, before SQLite does. Where there is no database an empty one is made:
+/// what SQLite makes has the modes of the database.
+pub fn check_database(path: &Path) -> Result<()> {
+    if !is_own_file(path)? {
+        let made = files::write_new(path, FILE, b"");
+        made.and_then(|()| fs::set_permissions(path, Permissions::from_mode(FILE)))
+            .or_else(|cause| if cause.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(cause) })
+            .map_err(|cause| Error::file("make the database", path, cause))?;
+    }
+    BESIDE.into_iter().try_for_each(|end| check_beside(path, end))
+}
+
+/// Looks at one of the files that SQLite keeps beside the database.
+pub fn check_beside(database: &Path, end: &str) -> Result<()> {
+    is_own_file(&PathBuf::from(format!("{}{end}", database.display()))).map(drop)
+}
+
+/// Takes away what others may do with anything in the state folder, whoever made it.
+pub fn close(folder: &Path) -> Result<()> {
+    let mut paths = below(folder);
+    if is_real_folder(&folder.join("locks"))? {
+        paths.extend(below(&folder.join("locks")));
+    }
+    for path in paths {
+        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        // What has another name is not Fusebox's alone.
+        if !is_private(&meta) && (meta.is_dir() || oddity(&meta).is_none()) {
+            let _not_ours = fs::set_permissions(path, Permissions::from_mode(meta.permissions().mode() & !OTHERS));
+        }
+    }
+    set_mode(folder, FOLDER)
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = files::entries(folder, MOST_FILES).map(|it| it.found).unwrap_or_default();
+    entries.into_iter().map(|entry| entry.path()).collect()
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    let set = fs::set_permissions(path, Permissions::from_mode(mode));
+    set.map_err(|cause| Error::file("make private", path, cause))
+}
+
+fn make(folder: &Path) -> Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(FOLDER).create(folder);
+    // The process's mask may have taken away what the owner needs.
+    let made = made.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(FOLDER)));
+    made.map_err(|cause| Error::file("make the state folder", folder, cause).hint("FUSEBOX_HOME names another folder"))
+}
+
+/// Whether a folder is there; anything else under its name is an error.
+fn is_real_folder(path: &Path) -> Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => Ok(true),
+        Ok(_) => Err(odd(path, "it is no folder")),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(Error::file("look at", path, cause)),
+    }
+}
+
+/// Whether a file is there, closed to others; anything else under its name is an error.
+fn is_own_file(path: &Path) -> Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => {
+            if let Some(what) = oddity(&meta) {
+                return Err(odd(path, what));
+            }
+            if !is_private(&meta) {
+                fs::set_permissions(path, Permissions::from_mode(FILE))
+                    .map_err(|cause| Error::file("make private", path, cause))?;
+            }
+            Ok(true)
+        }
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(Error::file("look at", path, cause)),
+    }
+}
+
+fn odd(path: &Path, what: &str) -> Error {
+    Error::file("use", path, what).hint("move it out of the way")
+}
+
+fn is_private(meta: &Metadata) -> bool {
+    meta.permissions().mode() & OTHERS == 0
+}

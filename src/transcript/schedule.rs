@@ -1,0 +1,57 @@
+//! Whether the client's own schedule has sent a prompt: it writes a row about that before the prompt's hook runs.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::bytes;
+use crate::transcript::open;
+
+/// The end of a transcript that is searched: the row stands among the last few.
+const REACH: u64 = 64 * 1024;
+
+/// What every such row has.
+const KIND: &str = "scheduled_task_fire";
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    r#type: &'a str,
+    subtype: &'a str,
+}
+
+/// Whether a transcript has such a row at its end, after `offset`.
+pub fn has_fired(path: &Path, offset: u64) -> io::Result<bool> {
+    let (mut file, length) = open(path)?;
+    let from = offset.max(length.saturating_sub(REACH));
+    file.seek(SeekFrom::Start(from))?;
+    let mut end = Vec::new();
+    file.take(REACH).read_to_end(&mut end)?;
+    let lines = end.split(|byte| *byte == b'\n').filter(|line| bytes::find(KIND.as_bytes(), line).is_some());
+    let mut rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
+    Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_the_schedule_is_seen_once_and_its_name_in_a_text_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let row = r#"{"isSidechain":false,"type":"system","subtype":"scheduled_task_fire","prompt":"/loop"}"#;
+        let quoted = r#"{"type":"user","message":{"content":"\"subtype\":\"scheduled_task_fire\""}}"#;
+        for (text, offset, fired) in [
+            (format!("{quoted}\n{row}\n"), 0, true),
+            (format!("{quoted}\n"), 0, false),
+            (format!("{row}\n{quoted}\n"), row.len() as u64 + 1, false),
+            (format!("{}{row}\n", format!("{quoted}\n").repeat(2000)), 0, true),
+        ] {
+            let _before = std::fs::remove_file(&path);
+            crate::files::write_new(&path, 0o600, &text).unwrap();
+            assert_eq!(has_fired(&path, offset).unwrap(), fired, "{text:.200}");
+        }
+        assert!(has_fired(&folder.path().join("none"), 0).is_err());
+    }
+}

@@ -1,0 +1,252 @@
+//! What switches hooks off, leads them astray, or hides requests and prices from them: variables, settings and options of the
+//! client. Every guard reads this one list.
+
+/// What a row acts upon. It decides who has to care: a static program that is named by its path looks nothing up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reach {
+    /// Every handler, whatever its form.
+    Hooks,
+    /// Every handler by what it is told of its client. A client that starts sets these variables itself.
+    Facts,
+    /// What a shell or the dynamic loader finds: handlers in shell form, and programs that are not static or not named by path.
+    Lookups,
+    /// The same; and code that is put into a client at its start.
+    Code,
+    /// The client's requests: where they go, what is written down of them, how many there are. No handler is touched.
+    Requests,
+    /// A client at its start only: these hooks do not run in it, or not as here. The client at work is not touched.
+    Starts,
+}
+
+/// One variable, setting or option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Diversion {
+    /// Its name; one `*` stands for any text.
+    pub name: &'static str,
+    /// What it acts upon.
+    pub reach: Reach,
+    /// What it does, to follow "it ".
+    pub does: &'static str,
+}
+
+const fn row(name: &'static str, reach: Reach, does: &'static str) -> Diversion {
+    Diversion { name, reach, does }
+}
+
+const STATE: &str = "leads hooks to another state";
+const FILES: &str = "leads hooks and clients to other files";
+const OF_CLIENT: &str = "tells hooks of another client or session";
+const SHELL: &str = "changes what a shell runs";
+const LIBRARIES: &str = "changes which libraries a program loads";
+const INJECTS: &str = "puts code into programs that start";
+const UNHOOKED: &str = "has clients start without these hooks";
+const ELSEWHERE: &str = "sends model requests elsewhere";
+const TRUSTS: &str = "lets another server pass for the model's";
+const PROVIDER: &str = "changes the provider of the model, and with it the prices";
+const UNWRITTEN: &str = "keeps requests out of the transcript";
+
+/// Variables of the environment.
+pub const VARIABLES: &[Diversion] = &[
+    row("FUSEBOX_*", Reach::Hooks, STATE),
+    row("XDG_STATE_HOME", Reach::Hooks, STATE),
+    row("LOCALAPPDATA", Reach::Hooks, STATE),
+    row("HOME", Reach::Hooks, FILES),
+    row("USERPROFILE", Reach::Hooks, FILES),
+    row("CLAUDE_CONFIG_DIR", Reach::Hooks, FILES),
+    row("TZ", Reach::Hooks, "moves the days that budgets are counted by"),
+    row("RUST_MIN_STACK", Reach::Hooks, "takes the memory that a hook needs"),
+    row("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", Reach::Hooks, "ends hooks before they answer"),
+    row("CLAUDE_PID", Reach::Facts, OF_CLIENT),
+    row("CLAUDECODE", Reach::Facts, OF_CLIENT),
+    row("CLAUDE_PROJECT_DIR", Reach::Facts, OF_CLIENT),
+    row("CLAUDE_CODE_SESSION_ID", Reach::Facts, OF_CLIENT),
+    row("CLAUDE_CODE_SESSION_ATTENDED", Reach::Facts, OF_CLIENT),
+    row("CLAUDE_CODE_ENTRYPOINT", Reach::Facts, OF_CLIENT),
+    row("CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS", Reach::Facts, OF_CLIENT),
+    row("PATH", Reach::Lookups, "changes which programs are found"),
+    row("CLAUDE_CODE_SHELL_PREFIX", Reach::Lookups, "puts a command before hooks in shell form"),
+    row("CLAUDE_CODE_SHELL", Reach::Lookups, SHELL),
+    row("CLAUDE_CODE_SHELL_LAUNCHER_SCRIPT", Reach::Lookups, SHELL),
+    row("CLAUDE_CODE_GIT_BASH_PATH", Reach::Lookups, SHELL),
+    row("SHELL", Reach::Lookups, SHELL),
+    row("BASH_ENV", Reach::Lookups, SHELL),
+    row("ENV", Reach::Lookups, SHELL),
+    row("BASH_FUNC_*", Reach::Lookups, SHELL),
+    row("SHELLOPTS", Reach::Lookups, SHELL),
+    row("BASHOPTS", Reach::Lookups, SHELL),
+    row("LD_LIBRARY_PATH", Reach::Lookups, LIBRARIES),
+    row("DYLD_*_PATH", Reach::Lookups, LIBRARIES),
+    row("LD_PRELOAD", Reach::Code, INJECTS),
+    row("LD_AUDIT", Reach::Code, INJECTS),
+    row("DYLD_INSERT_LIBRARIES", Reach::Code, INJECTS),
+    row("GLIBC_TUNABLES", Reach::Code, INJECTS),
+    row("NODE_OPTIONS", Reach::Starts, INJECTS),
+    row("BUN_*", Reach::Starts, INJECTS),
+    row("CLAUDE_CODE_SAFE_MODE", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_SIMPLE", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_RESTRICTED", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_RESTRICT_PERSONAL_CONFIG", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_PERSONAL_*", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_MANAGED_SETTINGS_PATH", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_REMOTE_SETTINGS_PATH", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_MOCK_REMOTE_SETTINGS", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", Reach::Requests, "lets hooks ask for more requests at an end"),
+    row("CLAUDE_CODE_SKIP_PROMPT_HISTORY", Reach::Requests, UNWRITTEN),
+    row("ANTHROPIC_*BASE_URL", Reach::Requests, ELSEWHERE),
+    row("_CLAUDE_*BASE_URL", Reach::Requests, ELSEWHERE),
+    row("CLAUDE_*BASE_URL", Reach::Requests, ELSEWHERE),
+    row("ANTHROPIC_API_HOST", Reach::Requests, ELSEWHERE),
+    row("ANTHROPIC_UNIX_SOCKET", Reach::Requests, ELSEWHERE),
+    row("ANTHROPIC_PROFILE", Reach::Requests, ELSEWHERE),
+    row("ANTHROPIC_CONFIG_DIR", Reach::Requests, ELSEWHERE),
+    row("ANTHROPIC_FOUNDRY_RESOURCE", Reach::Requests, ELSEWHERE),
+    row("AWS_ENDPOINT_URL*", Reach::Requests, ELSEWHERE),
+    row("CLAUDE_CODE_RUNNER_MODEL_SOCKET", Reach::Requests, ELSEWHERE),
+    row("HTTP_PROXY", Reach::Requests, ELSEWHERE),
+    row("HTTPS_PROXY", Reach::Requests, ELSEWHERE),
+    row("ALL_PROXY", Reach::Requests, ELSEWHERE),
+    row("NO_PROXY", Reach::Requests, ELSEWHERE),
+    row("CLAUDE_CODE_*PROXY*", Reach::Requests, ELSEWHERE),
+    row("CCR_*PROXY*", Reach::Requests, ELSEWHERE),
+    row("NODE_USE_ENV_PROXY", Reach::Requests, ELSEWHERE),
+    row("NODE_EXTRA_CA_CERTS", Reach::Requests, TRUSTS),
+    row("NODE_TLS_REJECT_UNAUTHORIZED", Reach::Requests, TRUSTS),
+    row("NODE_USE_SYSTEM_CA", Reach::Requests, TRUSTS),
+    row("SSL_CERT_FILE", Reach::Requests, TRUSTS),
+    row("SSL_CERT_DIR", Reach::Requests, TRUSTS),
+    row("AWS_CA_BUNDLE", Reach::Requests, TRUSTS),
+    row("CLAUDE_CODE_CERT_STORE", Reach::Requests, TRUSTS),
+    row("CLAUDE_CODE_CLIENT_CERT", Reach::Requests, TRUSTS),
+    row("CLAUDE_CODE_CLIENT_KEY*", Reach::Requests, TRUSTS),
+    row("CLAUDE_CODE_USE_BEDROCK", Reach::Requests, PROVIDER),
+    row("CLAUDE_CODE_USE_VERTEX", Reach::Requests, PROVIDER),
+    row("CLAUDE_CODE_USE_FOUNDRY", Reach::Requests, PROVIDER),
+    row("CLAUDE_CODE_USE_MANTLE", Reach::Requests, PROVIDER),
+    row("CLAUDE_CODE_USE_GATEWAY", Reach::Requests, PROVIDER),
+    row("CLAUDE_CODE_USE_ANTHROPIC_*", Reach::Requests, PROVIDER),
+];
+
+/// Keys of a settings file that are no part of `env`.
+pub const SETTINGS: &[Diversion] = &[
+    row("disableAllHooks", Reach::Hooks, "switches all hooks off"),
+    row("allowManagedHooksOnly", Reach::Hooks, "switches all hooks off that are not managed"),
+    row("crossSessionInbound", Reach::Requests, "lets other processes send prompts"),
+    row("modelPricing", Reach::Requests, "changes the prices that the client counts by"),
+    row("proxyAuthHelper", Reach::Requests, ELSEWHERE),
+];
+
+/// Types of hooks that ask a model by themselves: no transcript shows their requests.
+pub const ASKING_HOOKS: &[&str] = &["prompt", "agent"];
+
+/// Options of the client's command line.
+pub const OPTIONS: &[Diversion] = &[
+    row("--bare", Reach::Starts, UNHOOKED),
+    row("--safe-mode", Reach::Starts, UNHOOKED),
+    row("--setting-sources", Reach::Starts, UNHOOKED),
+    row("--bg", Reach::Starts, "starts a session under a daemon, below no client"),
+    row("--background", Reach::Starts, "starts a session under a daemon, below no client"),
+    row("--cloud", Reach::Starts, "starts a session on another machine"),
+];
+
+/// Finds a variable's row. Names of proxies are read in small letters, too, and on Windows so are all.
+pub fn variable(name: &str) -> Option<&'static Diversion> {
+    VARIABLES.iter().find(|row| row.is_named(name))
+}
+
+/// Finds a variable's row, where it diverts a client that is started with it: what only tells hooks of their client does not,
+/// nor what a client may find on another path.
+pub fn variable_at_a_start(name: &str) -> Option<&'static Diversion> {
+    variable(name).filter(|row| !matches!(row.reach, Reach::Facts | Reach::Lookups))
+}
+
+/// Finds the row of a settings key.
+pub fn setting(key: &str) -> Option<&'static Diversion> {
+    SETTINGS.iter().find(|row| row.name == key)
+}
+
+/// Finds the row of an option, with or without its value behind `=`.
+pub fn option(word: &str) -> Option<&'static Diversion> {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    OPTIONS.iter().find(|row| row.name == name)
+}
+
+impl Diversion {
+    /// Whether a name is this row's.
+    pub fn is_named(&self, name: &str) -> bool {
+        let name = name.as_bytes();
+        match self.name.split_once('*') {
+            None => name.eq_ignore_ascii_case(self.name.as_bytes()),
+            Some((begins, rest)) => {
+                let (middle, ends) = rest.split_once('*').unwrap_or(("", rest));
+                let inner = name.get(begins.len()..name.len().saturating_sub(ends.len()));
+                let inner = inner.filter(|inner| holds(inner, middle.as_bytes()));
+                inner.is_some()
+                    && name[..begins.len()].eq_ignore_ascii_case(begins.as_bytes())
+                    && name[name.len() - ends.len()..].eq_ignore_ascii_case(ends.as_bytes())
+            }
+        }
+    }
+
+    /// Returns a name that the row matches, for tests and texts.
+    pub fn example(&self) -> String {
+        self.name.replace('*', "X_")
+    }
+}
+
+fn holds(text: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_found_by_its_name_and_no_ordinary_variable_is() {
+        for row in VARIABLES {
+            let found = variable(&row.example());
+            assert_eq!(found.map(|found| found.reach), Some(row.reach), "{}", row.name);
+        }
+        for name in ["https_proxy", "ANTHROPIC_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL", "CLAUDE_CODE_HTTPS_PROXY"] {
+            assert_eq!(variable(name).map(|row| row.reach), Some(Reach::Requests), "{name}");
+        }
+        let ordinary = [
+            "JAVA_HOME",
+            "VITE_API_BASE_URL",
+            "NODE_ENV",
+            "ANTHROPIC_MODEL",
+            "CARGO_HOME",
+            "BASH_DEFAULT_TIMEOUT_MS",
+            "MAX_THINKING_TOKENS",
+            "XDG_CONFIG_HOME",
+            "DOCKER_HTTP_PROXY",
+            "PYTHONPATH",
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+            "ANTHROPIC_BASE",
+            "ANTHROPIC_BASE_UR",
+            "",
+            "*",
+            "LD_",
+            "FUSEBO",
+        ];
+        for name in ordinary {
+            assert_eq!(variable(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_starts_is_diverted_by_less() {
+        for (name, diverts) in [
+            ("CLAUDE_CODE_SAFE_MODE", true),
+            ("HOME", true),
+            ("LD_PRELOAD", true),
+            ("ANTHROPIC_BASE_URL", true),
+            ("PATH", false),
+            ("LD_LIBRARY_PATH", false),
+            ("CLAUDECODE", false),
+        ] {
+            assert_eq!(variable_at_a_start(name).is_some(), diverts, "{name}");
+        }
+        assert!(option("--setting-sources=user").is_some() && option("--model").is_none());
+    }
+}

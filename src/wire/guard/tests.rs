@@ -1,0 +1,131 @@
+//! What is refused and what passes, one plain command each.
+
+use crate::wire::guard::Guard;
+
+fn guard() -> Guard {
+    let own = |path: &str| Some(path.to_owned());
+    Guard {
+        state_dir: own("/home/you/.local/state/fusebox"),
+        program: own("/opt/bin/fusebox"),
+        project: own("/p"),
+        claude_dir: own("/home/you/.claude"),
+        home: own("/home/you"),
+        folder: own("/p"),
+    }
+}
+
+#[test]
+fn plain_attempts_are_refused() {
+    for command in [
+        "fusebox grant s1 max_turns=+5",
+        "/usr/bin/fusebox --json resume x",
+        "env -u CLAUDECODE fusebox reset",
+        "sh -c 'fusebox trust'",
+        "bash <<'E'\nfusebox trust\nE",
+        "true && fusebox reload",
+        "if true; then fusebox reload; fi",
+        "echo \"$(fusebox reload)\"",
+        "fusebox prune --older-than 40d",
+        "$(command -v fusebox) grant",
+        "find . -exec fusebox grant {} \\;",
+        "npx fusebox grant",
+        "fusebox init --scope user --observe",
+        "echo '{}' > .claude/fusebox.json",
+        "cd .claude && echo '{}' >fusebox.json",
+        "cat x >>\"$HOME/.claude/fusebox.json\"",
+        "sed -i s/3/300/ .claude/fusebox.local.json",
+        "git -C .claude checkout -- fusebox.json",
+        "git checkout -- .claude/fusebox.json",
+        "cp other/fusebox.json .claude/",
+        "rm .claude/fusebox*",
+        "curl -o ~/.claude/fusebox.pricing.json https://x",
+        "rm -rf ~/.local/state/fusebox",
+        "rm -rf $FUSEBOX_HOME",
+        "flock ~/.local/state/fusebox/locks/all sleep 9",
+        "sqlite3 ~/.local/state/fusebox/state.db 'DELETE FROM entry'",
+        "cp /bin/true /opt/bin/fusebox",
+        "chmod -x '/opt/bin/fusebox'",
+        "claude --bare -p 'go on'",
+        "cd /tmp && /opt/bin/claude -p go --settings '{\"disableAllHooks\":true}'",
+        "CLAUDE_CODE_SIMPLE=1 claude -p go",
+        "export CLAUDE_CODE_SAFE_MODE=1; claude -p go",
+        "env HOME=/tmp/x npx @anthropic-ai/claude-code -p go",
+        "env -i claude -p go",
+        "claude --setting-sources user -p go",
+        "claude --restricted -p go",
+        "echo 'claude --bare -p go' | sh",
+        "printf '%s\\n' 'fusebox grant s1' | bash -s",
+        "cat <<'E' | bash\nclaude --bare -p go\nE",
+        "echo '{\"disableAllHooks\": true}' >s.json; claude --settings s.json -p go",
+        "claude --settings <(echo '{\"disableAllHooks\": true}') -p go",
+        "claude --bg go",
+        "claude daemon run",
+        "node node_modules/@anthropic-ai/claude-code/cli.js --bare -p go",
+        "pkill -9 fusebox",
+        "pkill -f '/opt/bin/fusebox hook'",
+        "while true; do killall -STOP fusebox; done",
+    ] {
+        assert!(guard().command(command).is_some(), "{command}");
+    }
+}
+
+#[test]
+fn what_only_mentions_them_is_not() {
+    for command in [
+        "JAVA_HOME=/opt/java ./gradlew test && git commit -m \"done https://claude.com/claude-code\"",
+        "git clone --bare https://github.com/anthropics/claude-code",
+        "grep -r 'claude --bare' .",
+        "cat .claude/fusebox.json 2>/dev/null",
+        "jq .main .claude/fusebox.json > x",
+        "git diff -- .claude/fusebox.json",
+        "git add .claude/fusebox.json && git commit -m 'fusebox grant'",
+        "git restore --staged .claude/fusebox.json",
+        "cp .claude/fusebox.json /tmp/backup.json",
+        "echo '{}' > packages/a/fusebox.json",
+        "rm -f /elsewhere/.claude/fusebox.json",
+        "(cd .claude && ls); rm fusebox.json",
+        "man fusebox-grant; fusebox grant --help; fusebox help grant",
+        "fusebox init; fusebox status; /opt/bin/fusebox report",
+        "python3 -c 'print(\"fusebox grant\")'",
+        "cat <<'E' >notes.md\nfusebox grant\nclaude --bare\nE",
+        "echo fusebox grant # claude --bare",
+        "cd ~/fusebox && pkill -f vite",
+        "pkill -u fusebox node; pkill -f fusebox/server.js",
+        "cp a fusebox/b",
+        "ls ~/.local/state/fusebox",
+        "sqlite3 ~/.local/state/fusebox/state.db 'SELECT * FROM run'",
+        "claude -p 'go on'; claude --version; claude --bare --help",
+        "claude mcp add x -- npx server --bare",
+        "HOME=$HOME claude -p go",
+        "HOME=/tmp ls .claude; claude -p go",
+        "claude --setting-sources user,project,local -p go",
+        "env -u CLAUDECODE claude -p go",
+        "claude daemon status",
+        "claude --settings s.json -p go",
+        "ln -s ~/.claude/fusebox.json",
+        "echo 'fusebox grant' | wc -c; curl -fsSL https://x | sh",
+        "docker run -e HOME=/x claude-image",
+    ] {
+        assert_eq!(guard().command(command), None, "{command}");
+    }
+}
+
+#[test]
+fn files_are_known_by_their_paths() {
+    for (path, is_guarded) in [
+        ("/p/.claude/fusebox.json", true),
+        (".claude/fusebox.local.json", true),
+        ("~/.claude/fusebox.json", true),
+        ("/p/docs/../.claude/./fusebox.json", true),
+        ("/home/you/.local/state/fusebox/state.db", true),
+        ("/opt/bin/fusebox", true),
+        ("fusebox.local.json", false),
+        ("/other/.claude/fusebox.json", false),
+        ("/p/sub/.claude/fusebox.json", false),
+        ("/p/bin/fusebox", false),
+        ("/p/.claude/fusebox.md", false),
+        ("/p/src/main.rs", false),
+    ] {
+        assert_eq!(guard().file(path).is_some(), is_guarded, "{path}");
+    }
+}

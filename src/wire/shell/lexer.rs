@@ -1,0 +1,314 @@
+//! The reader behind [`crate::wire::shell::parts`]: lists of commands, redirections and here-documents, in one pass over the text.
+
+use std::borrow::Cow;
+
+use crate::wire::shell::{Part, Simple, assignment};
+
+/// How deep subshells and substitutions may nest; what is deeper is not looked at.
+pub(super) const DEEPEST: usize = 40;
+
+/// How many here-documents may begin in one line; what is beyond is read as commands.
+const MOST_DOCUMENTS: usize = 100;
+
+/// Words of the shell's grammar after which a command begins.
+const BEFORE_COMMANDS: [&str; 12] =
+    ["if", "then", "elif", "else", "do", "while", "until", "!", "{", "coproc", "fi", "done"];
+
+/// Which end a list of commands waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// The end of the text.
+    End,
+    /// A parenthesis.
+    Parenthesis,
+}
+
+/// A here-document whose lines come after the next newline.
+struct HereDocument<'a> {
+    /// The line that ends it.
+    delimiter: Cow<'a, str>,
+    /// Whether tabs before its lines do not count.
+    strips_tabs: bool,
+    /// Whether a shell expands what is in it.
+    expands: bool,
+    /// How deep its command is nested.
+    depth: usize,
+    /// The place of its command among the parts, once that is read.
+    command: Option<usize>,
+}
+
+pub(super) struct Lexer<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    /// Where what is read ends: the text, or a part of it.
+    pub(super) end: usize,
+    pub(super) depth: usize,
+    pub(super) parts: Vec<Part<'a>>,
+    documents: Vec<HereDocument<'a>>,
+}
+
+/// One list of commands while it is read.
+struct List<'a> {
+    command: Simple<'a>,
+    /// Whether the next words are the patterns of a `case`.
+    in_pattern: bool,
+    cases: usize,
+}
+
+impl List<'_> {
+    /// Whether `((` is arithmetic here: at the start of a command, and after `for`.
+    fn may_be_arithmetic(&self) -> bool {
+        self.command.words.first().is_none_or(|word| word.text == "for")
+    }
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(text: &'a str) -> Lexer<'a> {
+        Lexer { text, at: 0, end: text.len(), depth: 0, parts: Vec::new(), documents: Vec::new() }
+    }
+
+    pub(super) fn read(mut self) -> Vec<Part<'a>> {
+        self.list(Until::End);
+        self.parts
+    }
+
+    pub(super) fn peek(&self, ahead: usize) -> Option<u8> {
+        let at = self.at + ahead;
+        if at < self.end { self.text.as_bytes().get(at).copied() } else { None }
+    }
+
+    pub(super) fn starts(&self, words: &str) -> bool {
+        self.text.as_bytes().get(self.at..self.end).is_some_and(|rest| rest.starts_with(words.as_bytes()))
+    }
+
+    /// Reads commands up to the end of the text, or past the parenthesis that closes them.
+    pub(super) fn list(&mut self, until: Until) {
+        let mut list = List { command: Simple::default(), in_pattern: false, cases: 0 };
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\\' if self.starts("\\\n") => self.at += 2,
+                b'\n' => {
+                    self.finish(&mut list);
+                    self.at += 1;
+                    self.here_documents();
+                }
+                b'#' => self.comment(),
+                b'&' if self.peek(1) == Some(b'>') => self.redirection(&mut list),
+                b';' | b'&' | b'|' => self.separator(&mut list),
+                b'<' | b'>' if self.peek(1) == Some(b'(') => self.word(&mut list),
+                b'<' | b'>' => self.redirection(&mut list),
+                b'(' => self.parenthesis(&mut list),
+                b')' if list.in_pattern => {
+                    list.command = Simple::default();
+                    list.in_pattern = false;
+                    self.at += 1;
+                }
+                b')' => {
+                    self.finish(&mut list);
+                    self.at += 1;
+                    if until == Until::Parenthesis {
+                        return;
+                    }
+                }
+                _ => self.word(&mut list),
+            }
+        }
+        self.finish(&mut list);
+        if self.depth == 0 {
+            self.here_documents();
+        }
+    }
+
+    /// Takes the command at hand as complete.
+    fn finish(&mut self, list: &mut List<'a>) {
+        let place = self.parts.len();
+        for document in self.documents.iter_mut().filter(|document| document.depth == self.depth) {
+            document.command.get_or_insert(place);
+        }
+        if list.in_pattern {
+            return;
+        }
+        let command = std::mem::take(&mut list.command);
+        let is_empty = command == Simple::default();
+        if !is_empty || self.documents.iter().any(|document| document.command == Some(place)) {
+            self.parts.push(Part::Command(command));
+        }
+    }
+
+    fn separator(&mut self, list: &mut List<'a>) {
+        if list.in_pattern {
+            self.at += 1;
+            return;
+        }
+        self.finish(list);
+        let ends_case = self.starts(";;") || self.starts(";&");
+        list.in_pattern = ends_case && list.cases > 0;
+        self.at += if ends_case { 2 } else { 1 };
+    }
+
+    fn comment(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..self.end];
+        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    }
+
+    fn parenthesis(&mut self, list: &mut List<'a>) {
+        let doubled = self.peek(1) == Some(b'(');
+        if list.in_pattern {
+            // A pattern may have one before it.
+            self.at += 1;
+        } else if doubled && list.may_be_arithmetic() && self.skip_arithmetic(0) {
+            // It runs nothing.
+        } else if self.peek(1) == Some(b')') && list.command.words.len() == 1 {
+            // A function is defined: its body follows.
+            list.command = Simple::default();
+            self.at += 2;
+        } else {
+            self.finish(list);
+            self.at += 1;
+            self.nested();
+        }
+    }
+
+    /// Reads the commands of a subshell or substitution, from behind its parenthesis.
+    pub(super) fn nested(&mut self) {
+        if self.depth >= DEEPEST {
+            self.at = self.end;
+            return;
+        }
+        self.depth += 1;
+        self.parts.push(Part::Open);
+        self.list(Until::Parenthesis);
+        self.parts.push(Part::Close);
+        self.depth -= 1;
+    }
+
+    /// Reads a redirection, and notes the file that it writes.
+    fn redirection(&mut self, list: &mut List<'a>) {
+        const OPERATORS: [(&str, bool); 12] = [
+            ("&>>", true),
+            ("&>", true),
+            ("<<<", false),
+            ("<<-", false),
+            ("<<", false),
+            ("<&", false),
+            ("<>", true),
+            ("<", false),
+            (">>", true),
+            (">&", true),
+            (">|", true),
+            (">", true),
+        ];
+        let Some((operator, writes)) = OPERATORS.into_iter().find(|(operator, _)| self.starts(operator)) else {
+            self.at += 1;
+            return;
+        };
+        self.at += operator.len();
+        while matches!(self.peek(0), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        let start = self.at;
+        let target = self.read_word();
+        match operator {
+            "<<" | "<<-" if self.documents.len() < MOST_DOCUMENTS => {
+                let raw = &self.text[start..target.end];
+                self.documents.push(HereDocument {
+                    delimiter: target.text,
+                    strips_tabs: operator == "<<-",
+                    expands: !raw.contains(['\'', '"', '\\']),
+                    depth: self.depth,
+                    command: None,
+                });
+            }
+            "<<<" => list.command.input.push(target.text),
+            // A copy of another descriptor is no file.
+            ">&" if target.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {}
+            _ if writes => list.command.writes.push(target),
+            _ => {}
+        }
+    }
+
+    /// Takes in the lines of the here-documents whose commands have been read.
+    fn here_documents(&mut self) {
+        for document in std::mem::take(&mut self.documents) {
+            let start = self.at;
+            let mut end = self.end;
+            while self.at < self.end {
+                let rest = &self.text[self.at..self.end];
+                let line = rest.split('\n').next().unwrap_or(rest);
+                let bare = if document.strips_tabs { line.trim_start_matches('\t') } else { line };
+                let next = (self.at + line.len() + 1).min(self.end);
+                if bare == document.delimiter {
+                    end = self.at;
+                    self.at = next;
+                    break;
+                }
+                self.at = next;
+            }
+            let body = &self.text[start..end];
+            if let Some(Part::Command(command)) = document.command.and_then(|place| self.parts.get_mut(place)) {
+                command.input.push(Cow::Borrowed(body));
+            }
+            if document.expands && body.contains(['$', '`']) {
+                self.within(start, end, Self::expansions);
+            }
+        }
+    }
+
+    /// Reads a stretch of the text, and goes on where it stood.
+    pub(super) fn within(&mut self, start: usize, end: usize, read: fn(&mut Self)) {
+        let (at, old_end) = (self.at, self.end);
+        (self.at, self.end) = (start, end);
+        read(self);
+        (self.at, self.end) = (at, old_end);
+    }
+
+    /// Reads the substitutions of text that is no command.
+    fn expansions(&mut self) {
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\\' => self.at += 2,
+                b'$' | b'`' => self.expansion(true),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Reads a word, and takes it into the command at hand as what it is there.
+    fn word(&mut self, list: &mut List<'a>) {
+        let start = self.at;
+        let word = self.read_word();
+        if self.at == start {
+            // Nothing that a word can begin with.
+            self.at += 1;
+            return;
+        }
+        let raw = &self.text[start..word.end];
+        let command = &mut list.command;
+        let names_descriptor = matches!(self.peek(0), Some(b'<' | b'>'));
+        if names_descriptor && raw.bytes().all(|byte| byte.is_ascii_digit()) {
+            return;
+        }
+        if !command.words.is_empty() {
+            let starts_case = command.words[0].text == "case" && raw == "in";
+            command.words.push(word);
+            if starts_case {
+                list.cases += 1;
+                self.finish(list);
+                list.in_pattern = true;
+            }
+        } else if raw == "esac" && list.cases > 0 {
+            list.cases -= 1;
+            list.in_pattern = false;
+        } else if assignment(raw).is_some() {
+            command.assignments.push(word);
+        } else if raw == "function" {
+            while matches!(self.peek(0), Some(b' ' | b'\t')) {
+                self.at += 1;
+            }
+            let _name = self.read_word();
+        } else if raw != "}" && !BEFORE_COMMANDS.contains(&raw) {
+            command.words.push(word);
+        }
+    }
+}

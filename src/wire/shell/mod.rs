@@ -1,0 +1,173 @@
+//! A shell command's text as simple commands: words without their quotes, assignments, redirections, here-documents.
+//!
+//! It reads what POSIX shells, bash and zsh share, and expands nothing. Text that no shell would take is read as far as it goes.
+
+pub mod invocation;
+mod lexer;
+mod words;
+
+use std::borrow::Cow;
+
+/// One word, without its quotes. What a shell would expand in it stands as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word<'a> {
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// Where the word ends in the command's text, in bytes.
+    pub end: usize,
+}
+
+/// One command with its arguments, as a shell runs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Simple<'a> {
+    /// The assignments before it: `NAME=value`.
+    pub assignments: Vec<Word<'a>>,
+    /// Its name and arguments; empty where there are only assignments or redirections.
+    pub words: Vec<Word<'a>>,
+    /// The files that its redirections write.
+    pub writes: Vec<Word<'a>>,
+    /// The here-documents and here-strings that it reads.
+    pub input: Vec<Cow<'a, str>>,
+}
+
+/// A part of a shell command, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// A command that runs.
+    Command(Simple<'a>),
+    /// A subshell or substitution begins: its folder and variables are its own.
+    Open,
+    /// It ends.
+    Close,
+}
+
+/// Splits a shell command into its parts.
+pub fn parts(text: &str) -> Vec<Part<'_>> {
+    lexer::Lexer::new(text).read()
+}
+
+/// Returns the last part of a path.
+pub fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the program that a substitution looks up or names: `$(command -v make)`, `` `which make` ``.
+pub fn substituted(word: &str) -> Option<&str> {
+    let inner = word.strip_prefix("$(").and_then(|inner| inner.strip_suffix(')'));
+    let inner = inner.or_else(|| word.strip_prefix('`').and_then(|inner| inner.strip_suffix('`')))?;
+    let mut words = inner.split_whitespace();
+    let looks_up = ["command", "which", "type", "echo", "printf", "readlink", "realpath"].contains(&words.next()?);
+    words.next_back().filter(|_| looks_up)
+}
+
+/// Splits an assignment into its name and value; nothing where a word is none.
+pub fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let starts = name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    (starts && name.bytes().all(is_name)).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes parts as lines: assignments, the words, `>` before files, `<` before what is read.
+    fn told(text: &str) -> String {
+        let show = |part: Part| match part {
+            Part::Open => "(".to_owned(),
+            Part::Close => ")".to_owned(),
+            Part::Command(it) => {
+                let mut told: Vec<String> = Vec::new();
+                told.extend(it.assignments.iter().map(|word| format!("[{}]", word.text)));
+                told.extend(it.words.iter().map(|word| word.text.replace('\n', "\\n")));
+                told.extend(it.writes.iter().map(|word| format!(">{}", word.text)));
+                told.extend(it.input.iter().map(|text| format!("<{}", text.replace('\n', "\\n"))));
+                told.join("|")
+            }
+        };
+        parts(text).into_iter().map(show).collect::<Vec<_>>().join(" ; ")
+    }
+
+    #[test]
+    fn commands_are_read_as_a_shell_does() {
+        for (text, read) in [
+            ("", ""),
+            ("ls -l", "ls|-l"),
+            ("a && b || c; d & e\nf | g |& h", "a ; b ; c ; d ; e ; f ; g ; h"),
+            ("echo 'a b' \"c d\" e\\ f g''h", "echo|a b|c d|e f|gh"),
+            ("echo \"a \\\" $x \\$y\" '\\'", "echo|a \" $x $y|\\"),
+            ("echo $'a\\'b\\n' $\"c\"", "echo|a'b\\n|c"),
+            ("a \\\n b", "a|b"),
+            ("A=1 B='2 3' make", "[A=1]|[B=2 3]|make"),
+            ("A=1; export A B=2", "[A=1] ; export|A|B=2"),
+            ("a=(x 'y z' w) ls", "[a=(x 'y z' w)]|ls"),
+            ("make A=1", "make|A=1"),
+            ("a # b; c\nd", "a ; d"),
+            ("a#b c", "a#b|c"),
+            ("ls >out 2>&1 <in 2>>err &>all >|x 3<>rw >&both", "ls|>out|>err|>all|>x|>rw|>both"),
+            ("ls 2 >x", "ls|2|>x"),
+            ("echo 12>x", "echo|>x"),
+            ("( cd a; b )", "( ; cd|a ; b ; )"),
+            ("{ a; b; } >x", "a ; b ; >x"),
+            ("if a; then b; else c; fi", "a ; b ; c"),
+            ("for i in 1 2; do a $i; done", "for|i|in|1|2 ; a|$i"),
+            ("while ! a; do b; done >x", "a ; b ; >x"),
+            ("case $x in a|b) c ;; (d) e;; esac; f", "case|$x|in ; c ; e ; f"),
+            ("x=$(case a in a) b;; esac); c", "( ; case|a|in ; b ; ) ; [x=$(case a in a) b;; esac)] ; c"),
+            ("f() { a; }; f", "a ; f"),
+            ("function f { a; }", "a"),
+            ("time -p a", "time|-p|a"),
+            ("echo $(a 'b)' \"$(c)\") d", "( ; ( ; c ; ) ; a|b)|$(c) ; ) ; echo|$(a 'b)' \"$(c)\")|d"),
+            ("echo \"$(a \"b c\")\"", "( ; a|b c ; ) ; echo|$(a \"b c\")"),
+            ("echo `a b` \"`c`\"", "( ; a|b ; ) ; ( ; c ; ) ; echo|`a b`|`c`"),
+            ("echo $((1 << 4)) ${a:-\"}\"} ${b//\\}/} x", "echo|$((1 << 4))|${a:-\"}\"}|${b//\\}/}|x"),
+            ("echo \"${a:-it's}\" b", "echo|${a:-it's}|b"),
+            ("echo ${a:-$(b c)}", "( ; b|c ; ) ; echo|${a:-$(b c)}"),
+            ("(( a < 3 )) && b", "b"),
+            ("[[ $a == b && $c > d ]] && e", "[[|$a|==|b ; $c|]]|>d ; e"),
+            ("diff <(a b) >(c)", "( ; a|b ; ) ; ( ; c ; ) ; diff|<(a b)|>(c)"),
+            ("cat <<E >x && b\n$(c) `d` it's\nE\ne", "cat|>x|<$(c) `d` it's\\n ; b ; ( ; c ; ) ; ( ; d ; ) ; e"),
+            ("cat <<'E'\n$(c)\nE\nd", "cat|<$(c)\\n ; d"),
+            ("cat <<-\\E <<F\n\ta\n\tE\nb\nF\n", "cat|<\ta\\n|<b\\n"),
+            ("sh <<<'a b'", "sh|<a b"),
+            ("cat <<E", "cat|<"),
+            ("x=$(cat <<'E'\na ) b\nE\n); c", "( ; cat|<a ) b\\n ; ) ; [x=$(cat <<'E'\na ) b\nE\n)] ; c"),
+            ("echo 'open", "echo|open"),
+            ("echo \"$(a", "( ; a ; ) ; echo|$(a"),
+            ("a ) b", "a ; b"),
+            ("echo ü 'ü'x", "echo|ü|üx"),
+        ] {
+            assert_eq!(told(text), read, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_that_nests_without_end_does_not_fill_the_stack() {
+        for nest in ["$(", "`", "(", "\"$(", "${", "<(", "$((", "\"${", "a=(", "case x in a)", "<<E\n", "$'", "(("] {
+            let text = nest.repeat(200_000 / nest.len());
+            assert!(parts(&text).len() <= text.len() + 2, "{nest}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_text_is_read_and_ends_of_words_lie_in_it(
+            pieces in proptest::collection::vec(proptest::sample::select(vec![
+                "a", "'", "\"", "$(", ")", "`", "\\", "<<E", "\nE\n", "\n", ";", "${", "}", "((", "))", "#", ">", "ü", "$'", "case x in",
+                "esac", " ", "&", "|", "a=(",
+            ]), 0..40)
+        ) {
+            let text = pieces.concat();
+            for part in parts(&text) {
+                if let Part::Command(simple) = part {
+                    let words = simple.words.iter().chain(&simple.assignments).chain(&simple.writes);
+                    for word in words {
+                        assert!(text.is_char_boundary(word.end), "{text:?} {word:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Words: quotes, expansions and substitutions, whose commands become parts of their own.
+
+use std::borrow::Cow;
+
+use crate::bytes;
+use crate::wire::shell::lexer::{DEEPEST, Lexer, Until};
+use crate::wire::shell::{Part, Word, assignment};
+
+impl<'a> Lexer<'a> {
+    /// Reads one word. What is quoted loses its quotes; substitutions are read as commands, and stand in the word as written.
+    pub(super) fn read_word(&mut self) -> Word<'a> {
+        let start = self.at;
+        // The word so far where it is not the text as written, and from where on it still is.
+        let mut changed: Option<String> = None;
+        let mut from = start;
+        if matches!(self.peek(0), Some(b'<' | b'>')) && self.peek(1) == Some(b'(') {
+            self.at += 2;
+            self.nested();
+        }
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b')' => break,
+                b'(' if self.is_array(start) => self.array(),
+                b'(' => break,
+                b'\'' | b'"' | b'\\' => {
+                    let text = changed.get_or_insert_default();
+                    text.push_str(&self.text[from..self.at]);
+                    from = self.quoted(byte, changed.get_or_insert_default());
+                }
+                b'$' if matches!(self.peek(1), Some(b'\'' | b'"')) => {
+                    let text = changed.get_or_insert_default();
+                    text.push_str(&self.text[from..self.at]);
+                    self.at += 1;
+                    let quote = if self.peek(0) == Some(b'\'') { b'$' } else { b'"' };
+                    from = self.quoted(quote, changed.get_or_insert_default());
+                }
+                b'$' | b'`' => self.expansion(false),
+                _ => self.at += 1,
+            }
+        }
+        let rest = &self.text[from..self.at];
+        let text = match changed {
+            None => Cow::Borrowed(rest),
+            Some(text) => Cow::Owned(text + rest),
+        };
+        Word { text, end: self.at }
+    }
+
+    /// Whether a parenthesis opens the elements of an array: `NAME=(`.
+    fn is_array(&self, start: usize) -> bool {
+        self.at > start && self.text.as_bytes()[self.at - 1] == b'=' && assignment(&self.text[start..self.at]).is_some()
+    }
+
+    fn array(&mut self) {
+        if self.depth >= DEEPEST {
+            self.at = self.end;
+            return;
+        }
+        self.depth += 1;
+        self.elements();
+        self.depth -= 1;
+    }
+
+    fn elements(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b')' => {
+                    self.at += 1;
+                    return;
+                }
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' => self.at += 1,
+                _ => {
+                    self.read_word();
+                }
+            }
+        }
+    }
+
+    /// Reads what a quote or backslash opens, adds it to the word, and returns where the word goes on.
+    fn quoted(&mut self, quote: u8, into: &mut String) -> usize {
+        match quote {
+            b'\\' => {
+                let escaped = self.text[self.at + 1..self.end].chars().next();
+                into.extend(escaped.filter(|c| *c != '\n'));
+                self.at += 1 + escaped.map_or(0, char::len_utf8);
+            }
+            b'\'' => {
+                let inner = &self.text[self.at + 1..self.end];
+                let length = bytes::first(b'\'', inner.as_bytes()).unwrap_or(inner.len());
+                into.push_str(&inner[..length]);
+                self.at = (self.at + length + 2).min(self.end);
+            }
+            b'$' => self.ansi_quoted(into),
+            _ => self.double_quoted(into),
+        }
+        self.at
+    }
+
+    /// Reads `$'…'`, from its quote on; of its escapes those that stand for another character than theirs are left as they are.
+    fn ansi_quoted(&mut self, into: &mut String) {
+        self.at += 1;
+        let mut from = self.at;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\'' => break,
+                b'\\' => {
+                    into.push_str(&self.text[from..self.at]);
+                    let escaped = self.text[self.at + 1..self.end].chars().next();
+                    into.extend(escaped.map(|c| if c == 'n' { '\n' } else { c }));
+                    self.at += 1 + escaped.map_or(0, char::len_utf8);
+                    from = self.at;
+                }
+                _ => self.at += 1,
+            }
+        }
+        into.push_str(&self.text[from..self.at]);
+        self.at = (self.at + 1).min(self.end);
+    }
+
+    fn double_quoted(&mut self, into: &mut String) {
+        self.at += 1;
+        let mut from = self.at;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'"' => break,
+                b'\\' if matches!(self.peek(1), Some(b'"' | b'\\' | b'$' | b'`' | b'\n')) => {
+                    into.push_str(&self.text[from..self.at]);
+                    from = if self.peek(1) == Some(b'\n') { self.at + 2 } else { self.at + 1 };
+                    self.at += 2;
+                }
+                b'$' | b'`' => self.expansion(true),
+                _ => self.at += 1,
+            }
+        }
+        into.push_str(&self.text[from..self.at]);
+        self.at = (self.at + 1).min(self.end);
+    }
+
+    /// Reads what a `$` or backtick opens; its commands become parts.
+    pub(super) fn expansion(&mut self, in_quotes: bool) {
+        if self.peek(0) == Some(b'`') {
+            let inner = self.at + 1;
+            self.at = inner;
+            while let Some(byte) = self.peek(0).filter(|byte| *byte != b'`') {
+                self.at += if byte == b'\\' { 2 } else { 1 };
+            }
+            self.at = self.at.min(self.end);
+            if self.depth < DEEPEST {
+                self.depth += 1;
+                self.parts.push(Part::Open);
+                self.within(inner, self.at, |lexer| lexer.list(Until::End));
+                self.parts.push(Part::Close);
+                self.depth -= 1;
+            }
+            self.at = (self.at + 1).min(self.end);
+        } else if self.starts("$((") && self.skip_arithmetic(1) {
+            // It runs nothing.
+        } else if self.starts("$(") {
+            self.at += 2;
+            self.nested();
+        } else if self.starts("${") {
+            self.at += 2;
+            self.braces(in_quotes);
+        } else {
+            self.at += 1;
+        }
+    }
+
+    /// Reads `${…}` from behind its brace.
+    fn braces(&mut self, in_quotes: bool) {
+        if self.depth >= DEEPEST {
+            self.at = self.end;
+            return;
+        }
+        self.depth += 1;
+        let mut unused = String::new();
+        while let Some(byte) = self.peek(0).filter(|byte| *byte != b'}') {
+            match byte {
+                b'\\' => self.at = (self.at + 1 + self.escaped_len()).min(self.end),
+                b'\'' if in_quotes => self.at += 1,
+                b'\'' | b'"' => {
+                    self.quoted(byte, &mut unused);
+                }
+                b'$' | b'`' => self.expansion(in_quotes),
+                _ => self.at += 1,
+            }
+        }
+        self.at = (self.at + 1).min(self.end);
+        self.depth -= 1;
+    }
+
+    fn escaped_len(&self) -> usize {
+        self.text[self.at + 1..self.end].chars().next().map_or(0, char::len_utf8)
+    }
+
+    /// Skips `((…))` that begins so many bytes further on; nothing where it is none.
+    pub(super) fn skip_arithmetic(&mut self, ahead: usize) -> bool {
+        let bytes = &self.text.as_bytes()[..self.end];
+        let (mut open, mut at, mut last) = (0_usize, self.at + ahead, 0);
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'(' => open += 1,
+                b')' if open == 1 => {
+                    let is_arithmetic = last + 1 == at;
+                    self.at = if is_arithmetic { at + 1 } else { self.at };
+                    return is_arithmetic;
+                }
+                b')' => {
+                    open -= 1;
+                    last = at;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        false
+    }
+}

@@ -1,0 +1,83 @@
+//! Hooks of the agent's own that prolong its turns, or take time.
+
+use serde_json::{Value, json};
+
+use crate::adversary::{Attempt, Outcome};
+use crate::lab::Lab;
+use crate::script::{Script, agent, call, child, main, say, work};
+
+pub const ATTEMPTS: &[Attempt] = &[
+    Attempt {
+        tries: "a `Stop` hook of its own prolongs every turn",
+        outcome: Outcome::NoEffect,
+        then: "where the next request would pass a limit, the turn ends for good, whatever the hook answers",
+        scenario: "an_own_stop_hook_prolongs_no_turn_beyond_its_limits",
+    },
+    Attempt {
+        tries: "a `SubagentStop` hook of its own prolongs every turn of its subagents",
+        outcome: Outcome::NoEffect,
+        then: "the same at the end of a subagent's turn",
+        scenario: "an_own_subagent_stop_hook_prolongs_no_turn_beyond_its_limits",
+    },
+    Attempt {
+        tries: "does its work in a `PreToolUse` hook of its own",
+        outcome: Outcome::NoEffect,
+        then: "the hook's time is working time: only a dialog that was announced is a wait for a person",
+        scenario: "the_time_of_an_own_hook_is_working_time",
+    },
+];
+
+/// Adds a hook of the agent's own beside Fusebox's.
+fn own_hook(lab: &Lab, event: &str, command: &str) {
+    let path = lab.project().join(".claude/settings.local.json");
+    let mut settings: Value =
+        std::fs::read(&path).map_or_else(|_| json!({}), |text| serde_json::from_slice(&text).unwrap());
+    let groups = settings["hooks"][event].as_array().cloned().unwrap_or_default();
+    let own = json!({"hooks": [{"type": "command", "command": command}]});
+    settings["hooks"][event] = groups.into_iter().chain([own]).collect();
+    lab.write(".claude/settings.local.json", &settings.to_string());
+}
+
+/// Sends the agent back at every end of its turn.
+const GO_ON: &str = r#"echo '{"decision":"block","reason":"go on"}'"#;
+
+/// Runs agents whose every turn is prolonged by a hook of their own.
+fn prolonged(policy: Value, event: &str, scripts: Vec<Script>) -> Lab {
+    let lab = Lab::new(policy, scripts);
+    own_hook(&lab, event, GO_ON);
+    lab.claude("MAIN start", &[]);
+    lab
+}
+
+#[test]
+fn an_own_stop_hook_prolongs_no_turn_beyond_its_limits() {
+    let steps = || vec![main([say("done")]).forever()];
+    for limits in [json!({"max_requests": 3}), json!({"max_cost_usd": 0.02})] {
+        let lab = prolonged(json!({"main": limits, "session": {"max_cost_usd": 5}}), "Stop", steps());
+        assert!(lab.api.requests().len() <= 4, "{limits}: {} requests", lab.api.requests().len());
+        assert_eq!(lab.run_of("main")["status"], "completed", "it ended by itself");
+        assert_eq!(lab.logged("AGENT_WARNING").len(), 1, "{limits}");
+    }
+    let lab = prolonged(json!({"main": {"max_requests": 100}}), "Stop", steps());
+    assert!(lab.api.requests().len() > 6, "the hook of its own did prolong it: {}", lab.api.requests().len());
+}
+
+#[test]
+fn an_own_subagent_stop_hook_prolongs_no_turn_beyond_its_limits() {
+    let scripts =
+        vec![child("CHILD-A", [say("child done")]).forever(), main([call([agent("CHILD-A")]), say("main done")])];
+    let lab = prolonged(json!({"agents": {"*": {"max_requests": 3}}}), "SubagentStop", scripts);
+    assert!(lab.api.requests_of("CHILD-A").len() <= 4, "{} requests", lab.api.requests_of("CHILD-A").len());
+    assert_eq!(lab.run_of("general-purpose")["status"], "completed", "it ended by itself");
+}
+
+#[test]
+fn the_time_of_an_own_hook_is_working_time() {
+    let limits = json!({"max_duration_ms": 6000, "grace_turns": 0, "timeout_action": "terminate"});
+    let lab = Lab::new(json!({"main": limits}), vec![main([call([work()])]).forever()]);
+    own_hook(&lab, "PreToolUse", "sleep 3");
+    lab.claude("MAIN start", &[]);
+    // The second call ends beyond the limit, or is the last before it.
+    assert!(lab.ran().len() <= 3, "{:?}", lab.ran());
+    assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}

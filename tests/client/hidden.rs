@@ -1,0 +1,47 @@
+//! Requests that no transcript shows: web searches, and hooks that ask the model.
+
+use serde_json::json;
+
+use crate::lab::Lab;
+use crate::script::{Step, agent, call, child, main, say, tool, work};
+
+fn searches(count: usize) -> Vec<Step> {
+    let search = || call([tool("WebSearch", json!({"query": "what is new, $N"}))]);
+    (0..count).map(|_| search()).chain([say("main finished")]).collect()
+}
+
+#[test]
+fn searches_end_at_a_cap_on_cost() {
+    // What a search finds makes it dear: 0.1 USD each, and one is taken for 0.07.
+    let found = child("Perform a web search", [say("found it").output(5_000)]).forever();
+    let policy = json!({"session": {"max_cost_usd": 0.3, "grace_turns": 0, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, vec![found, main(searches(12))]);
+    lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests_of("Perform a web search").len(), 3, "{}", lab.story());
+    assert_eq!(lab.run_of("main")["stop_reason"], "cost_budget_exhausted");
+}
+
+#[test]
+fn hooks_that_ask_the_model_are_charged() {
+    let hook = json!([{"hooks": [{"type": "prompt", "prompt": "is this well? $ARGUMENTS"}]}]);
+    let lab = Lab::without_fusebox(vec![main([call([work()])]).forever()]);
+    lab.write(".claude/settings.json", &json!({"hooks": {"PreToolUse": hook}}).to_string());
+    let policy = json!({"session": {"max_cost_usd": 0.1, "grace_turns": 0, "timeout_action": "terminate"}});
+    lab.write(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init"]);
+    lab.claude("MAIN start", &[]);
+    // Each call costs its response and a hook's request, which is taken for 0.022 USD.
+    let made = lab.api.asides().len();
+    assert!((3..=4).contains(&made), "{made} hooks asked the model\n{}", lab.story());
+}
+
+#[test]
+fn agents_with_dear_first_requests_start_one_after_another() {
+    // Each child's only response costs half a dollar.
+    let dear = child("CHILD", [say("child done").output(25_000)]).each();
+    let agents = (0..10).map(|n| agent(&format!("CHILD {n}")));
+    let policy = json!({"session": {"max_cost_usd": 0.1, "grace_turns": 0, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, vec![dear, main([call(agents), say("main finished")])]);
+    lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests_of("CHILD").len(), 1, "{}", lab.story());
+}

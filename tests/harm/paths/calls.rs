@@ -1,0 +1,165 @@
+//! Every kind of hook call, in a session whose caps are used up: main's and its agent's.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::session::Session;
+use crate::stage::Stage;
+
+/// The agent of the session.
+const AGENT: &str = "a1";
+/// What is tried in turn lies in these folders.
+const TRIED: [&str; 4] = ["home", "project", "main", "outside"];
+
+/// One kind of hook call.
+pub struct Call {
+    /// Its name, for people.
+    pub name: String,
+    /// What the hook is told.
+    pub event: Value,
+    /// Whether the worst paths are tried with every kind of thing before it.
+    pub is_worst: bool,
+}
+
+impl Call {
+    /// Returns the call over the cap that follows it; none where it is one.
+    pub fn over_cap(&self, session: &Session) -> Option<Value> {
+        let of_agent = self.event.get("agent_id").is_some();
+        let acting = if of_agent { session.agent(AGENT) } else { session.clone() };
+        (self.event["hook_event_name"] != "PreToolUse").then(|| acting.requests("Read", "t9"))
+    }
+}
+
+/// Returns every kind of call.
+pub fn all(session: &Session) -> Vec<Call> {
+    let agent = session.agent(AGENT);
+    let ended = json!({"stop_hook_active": false, "last_assistant_message": "done", "background_tasks": []});
+    let failed = |session: &Session| {
+        let mut event = session.ends("Read", "t1");
+        event["hook_event_name"] = json!("PostToolUseFailure");
+        event["error"] = json!("no such file");
+        event
+    };
+    let dialog =
+        |session: &Session| session.event("PermissionRequest", &json!({"tool_name": "Read", "tool_input": {}}));
+    let change =
+        json!({"source": "project_settings", "file_path": session.stage.text("project/.claude/settings.json")});
+    let mut resumed = session.starts();
+    resumed["source"] = json!("resume");
+    let mut another = Session::named(session.stage, "s2").starts();
+    another["source"] = json!("startup");
+    let events = [
+        resumed,
+        another,
+        session.prompt(),
+        session.requests("Read", "t8"),
+        session.requests("Agent", "t8"),
+        dialog(session),
+        session.ends("Read", "t1"),
+        failed(session),
+        session.batch("Read", "t1"),
+        session.event("Stop", &ended),
+        session.event("SessionEnd", &json!({"reason": "other"})),
+        session.event("ConfigChange", &change),
+        agent.requests("Read", "u8"),
+        dialog(&agent),
+        agent.ends("Read", "u1"),
+        failed(&agent),
+        agent.batch("Read", "u1"),
+        agent.event("SubagentStart", &json!({})),
+        agent.event("SubagentStop", &ended),
+    ];
+    events.into_iter().map(call).collect()
+}
+
+fn call(event: Value) -> Call {
+    let name = event["hook_event_name"].as_str().unwrap_or_default();
+    let who = if event.get("agent_id").is_some() { "the agent's " } else { "main's " };
+    let what = event["tool_name"].as_str().or(event["source"].as_str()).unwrap_or_default();
+    let is_worst = name == "PreToolUse" && who == "main's " && what == "Read";
+    Call { name: format!("{who}{name} {what}").trim_end().to_owned(), event, is_worst }
+}
+
+/// Makes a stage where every file lies that a client may have, and a session in it that has used up its caps.
+pub fn stage() -> Stage {
+    let rules = json!({"max_turns": 2, "grace_turns": 0, "warn_at": [],
+        "checkpoints": {"file": "steps.json", "required": ["START"]}});
+    let stage = Stage::under(&json!({"main": rules, "agents": {"developer": rules}}));
+    files(&stage);
+    let session = Session::begin(&stage, "s1");
+    session.works("t1");
+    stage.hook().tell(&session.requests("Agent", "t2")).ok();
+    session.append(&session.rows("Agent", "t2"));
+    let agent = session.agent(AGENT);
+    let meta = json!({"agentType": "developer", "toolUseId": "t2", "spawnDepth": 1});
+    stage.write(&agent.transcript().replace(".jsonl", ".meta.json"), format!("{meta}\n"));
+    stage.hook().tell(&agent.event("SubagentStart", &json!({}))).ok();
+    for id in ["u1", "u2"] {
+        agent.works(id);
+    }
+    stage.keep("kept/live");
+    for folder in TRIED {
+        copy(&stage, folder, &format!("kept/{folder}"));
+    }
+    stage
+}
+
+/// Lays every file that a client, a repository or a person may have.
+fn files(stage: &Stage) {
+    let text = "{}";
+    for place in [
+        "home/.claude/settings.json",
+        "project/.claude/settings.json",
+        "project/.claude/settings.local.json",
+        "project/.claude/fusebox.json",
+        "project/.claude/fusebox.local.json",
+    ] {
+        stage.write(place, text);
+    }
+    stage.write("home/.claude/fusebox.pricing.json", json!({"rows": []}).to_string());
+    let agent = "---\nname: developer\ndescription: works\n---\nWork.\n";
+    for place in ["home/.claude/agents/developer.md", "project/.claude/agents/developer.md"] {
+        stage.write(place, agent);
+    }
+    for folder in ["home/.claude/skills/helper", "project/.claude/skills/other", "home/.claude/dev-mods/s1/mod"] {
+        stage.write(&format!("{folder}/hooks/hooks.json"), text);
+    }
+    // The project is a worktree of a repository beside it.
+    stage.write("main/.git/worktrees/project/commondir", "../..\n");
+    stage.write("project/.git", format!("gitdir: {}\n", stage.text("main/.git/worktrees/project")));
+    stage.write("project/.claude/logs/execution-limits.log", "");
+    stage.write("project/steps.json", json!({"execution_checkpoints": []}).to_string());
+    stage.write("outside/victim", "a person's own file\n");
+    stage.write("outside/folder/victim", "a person's own file\n");
+    crowd(&stage.path("many"));
+}
+
+/// Makes a folder with 100,000 entries, of every name that Fusebox looks for.
+fn crowd(folder: &std::path::Path) {
+    fs::create_dir(folder).unwrap();
+    for number in 0..100_000 {
+        let name = match number % 4 {
+            0 => format!("agent-x{number}.jsonl"),
+            1 => format!("{number}.md"),
+            2 => format!("session-{number}"),
+            _ => number.to_string(),
+        };
+        fs::File::create(folder.join(name)).unwrap();
+    }
+}
+
+/// Puts everything back as it was kept.
+pub fn put_back(stage: &Stage) {
+    for folder in TRIED.into_iter().chain(["live"]) {
+        copy(stage, &format!("kept/{folder}"), folder);
+    }
+}
+
+/// Puts a copy of a folder in the place of another, links and modes as they are.
+fn copy(stage: &Stage, from: &str, to: &str) {
+    let script = r#"chmod -f u+rwx "$2"; { rm -rf "$2" || rm -rf "$2"; } 2>/dev/null && mkdir -p "$(dirname "$2")" && cp -a "$1" "$2""#;
+    let done = Command::new("sh").args(["-c", script, "sh", &stage.text(from), &stage.text(to)]).status().unwrap();
+    assert!(done.success(), "{from} to {to}");
+}

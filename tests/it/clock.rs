@@ -1,0 +1,153 @@
+//! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
+//! followed an end that nobody told.
+
+use fusebox::engine::book::{Book, Rulebook};
+use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use fusebox::engine::rules::Rules;
+use fusebox::engine::session::Session;
+use fusebox::engine::step::{Findings, step};
+
+/// No rules at all.
+struct Free;
+
+impl Rulebook for Free {
+    fn main(&self) -> Rules {
+        Rules::default()
+    }
+    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+        Rules::default()
+    }
+    fn discipline(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// The gap between two events, and how much of it the machine sleeps, in milliseconds.
+const GAP: u64 = 60_000;
+const SLEEP: u64 = 40_000;
+
+/// A session whose events come one gap after the other.
+struct Client {
+    book: Book,
+    agent: Agent,
+    at: Moment,
+}
+
+impl Client {
+    fn new(agent: Agent) -> Client {
+        let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
+        Client { book: Book::new(Session { id: "s1".to_owned(), started: at, ..Session::default() }), agent, at }
+    }
+
+    fn tell(&mut self, kind: Kind) {
+        let event = Event {
+            session: "s1".to_owned(),
+            agent: self.agent.clone(),
+            prompt_id: Some("p1".to_owned()),
+            at: self.at,
+            attended: true,
+            kind,
+        };
+        step(&mut self.book, &event, &Findings::default(), &Free);
+    }
+
+    fn pass(&mut self, ms: u64, asleep_ms: u64) {
+        self.at.wall_ms += i64::try_from(ms).unwrap();
+        self.at.mono_ms += ms;
+        self.at.slept_ms += asleep_ms;
+    }
+
+    fn worked_ms(&self) -> u64 {
+        let id = if self.agent == Agent::Main { "p1" } else { "a1" };
+        self.book.run(id).map_or(0, |run| run.tally.duration_ms)
+    }
+}
+
+fn call() -> Call {
+    Call { id: "t1".to_owned(), tool: "Bash".to_owned(), intent: Intent::Plain, prints: Prints::default() }
+}
+
+fn ends(duration_ms: u64) -> Kind {
+    Kind::ToolEnded(call(), Outcome { duration_ms: Some(duration_ms), ..Outcome::default() })
+}
+
+fn begins(agent: &Agent) -> Kind {
+    match agent {
+        Agent::Main => Kind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false },
+        Agent::Sub { .. } => Kind::SubagentStarted,
+    }
+}
+
+fn agents() -> [Agent; 2] {
+    [Agent::Main, Agent::Sub { id: "a1".to_owned(), agent_type: "developer".to_owned() }]
+}
+
+#[test]
+fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
+    let config = || Kind::ConfigChanged { lost: Vec::new() };
+    type Next = (&'static str, fn() -> Kind, bool);
+    let steps: [Next; 7] = [
+        ("a call", || Kind::ToolRequested(call()), true),
+        ("a call's end", || ends(1), true),
+        ("a batch", || Kind::BatchEnded(vec![call()]), true),
+        ("a dialog", || Kind::PermissionRequested, true),
+        ("a compaction", || Kind::SessionStart { source: "compact".to_owned() }, true),
+        ("a client that starts anew", || Kind::SessionStart { source: "resume".to_owned() }, false),
+        ("the session's end", || Kind::SessionEnded, false),
+    ];
+    for agent in agents() {
+        for (name, next, is_work) in steps {
+            for asleep in [0, SLEEP] {
+                let mut client = Client::new(agent.clone());
+                client.tell(begins(&agent));
+                client.pass(GAP, asleep);
+                client.tell(next());
+                let expected = if is_work { GAP - asleep } else { 0 };
+                assert_eq!(client.worked_ms(), expected, "{agent:?}: {name}, {asleep} ms asleep");
+            }
+        }
+        // Settings that change say nothing of work: what comes after them does.
+        let mut client = Client::new(agent.clone());
+        client.tell(begins(&agent));
+        client.pass(GAP, 0);
+        client.tell(config());
+        assert_eq!(client.worked_ms(), 0, "{agent:?}: nobody may have been at work");
+        client.pass(GAP, 0);
+        client.tell(Kind::ToolRequested(call()));
+        assert_eq!(client.worked_ms(), 2 * GAP, "{agent:?}: it was at work all the time");
+    }
+}
+
+#[test]
+fn an_agent_that_starts_again_has_ended_unseen() {
+    let agent = agents()[1].clone();
+    let mut client = Client::new(agent.clone());
+    client.tell(begins(&agent));
+    client.pass(GAP, 0);
+    client.tell(Kind::ToolRequested(call()));
+    client.pass(3_600_000, 0);
+    client.tell(begins(&agent));
+    assert_eq!(client.worked_ms(), GAP);
+}
+
+#[test]
+fn only_a_dialog_is_a_wait_for_a_person() {
+    // A hook holds the call so long before a dialog is announced, where one is, and the dialog is open so long.
+    for agent in agents() {
+        for (held, dialog, asleep, ran) in
+            [(8_000, None, 0, 100), (8_000, Some(5_000), 0, 100), (0, Some(60_000), SLEEP, 7)]
+        {
+            let mut client = Client::new(agent.clone());
+            client.tell(begins(&agent));
+            client.tell(Kind::ToolRequested(call()));
+            client.pass(held, 0);
+            if let Some(open) = dialog {
+                client.tell(Kind::PermissionRequested);
+                client.pass(open, asleep);
+            }
+            client.pass(ran, 0);
+            client.tell(ends(ran));
+            assert_eq!(client.worked_ms(), held + ran, "{agent:?}: held {held}, dialog {dialog:?}, {asleep} asleep");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Agents whose first requests nothing is known of start one after another where they would not all fit.
+
+use serde_json::json;
+
+use crate::unwritten::Story;
+
+/// Asks to start so many agents in one response; returns for each whether it may, and the last answer.
+fn spawned(story: &Story, agents: usize) -> (Vec<bool>, String) {
+    let mut last = String::new();
+    let may = (0..agents).map(|n| {
+        let call = json!({"tool_name": "Agent", "tool_use_id": format!("t{n}"),
+            "tool_input": {"description": "work", "prompt": "work", "subagent_type": "Explore"}});
+        last = story.event("PreToolUse", &call);
+        !last.contains("deny")
+    });
+    (may.collect(), last)
+}
+
+#[test]
+fn ten_agents_of_an_unknown_type_start_one_after_another_under_a_small_cap() {
+    for scope in ["session", "user"] {
+        let limit = if scope == "session" { "max_cost_usd" } else { "max_cost_usd_per_day" };
+        let story = Story::begin(&json!({scope: {limit: 0.1, "timeout_action": "terminate"}}));
+        story.write(&["m0"]);
+        let (may, said) = spawned(&story, 10);
+        assert_eq!(may.iter().filter(|may| **may).count(), 1, "{scope}: {may:?}");
+        assert!(may[0] && said.contains("can be tried again"), "{said}");
+        let (session, runs) = story.state();
+        assert!(session.order.is_none() && runs.iter().all(|run| run.order.is_none()), "nothing is ended");
+    }
+}
+
+#[test]
+fn agents_that_all_fit_start_together() {
+    let story = Story::begin(&json!({"session": {"max_cost_usd": 1}}));
+    story.write(&["m0"]);
+    // Each may spend 0.0725 USD.
+    let (may, _) = spawned(&story, 14);
+    assert_eq!(may.iter().position(|may| !may), Some(13));
+}

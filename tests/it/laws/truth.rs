@@ -1,0 +1,53 @@
+//! What really happened in a play, beside what was said of it.
+
+use std::collections::BTreeMap;
+
+use fusebox::engine::policy::Scope;
+use fusebox::engine::session::Status;
+use fusebox::engine::verdict::{Finding, Refusal};
+
+use crate::laws::ways::{ONE, Play, Used};
+
+/// Sums what runs have used.
+pub fn sum<'a>(all: impl Iterator<Item = &'a Used>) -> Used {
+    all.fold(Used::default(), |sum, one| Used { requests: sum.requests + one.requests, turns: sum.turns + one.turns })
+}
+
+/// Returns what a finding says is used in the same unit as the truth of its scope; nothing where no truth is kept of it.
+pub fn truth(finding: &Finding, run: &str, shown: &BTreeMap<String, Used>) -> Option<u64> {
+    let used = match finding.scope {
+        Scope::Run => shown.get(run).copied().unwrap_or_default(),
+        _ => sum(shown.values()),
+    };
+    of_limit(&finding.limit, used)
+}
+
+/// Returns what of the usage a limit counts; nothing where no truth is kept of it.
+pub fn of_limit(limit: &str, used: Used) -> Option<u64> {
+    match limit {
+        "max_turns" => Some(used.turns),
+        "max_requests" => Some(used.requests),
+        "max_execution_cost_usd" => Some(0),
+        "max_tokens" | "max_cost_usd" | "max_planning_cost_usd" => Some(used.requests * ONE),
+        _ if limit.starts_with("max_cost_usd_per") => Some(used.requests * ONE),
+        _ => None,
+    }
+}
+
+/// Says which run a client would find in a state that is not its own.
+pub fn misstated(play: &Play) -> Option<String> {
+    play.book.runs().find_map(|run| {
+        let said_over = matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
+        let is_over = play.ended.contains(&run.id);
+        let was_told = play.said.iter().any(|(of, verdict, _)| {
+            of == &run.id && matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }))
+        });
+        match said_over {
+            false if is_over => Some(format!("{} was ended, and is called {:?}", run.id, run.status)),
+            true if play.done.contains(&run.id) && !was_told => {
+                Some(format!("{} ended by itself, and is called {:?}", run.id, run.status))
+            }
+            _ => None,
+        }
+    })
+}

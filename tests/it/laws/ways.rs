@@ -1,0 +1,391 @@
+//! The ways in which a run goes on, played to their end: what a client in memory then has used, and what it was told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fusebox::engine::amount::Amount;
+use fusebox::engine::book::{Book, Link, NewCharge, Rulebook};
+use fusebox::engine::enforce;
+use fusebox::engine::event::{
+    Agent, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints, Spawned,
+};
+use fusebox::engine::meters::Spend;
+use fusebox::engine::record::Charge;
+use fusebox::engine::rules::Rules;
+use fusebox::engine::step::{Findings, step};
+use fusebox::engine::verdict::{Refusal, Step, Verdict};
+
+use crate::laws::client::Policy;
+use crate::laws::truth::sum;
+
+/// What each request spends: tokens and pico-dollars alike.
+pub const ONE: u64 = 3;
+/// How often a way goes on where nothing ends it.
+pub const STEPS: usize = 16;
+/// How long each step takes.
+pub const STEP_MS: u64 = 300;
+/// 2026-11-20 10:00 UTC.
+const BEGAN_MS: i64 = 1_795_168_800_000;
+
+/// How a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Calls,
+    Compactions,
+    Crons,
+    Notifications,
+    Resumes,
+    Messages,
+    MessagesAndCalls,
+    MessagesToOneAtWork,
+    StartsOfItsOwn,
+    DialogLeftOpen,
+    Workflow,
+    WorkflowInWords,
+}
+
+/// Every way.
+pub const WAYS: [Way; 12] = [
+    Way::Calls,
+    Way::Compactions,
+    Way::Crons,
+    Way::Notifications,
+    Way::Resumes,
+    Way::Messages,
+    Way::MessagesAndCalls,
+    Way::MessagesToOneAtWork,
+    Way::StartsOfItsOwn,
+    Way::DialogLeftOpen,
+    Way::Workflow,
+    Way::WorkflowInWords,
+];
+
+impl Way {
+    /// Whether it is a subagent that goes on, so that its limits alone are tried over runs.
+    pub fn is_of_agents(self) -> bool {
+        !matches!(self, Way::Calls | Way::Compactions | Way::Crons | Way::Notifications | Way::Resumes)
+    }
+}
+
+/// What was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    pub requests: u64,
+    pub turns: u64,
+}
+
+/// A client that plays one way, with what really happened beside what the engine was told.
+pub struct Play<'a> {
+    rules: &'a Policy,
+    way: Way,
+    attended: bool,
+    pub book: Book,
+    now: u64,
+    prompts: u32,
+    calls: u32,
+    /// What each run has made.
+    pub made: BTreeMap<String, Used>,
+    /// What of it a transcript shows.
+    pub shown: BTreeMap<String, Used>,
+    /// Responses that are not on disk yet.
+    late: Vec<String>,
+    /// The runs that a limit or an order has ended.
+    pub ended: BTreeSet<String>,
+    /// The runs that ended by themselves.
+    pub done: BTreeSet<String>,
+    /// What was said, to which run, and what had been shown by then.
+    pub said: Vec<(String, Verdict, BTreeMap<String, Used>)>,
+    /// The calls that a dialog asks about in the batch at hand.
+    asking: bool,
+    /// What should never have been answered.
+    pub wrong: Option<String>,
+}
+
+impl Rulebook for Play<'_> {
+    fn main(&self) -> Rules {
+        if self.way.is_of_agents() { Rules::default() } else { self.rules.main() }
+    }
+    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+        self.rules.agent("", None)
+    }
+    fn discipline(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Plays a way until it is held up for good, or long enough.
+pub fn play(rules: &Policy, way: Way, attended: bool) -> Play<'_> {
+    let mut play = Play {
+        rules,
+        way,
+        attended,
+        book: rules.book(),
+        now: 0,
+        prompts: 0,
+        calls: 0,
+        made: BTreeMap::new(),
+        shown: BTreeMap::new(),
+        late: Vec::new(),
+        ended: BTreeSet::new(),
+        done: BTreeSet::new(),
+        said: Vec::new(),
+        asking: false,
+        wrong: None,
+    };
+    if play.prompt(None, false) && play.sets_up() {
+        for number in 0..STEPS {
+            play.now += STEP_MS;
+            play.goes_on(number);
+        }
+    }
+    play
+}
+
+impl Play<'_> {
+    /// Returns the run of the main agent.
+    fn main(&self) -> String {
+        self.book.session.main.clone().unwrap_or_default()
+    }
+
+    fn sets_up(&mut self) -> bool {
+        match self.way {
+            Way::Notifications => self.batch("", Intent::Plain),
+            Way::Messages
+            | Way::MessagesAndCalls
+            | Way::MessagesToOneAtWork
+            | Way::StartsOfItsOwn
+            | Way::DialogLeftOpen => {
+                let intent = Intent::Spawn { agent_type: "worker".to_owned(), name: None, prompt: String::new() };
+                let begins = self.batch("", intent) && self.starts("a1", Some("t1"));
+                if begins && self.way != Way::DialogLeftOpen {
+                    self.answers("a1");
+                }
+                begins
+            }
+            _ => true,
+        }
+    }
+
+    fn goes_on(&mut self, number: usize) {
+        let main = self.main();
+        match self.way {
+            Way::Calls if self.is_on(&main) => drop(self.batch("", Intent::Plain)),
+            Way::Compactions if self.is_on(&main) => {
+                self.batch("", Intent::Plain);
+                self.event("", Kind::SessionStart { source: "compact".to_owned() }, Findings::default());
+            }
+            Way::Calls | Way::Compactions => {}
+            Way::Crons => {
+                self.answers("");
+                self.prompt(None, true);
+            }
+            Way::Notifications => {
+                self.answers("");
+                let tool_use_id = Some("t1".to_owned());
+                self.prompt(Some(Notification { task: "b1".to_owned(), tool_use_id, is_line: false }), false);
+            }
+            Way::Resumes => {
+                self.answers("");
+                self.event("", Kind::SessionEnded, Findings::default());
+                self.event("", Kind::SessionStart { source: "resume".to_owned() }, Findings::default());
+                self.prompt(None, false);
+            }
+            Way::StartsOfItsOwn => {
+                self.starts("a1", None);
+                self.answers("a1");
+            }
+            Way::Messages | Way::MessagesAndCalls | Way::MessagesToOneAtWork | Way::DialogLeftOpen => self.message(),
+            Way::Workflow | Way::WorkflowInWords => {
+                let id = format!("w{number}");
+                if self.starts(&id, None) && self.way == Way::Workflow {
+                    self.batch(&id, Intent::Plain);
+                }
+                self.answers(&id);
+            }
+        }
+    }
+
+    /// Sends a message to the agent, which goes on with it.
+    fn message(&mut self) {
+        let main = self.main();
+        if self.way == Way::DialogLeftOpen && self.is_on("a1") {
+            self.batch("a1", Intent::Plain);
+        }
+        if !self.is_on(&main) || !self.batch("", Intent::Message { to: "a1".to_owned() }) {
+            return;
+        }
+        if self.way == Way::MessagesToOneAtWork {
+            // It takes the message along, so that nothing tells of the start.
+            self.done.remove("a1");
+        } else {
+            self.starts("a1", None);
+        }
+        if self.way == Way::MessagesAndCalls {
+            self.batch("a1", Intent::Plain);
+        }
+        if self.way != Way::DialogLeftOpen {
+            self.answers("a1");
+        }
+    }
+
+    /// Whether a run's loop is at work.
+    fn is_on(&self, run: &str) -> bool {
+        !self.ended.contains(run) && !self.done.contains(run) && self.made.contains_key(run)
+    }
+
+    fn who<'b>(&'b self, who: &'b str) -> std::borrow::Cow<'b, str> {
+        if who.is_empty() { self.main().into() } else { who.into() }
+    }
+
+    /// Sends a prompt; returns whether it was sent.
+    fn prompt(&mut self, notification: Option<Notification>, by_machine: bool) -> bool {
+        self.prompts += 1;
+        let kind = Kind::Prompt { text_hash: 0, notifications: notification.into_iter().collect(), by_machine };
+        let verdict = self.event("", kind, Findings::default());
+        let main = self.main();
+        let sent = verdict.step < Step::Deny;
+        if sent {
+            self.made.entry(main.clone()).or_default();
+            self.done.remove(&main);
+            self.ended.remove(&main);
+        }
+        sent
+    }
+
+    /// Starts a subagent, or goes on with it.
+    fn starts(&mut self, id: &str, spawn: Option<&str>) -> bool {
+        let link = Link { spawn_call: spawn.map(str::to_owned), parent: None, depth: 1, name: None };
+        let found = Findings { link: Some(link).filter(|_| spawn.is_some()), ..Findings::default() };
+        self.event(id, Kind::SubagentStarted, found);
+        self.made.entry(id.to_owned()).or_default();
+        // Nothing refuses a start.
+        self.done.remove(id);
+        true
+    }
+
+    /// The model answers in words, and the loop ends by itself.
+    fn answers(&mut self, who: &str) {
+        let run = self.who(who).into_owned();
+        if self.done.contains(&run) || !self.made.contains_key(&run) || self.is_out(&run) {
+            return;
+        }
+        self.requests(&run);
+        self.done.insert(run);
+        let ending = Ending::default();
+        let kind =
+            if who.is_empty() { Kind::Stopped { ending, crons: Vec::new() } } else { Kind::SubagentEnded(ending) };
+        self.event(who, kind, Findings::default());
+    }
+
+    /// Whether the client has ended the loop of a run because it was told to.
+    fn is_out(&self, run: &str) -> bool {
+        self.ended.contains(run)
+    }
+
+    fn requests(&mut self, run: &str) {
+        self.made.entry(run.to_owned()).or_default().requests += 1;
+        self.late.push(run.to_owned());
+    }
+
+    /// The model answers with one call; returns whether that ran and the loop goes on.
+    fn batch(&mut self, who: &str, intent: Intent) -> bool {
+        let run = self.who(who).into_owned();
+        if !self.is_on(&run) {
+            return false;
+        }
+        self.requests(&run);
+        self.calls += 1;
+        let tool = if matches!(intent, Intent::Plain) { "WebSearch" } else { "Agent" };
+        let wakes = matches!(intent, Intent::Message { .. } | Intent::Spawn { .. });
+        let prints = Prints { all: self.calls, error: self.calls };
+        let call = Call { id: format!("t{}", self.calls), tool: tool.to_owned(), intent, prints };
+        self.asking = false;
+        let verdict = self.event(who, Kind::ToolRequested(call.clone()), Findings::default());
+        self.asking = verdict.step == Step::Ask;
+        if self.asking && self.way == Way::DialogLeftOpen {
+            // Nobody ever answers, and the agent is left: no event tells of that.
+            self.done.insert(run);
+            return false;
+        }
+        let ran = verdict.step < Step::Ask;
+        if ran {
+            self.made.entry(run.clone()).or_default().turns += 1;
+            self.shown.entry(run.clone()).or_default().turns += 1;
+            let agent = wakes.then(|| Spawned { id: "a1".to_owned(), ended: false });
+            self.event(
+                who,
+                Kind::ToolEnded(call.clone(), Outcome { agent, ..Outcome::default() }),
+                Findings::default(),
+            );
+        }
+        if verdict.step != Step::Stop && self.is_on(&run) {
+            self.event(who, Kind::BatchEnded(vec![call]), Findings::default());
+        }
+        ran && self.is_on(&run)
+    }
+
+    /// Tells the engine of an event.
+    pub fn event(&mut self, who: &str, kind: Kind, mut found: Findings) -> Verdict {
+        // The last response is not on disk where a loop ends, nor surely where a call asks to run.
+        let message = matches!(&kind, Kind::ToolRequested(Call { intent: Intent::Message { .. }, .. }));
+        let reads = !matches!(kind, Kind::Stopped { .. } | Kind::SubagentEnded(_) | Kind::ToolRequested(_)) || message;
+        for run in if reads { std::mem::take(&mut self.late) } else { Vec::new() } {
+            self.shown.entry(run.clone()).or_default().requests += 1;
+            found.charges.push((run.clone(), charge(&run, self.now)));
+        }
+        let agent = match who {
+            "" => Agent::Main,
+            id => Agent::Sub { id: id.to_owned(), agent_type: "worker".to_owned() },
+        };
+        let is_prompt = matches!(kind, Kind::Prompt { .. });
+        let prompt_id = Some(format!("p{}", self.prompts));
+        let at = Moment {
+            wall_ms: BEGAN_MS + i64::try_from(self.now).unwrap_or(0),
+            mono_ms: self.now,
+            slept_ms: 0,
+            boot: 1,
+        };
+        let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: self.attended, kind };
+        let mut book = std::mem::take(&mut self.book);
+        let (run, verdict) = step(&mut book, &event, &found, self);
+        if let Some(halted) = book.halted.clone() {
+            enforce::cascade(&mut book, &halted);
+        }
+        let began = book.was_opened(&run);
+        book.saved();
+        self.book = book;
+        let ends = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
+        if verdict.step == Step::Stop || is_prompt && verdict.step == Step::Deny && (began || ends) {
+            // A prompt that is kept back ends nothing that had ended by itself, but for what its own limit ends.
+            let own = matches!(verdict.refusal, Some(Refusal::Tripped { .. })) || began || !is_prompt;
+            if own {
+                self.ended.insert(run.clone());
+                self.done.remove(&run);
+            }
+        }
+        if verdict.refusal == Some(Refusal::Asking) && !self.asking {
+            self.wrong.get_or_insert(format!("{run} waits for a dialog that is not there"));
+        }
+        self.said.push((run, verdict.clone(), self.shown.clone()));
+        verdict
+    }
+
+    /// Returns what all runs together have made.
+    pub fn total(&self) -> Used {
+        sum(self.made.values())
+    }
+}
+
+fn charge(run: &str, now: u64) -> NewCharge {
+    let spend = Spend { requests: 1, tokens: ONE, cache_reads: 0, cost: Amount(ONE) };
+    let charge = Charge {
+        session: "s".to_owned(),
+        run: run.to_owned(),
+        model: "claude-opus-5-5".to_owned(),
+        at_ms: BEGAN_MS + i64::try_from(now).unwrap_or(0),
+        spend,
+        output: ONE,
+        context: ONE,
+        ..Charge::default()
+    };
+    NewCharge { charge, adds: spend, replay_price: (0, 0) }
+}

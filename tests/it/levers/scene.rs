@@ -1,0 +1,203 @@
+//! A session at work for tests of levers: its client is a process of the test, its main agent and one subagent take steps.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+
+use fusebox::store::logbook;
+use fusebox::world::World;
+use serde_json::{Value, json};
+
+use crate::world::TestWorld;
+
+/// Who takes the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// The main agent.
+    Main,
+    /// The subagent `a1-0000`, of the type `worker`.
+    Worker,
+}
+
+/// A session with its client.
+pub struct Scene {
+    pub world: TestWorld,
+    clients: Vec<Child>,
+    clock: Clock,
+}
+
+/// How far a scene has come.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    prompts: u32,
+    calls: u32,
+    client: usize,
+    has_ended: bool,
+    was_spawned: bool,
+}
+
+/// What one response of these tests costs is 0.00584 USD.
+const USAGE: &str =
+    r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
+
+/// A process that stands for a client until its input ends.
+fn client() -> Child {
+    Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+impl Scene {
+    /// Makes a world with two clients, of which the first is at work.
+    pub fn new() -> Scene {
+        Scene { world: TestWorld::new(), clients: vec![client(), client()], clock: Clock::default() }
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
+    }
+
+    pub fn rewind(&mut self, clock: &Clock) {
+        self.clock = clock.clone();
+    }
+
+    /// Starts the session with its first prompt.
+    pub fn begin(&mut self) {
+        self.main("SessionStart", json!({"source": "startup"}));
+        assert!(self.prompt());
+    }
+
+    /// Ends the session.
+    pub fn end(&mut self) {
+        self.main("SessionEnd", json!({"reason": "other"}));
+        self.clock.has_ended = true;
+    }
+
+    /// Another client takes the session up.
+    pub fn takes_up(&mut self) {
+        self.clock.client = 1;
+        self.clock.has_ended = false;
+        self.main("SessionStart", json!({"source": "resume"}));
+    }
+
+    /// A start of the session is announced, of a client's or of an agent's compaction.
+    pub fn starts(&self, actor: Actor, source: &str) {
+        self.event(actor, "SessionStart", json!({"source": source}));
+    }
+
+    /// Starts the worker with a prompt that says something of limits.
+    pub fn spawn(&mut self, limits: &str) {
+        let input = json!({"subagent_type": "worker", "prompt": format!("work\n{limits}"), "description": "d"});
+        let call = json!({"tool_name": "Agent", "tool_input": input, "tool_use_id": "spawn"});
+        assert!(self.main("PreToolUse", call.clone()));
+        let meta = json!({"agentType": "worker", "toolUseId": "spawn", "spawnDepth": 1});
+        self.world.write("transcripts/s-0000/subagents/agent-a1-0000.meta.json", meta.to_string());
+        self.worker("SubagentStart", json!({}));
+        let mut ended = call.clone();
+        ended["tool_response"] = json!({"isAsync": true, "status": "async_launched", "agentId": "a1-0000"});
+        self.main("PostToolUse", ended);
+        self.main("PostToolBatch", json!({"tool_calls": [call]}));
+        self.clock.was_spawned = true;
+    }
+
+    /// Takes a step: a call, its response in the transcript, the end of the batch; returns whether nothing was refused.
+    pub fn step(&mut self, actor: Actor) -> bool {
+        self.clock.calls += 1;
+        let number = self.clock.calls;
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": format!("f{number}")},
+            "tool_use_id": format!("t{number}")});
+        if !self.event(actor, "PreToolUse", call.clone()) {
+            return false;
+        }
+        let mut ended = call.clone();
+        ended["tool_response"] = json!({"text": number});
+        self.event(actor, "PostToolUse", ended);
+        self.respond(actor, number);
+        self.event(actor, "PostToolBatch", json!({"tool_calls": [call]}))
+    }
+
+    /// The dialog about the last call is answered with Yes: the call runs.
+    pub fn says_yes(&mut self, actor: Actor) {
+        let number = self.clock.calls;
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": format!("f{number}")},
+            "tool_use_id": format!("t{number}"), "tool_response": {"text": number}});
+        self.event(actor, "PostToolUse", call.clone());
+        self.event(actor, "PostToolBatch", json!({"tool_calls": [call]}));
+    }
+
+    fn respond(&self, actor: Actor, number: u32) {
+        let place = match actor {
+            Actor::Main => "transcripts/s-0000.jsonl",
+            Actor::Worker => "transcripts/s-0000/subagents/agent-a1-0000.jsonl",
+        };
+        let message = format!(r#"{{"id":"m{number}","model":"claude-opus-5-5","usage":{USAGE}}}"#);
+        let now = logbook::time(World::real().now().wall_ms);
+        let row = format!("{{\"type\":\"assistant\",\"timestamp\":\"{now}\",\"message\":{message}}}\n");
+        let path = self.world.path(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(row.as_bytes()).unwrap();
+    }
+
+    /// Sends the next prompt; returns whether it was let through.
+    pub fn prompt(&mut self) -> bool {
+        self.clock.prompts += 1;
+        self.main("UserPromptSubmit", json!({"prompt": "go on"}))
+    }
+
+    /// Whether the work goes on from here: a prompt to the main agent, a message to the worker, and a step of it.
+    pub fn goes_on(&mut self, actor: Actor) -> bool {
+        if self.clock.has_ended {
+            self.clock.has_ended = false;
+            self.main("SessionStart", json!({"source": "resume"}));
+        }
+        if !self.prompt() {
+            return false;
+        }
+        if actor == Actor::Worker {
+            self.clock.calls += 1;
+            let id = format!("t{}", self.clock.calls);
+            let message = json!({"to": "a1-0000", "message": "go on", "summary": "s"});
+            let call = json!({"tool_name": "SendMessage", "tool_input": message, "tool_use_id": id});
+            if !self.main("PreToolUse", call.clone()) || !self.main("PostToolUse", call) {
+                return false;
+            }
+            self.worker("SubagentStart", json!({}));
+        }
+        self.step(actor)
+    }
+
+    fn event(&self, actor: Actor, name: &str, rest: Value) -> bool {
+        match actor {
+            Actor::Main => self.main(name, rest),
+            Actor::Worker => self.worker(name, rest),
+        }
+    }
+
+    fn worker(&self, name: &str, mut rest: Value) -> bool {
+        rest["agent_id"] = json!("a1-0000");
+        rest["agent_type"] = json!("worker");
+        self.main(name, rest)
+    }
+
+    /// Sends an event of the main agent; returns whether it goes on without a person.
+    fn main(&self, name: &str, rest: Value) -> bool {
+        let text = self.answer(name, rest);
+        !["\"deny\"", "\"ask\"", "\"block\"", "\"continue\":false"].iter().any(|word| text.contains(word))
+    }
+
+    fn answer(&self, name: &str, rest: Value) -> String {
+        let mut input = json!({"session_id": "s-0000", "transcript_path": self.world.path("transcripts/s-0000.jsonl"),
+            "cwd": self.world.path("project"), "prompt_id": format!("p{}-0000", self.clock.prompts),
+            "hook_event_name": name});
+        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let client = self.clients[self.clock.client].id().to_string();
+        self.world.command(&["hook"]).env("CLAUDE_PID", &client).stdin(input).run().ok()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        for client in &mut self.clients {
+            drop(client.stdin.take());
+            let _ended = client.wait();
+        }
+    }
+}
