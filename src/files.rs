@@ -6,11 +6,13 @@
 
 pub mod below;
 
-use std::fs::{self, DirEntry, File};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, fchmod};
+use rustix::fs::{Dir, DirEntry, FileType, Mode, OFlags, fchmod};
 use rustix::io::Errno;
 
 /// Opens a regular file to read and returns its length. Anything else under the path is an error.
@@ -52,20 +54,43 @@ fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {most} bytes"))
 }
 
+/// What stands in a folder.
+pub struct Entry {
+    /// Its path: the folder's with its name.
+    pub path: PathBuf,
+    /// Whether it is a folder itself; a link to one is none.
+    pub is_folder: bool,
+}
+
 /// The entries of a folder.
 pub struct Entries {
     /// Those that were looked at.
-    pub found: Vec<DirEntry>,
+    pub found: Vec<Entry>,
     /// Whether there are more.
     pub has_more: bool,
 }
 
 /// Lists at most so many entries of a folder, in its own order.
 pub fn entries(folder: &Path, most: usize) -> io::Result<Entries> {
-    let mut found: Vec<DirEntry> = fs::read_dir(folder)?.take(most.saturating_add(1)).flatten().collect();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    // The standard library panics where a folder cannot be closed.
+    let listed = Dir::new(rustix::fs::open(folder, flags, Mode::empty())?)?;
+    let named = listed.flatten().filter(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."));
+    let mut found: Vec<Entry> = named.take(most.saturating_add(1)).map(|entry| entry_of(folder, &entry)).collect();
     let has_more = found.len() > most;
     found.truncate(most);
     Ok(Entries { found, has_more })
+}
+
+fn entry_of(folder: &Path, entry: &DirEntry) -> Entry {
+    let path = folder.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+    let is_folder = match entry.file_type() {
+        FileType::Directory => true,
+        // Not every file system says it here.
+        FileType::Unknown => fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()),
+        _ => false,
+    };
+    Entry { path, is_folder }
 }
 
 /// Opens a file to lock it, without waiting for it and without following a link, and makes it where there is none.

@@ -137,5 +137,5 @@ pub fn end_group(_pid: u32, _is_it: impl Fn() -> bool) -> bool {
 
 fn all() -> impl Iterator<Item = u32> {
     let entries = files::entries(Path::new("/proc"), usize::MAX).map(|it| it.found).unwrap_or_default();
-    entries.into_iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    entries.into_iter().filter_map(|entry| entry.path.file_name()?.to_str()?.parse().ok())
 }

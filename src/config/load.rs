@@ -167,7 +167,7 @@ fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
             problems.push(Problem::of_doc(&doc, what));
             folders.clear();
         }
-        for path in entries.found.iter().map(|entry| entry.path()) {
+        for path in entries.found.into_iter().map(|entry| entry.path) {
             if path.is_dir() && !entries.has_more {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") {

@@ -73,7 +73,7 @@ pub fn below(folder: &Path, depth: usize) -> Vec<Source> {
         return vec![Source::Folder(folder.to_owned())];
     }
     let Ok(entries) = files::entries(folder, usize::MAX) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.found.iter().map(|entry| entry.path()).collect();
+    let mut paths: Vec<PathBuf> = entries.found.into_iter().map(|entry| entry.path).collect();
     paths.sort();
     let mut sources = Vec::new();
     for path in paths {

@@ -43,7 +43,7 @@ impl Found {
         if entries.has_more {
             self.overfull.push(folder.to_path_buf());
         }
-        entries.found.into_iter().map(|entry| entry.path()).collect()
+        entries.found.into_iter().map(|entry| entry.path).collect()
     }
 }
 

@@ -83,7 +83,7 @@ pub fn close(folder: &Path) -> Result<()> {
 
 fn below(folder: &Path) -> Vec<PathBuf> {
     let entries = files::entries(folder, MOST_FILES).map(|it| it.found).unwrap_or_default();
-    entries.into_iter().map(|entry| entry.path()).collect()
+    entries.into_iter().map(|entry| entry.path).collect()
 }
 
 fn set_mode(path: &Path, mode: u32) -> Result<()> {

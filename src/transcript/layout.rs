@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::files;
+use crate::files::{self, Entry};
 
 /// How many folders deep below `subagents/` agents are looked for.
 const DEPTH: usize = 8;
@@ -92,12 +92,8 @@ pub fn walk(folder: &Path, depth: usize, most: usize) -> Vec<PathBuf> {
         for folder in std::mem::take(&mut folders) {
             let Ok(entries) = files::entries(&folder, left) else { continue };
             left -= entries.found.len();
-            for entry in entries.found {
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                    Ok(_) => found.push(entry.path()),
-                    Err(_) => {}
-                }
+            for Entry { path, is_folder } in entries.found {
+                if is_folder { folders.push(path) } else { found.push(path) }
             }
         }
     }
