@@ -121,7 +121,8 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             batch(book, run, calls);
             unwritten::look(book, run, event);
         }
-        Kind::PermissionRequested => dialogs::announced(book, run, event.at),
+        // Where nobody attends, nobody is waited for: a hook answers.
+        Kind::PermissionRequested if event.attended => dialogs::announced(book, run, event.at),
         Kind::SubagentStarted => restart(book, run),
         Kind::SubagentEnded(_) => {
             dialogs::decline(book, run);

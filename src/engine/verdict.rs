@@ -108,6 +108,12 @@ impl Finding {
         if self.is_window() { format!("{}: {}", self.limit, self.subject) } else { self.limit.clone() }
     }
 
+    /// Returns as many increases as leave room again above what is used.
+    pub fn sufficient_increase(&self) -> u64 {
+        let lacks = self.used.saturating_sub(self.cap);
+        self.increase.saturating_mul(lacks / self.increase.max(1) + 1)
+    }
+
     /// Whether model requests alone use it up.
     pub fn spent_by_requests(&self) -> bool {
         self.facts().is_some_and(Limit::spent_by_requests)

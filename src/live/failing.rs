@@ -5,7 +5,7 @@ use crate::bytes;
 use crate::config::load;
 use crate::engine::policy::OnError;
 use crate::engine::record::{Record, RecordKind};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::store;
 use crate::store::{health, logbook};
 use crate::wire::events::EventName;
@@ -41,20 +41,16 @@ pub fn begin_anew(world: &World, input: &Input, cause: &Error) -> Result<()> {
 }
 
 /// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended, and an
-/// agent whose calls were refused is ended with their batch: what it would ask for next could not be counted. A state that
-/// only a newer version can read is no fault of the agent's: `on_error` decides, and the person is told.
+/// agent whose calls were refused is ended with their batch: what it would ask for next could not be counted. So it is with a
+/// state that only a newer version can read: an agent can write that.
 pub fn state(world: &World, input: &Input, cause: &Error) -> String {
     note(world, &input.session_id, &cause.to_string());
     let name = EventName::parse(&input.hook_event_name);
     let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
-    if cause.kind == ErrorKind::TooNew {
-        let refusal = by_on_error(world, name, &format!("{cause}{advice}"));
-        let begins = matches!(name, Some(EventName::SessionStart | EventName::UserPromptSubmit));
-        let told = || serde_json::json!({"systemMessage": format!("Fusebox: no limit is checked: {cause}{advice}")});
-        return if refusal.is_empty() && begins { told().to_string() } else { refusal };
-    }
     let reason = format!("{CANNOT}, so this is refused while the cause lasts: {cause}{advice}");
-    if name == Some(EventName::PostToolBatch) && input.batch_says(CANNOT) {
+    // Calls that the client itself rejects ask no hook before, so nothing has refused them.
+    let was_refused = input.batch_says(CANNOT) || input.batch_was_rejected();
+    if name == Some(EventName::PostToolBatch) && was_refused {
         return serde_json::json!({"continue": false, "stopReason": reason, "systemMessage": reason}).to_string();
     }
     refusal(name, &reason).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -261,7 +262,12 @@ fn answered_by_hooks(book: &Book, event: &Event) -> Vec<String> {
         Agent::Main => main.to_path_buf(),
         Agent::Sub { id, .. } => layout::agent_file(main, id),
     };
-    dialogs::by_hooks(&path, &granted).unwrap_or_default()
+    match dialogs::by_hooks(&path, &granted) {
+        Ok(by_hooks) => by_hooks,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Vec::new(),
+        // Something else lies in the place of the transcript, so nothing says that a person has answered.
+        Err(_) => granted.into_iter().map(str::to_owned).collect(),
+    }
 }
 
 /// Tells the person something once a session.

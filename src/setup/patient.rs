@@ -117,12 +117,16 @@ pub fn switches(patient: &Patient<'_>) -> Diagnosis {
             "take it out, or register with `fusebox init --scope managed`",
         );
     }
+    // A mod reaches further than any setting.
+    if let Some(mods) = mods(patient) {
+        return mods;
+    }
     match patient.registered.diverted.last() {
         Some(it) => Diagnosis::warn(
             format!("{} has {}, which {}", patient.short(&it.file), it.what, it.does),
             "take it out, unless it is meant",
         ),
-        None => mods(patient).unwrap_or_else(|| Diagnosis::ok("no setting switches hooks off")),
+        None => Diagnosis::ok("no setting switches hooks off"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whether the client's own schedule has sent a prompt: it writes a row about that before the prompt's hook runs.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -18,10 +19,12 @@ const KIND: &str = "scheduled_task_fire";
 struct Row<'a> {
     r#type: &'a str,
     subtype: &'a str,
+    #[serde(borrow, default)]
+    prompt: Cow<'a, str>,
 }
 
-/// Whether a transcript has such a row at its end, after `offset`.
-pub fn has_fired(path: &Path, offset: u64) -> io::Result<bool> {
+/// Whether a transcript has such a row at its end, after `offset`, for a prompt that `is_it` knows.
+pub fn has_fired(path: &Path, offset: u64, is_it: impl Fn(&str) -> bool) -> io::Result<bool> {
     let (mut file, length) = open(path)?;
     let from = offset.max(length.saturating_sub(REACH));
     file.seek(SeekFrom::Start(from))?;
@@ -29,7 +32,7 @@ pub fn has_fired(path: &Path, offset: u64) -> io::Result<bool> {
     file.take(REACH).read_to_end(&mut end)?;
     let lines = end.split(|byte| *byte == b'\n').filter(|line| bytes::find(KIND.as_bytes(), line).is_some());
     let mut rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
-    Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND))
+    Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND && is_it(&row.prompt)))
 }
 
 #[cfg(test)]
@@ -50,8 +53,9 @@ mod tests {
         ] {
             let _before = std::fs::remove_file(&path);
             crate::files::write_new(&path, 0o600, &text).unwrap();
-            assert_eq!(has_fired(&path, offset).unwrap(), fired, "{text:.200}");
+            assert_eq!(has_fired(&path, offset, |prompt| prompt == "/loop").unwrap(), fired, "{text:.200}");
+            assert!(!has_fired(&path, offset, |prompt| prompt == "a person's").unwrap(), "{text:.200}");
         }
-        assert!(has_fired(&folder.path().join("none"), 0).is_err());
+        assert!(has_fired(&folder.path().join("none"), 0, |_| true).is_err());
     }
 }

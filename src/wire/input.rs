@@ -69,7 +69,16 @@ impl Input<'_> {
     pub fn batch_says(&self, words: &str) -> bool {
         self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))
     }
+
+    /// Whether the client itself has rejected every call of the batch.
+    pub fn batch_was_rejected(&self) -> bool {
+        let rejected = |call: &BatchCall| call.tool_response.is_some_and(|it| it.get().contains(REJECTED));
+        !self.tool_calls.is_empty() && self.tool_calls.iter().all(rejected)
+    }
 }
+
+/// What stands in the result of a call that the client rejects: an unknown tool, an input that does not fit.
+const REJECTED: &str = "<tool_use_error>";
 
 #[derive(Debug, Deserialize)]
 struct BatchCall<'a> {
@@ -201,7 +210,7 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::UserPromptSubmit => {
             let text = input.prompt.as_deref().unwrap_or("");
             let by_machine = prompts::is_a_machines(text);
-            Kind::Prompt { text_hash: hash(text), notifications: notifications(text), by_machine }
+            Kind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
         }
         EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
         EventName::PermissionRequest => Kind::PermissionRequested,
@@ -212,7 +221,7 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::SubagentStop => Kind::SubagentEnded(Ending { waits: false, ..ending(input) }),
         EventName::Stop => Kind::Stopped {
             ending: ending(input),
-            crons: input.session_crons.iter().map(|cron| hash(&cron.prompt)).collect(),
+            crons: input.session_crons.iter().map(|cron| prompt_hash(&cron.prompt)).collect(),
         },
         EventName::SessionEnd => Kind::SessionEnded,
         EventName::ConfigChange => Kind::ConfigChanged { lost: Vec::new() },
@@ -290,6 +299,14 @@ pub fn notifications(text: &str) -> Vec<Notification> {
         rest = after;
     }
     found
+}
+
+/// How much of a prompt tells it from others, in characters: in its list of schedules the client cuts each after 1,000.
+const TELLING: usize = 900;
+
+/// Hashes the start of a prompt, to recognise it again where the client has cut it.
+pub fn prompt_hash(text: &str) -> u64 {
+    hash(text.char_indices().nth(TELLING).map_or(text, |(end, _)| &text[..end]))
 }
 
 /// Hashes a text, to recognise it again.

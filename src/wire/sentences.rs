@@ -277,7 +277,7 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String
         (Some(limit), false) if is_window(limit) => return format!("{}.", kept_back(finding)),
         (Some(_), false) if finding.increase == 0 => LOCKED.to_owned(),
         (Some(limit), false) => {
-            let more = limit.configured(finding.increase);
+            let more = limit.configured(finding.sufficient_increase());
             format!("`fusebox grant {id} {}=+{more}` in another terminal gives more.", finding.limit)
         }
         (_, true) => format!("`fusebox resume {id}` in another terminal lets it go on."),

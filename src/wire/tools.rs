@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::event::Intent;
 use crate::wire::guard::Guard;
-use crate::wire::input::hash;
+use crate::wire::input::prompt_hash;
 use crate::wire::waits;
 
 /// What a tool does, as far as limits care.
@@ -119,7 +119,9 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
             prompt: owned(fields.prompt).unwrap_or_default(),
         },
         Does::Messages => owned(fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
-        Does::Schedules => fields.prompt.map_or(Intent::Plain, |prompt| Intent::Schedules { prompt: hash(&prompt) }),
+        Does::Schedules => {
+            fields.prompt.map_or(Intent::Plain, |prompt| Intent::Schedules { prompt: prompt_hash(&prompt) })
+        }
         Does::UpdatesTask => owned(fields.task_id).map_or(Intent::Plain, |id| Intent::Task { id }),
         Does::Writes => {
             let path = fields.file_path.or(fields.notebook_path).unwrap_or_default();

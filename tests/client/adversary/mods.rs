@@ -67,7 +67,8 @@ fn a_mod_overrules_the_hooks_of_the_next_client() {
     lab.claude("MAIN start", &["--max-turns", "6"]);
     assert!(lab.ran().len() > 2, "{}", lab.story());
     let doctor = lab.fusebox(&["doctor"]);
-    assert!(String::from_utf8_lossy(&doctor.stdout).contains("can overrule every hook"));
+    let said = String::from_utf8_lossy(&doctor.stdout);
+    assert!(said.contains("can overrule every hook"), "{said}");
 }
 
 #[cfg(target_os = "linux")]

@@ -228,7 +228,7 @@ pub const FAULTS: [Fault; 15] = [
     Fault {
         fault: "a version of another kind of state has written it",
         made: "a later schema without the table of this one",
-        comes: Comes::ByOnError,
+        comes: Comes::Refused,
         says: "a newer version of fusebox has written the state",
         make: |stage, _| {
             database(stage).execute_batch("ALTER TABLE entry RENAME TO later; PRAGMA user_version=7").unwrap()
