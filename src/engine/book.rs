@@ -75,6 +75,8 @@ pub struct Book {
     pub unknown_first: Spend,
     /// What the requests of this event are taken for that no transcript shows.
     pub hidden: Hidden,
+    /// Why the prompt or call of this event is refused for settings that wait for a person, as the sentence to say.
+    pub held: Option<String>,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
     runs: BTreeMap<String, Laid<Run>>,

@@ -33,16 +33,28 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
         }
         _ => hold(judge(usage, event), usage, event),
     };
+    let verdict = wait(verdict, usage, event);
     match mode {
         Mode::Enforce => verdict,
         Mode::Observe => Verdict { step: Step::Allow, clamp_ms: None, observed: true, ..verdict },
     }
 }
 
+/// Refuses calls and prompts that would go on with settings that wait for a person; what is refused for more stays so.
+fn wait(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
+    match usage.held.filter(|_| goes_on(&event.kind) && verdict.step < Step::Deny) {
+        Some(why) => refuse(Step::Deny, Vec::new(), Refusal::Held { why: why.to_owned() }),
+        None => verdict,
+    }
+}
+
+fn goes_on(kind: &Kind) -> bool {
+    matches!(kind, Kind::ToolRequested(_) | Kind::Prompt { .. })
+}
+
 /// Holds calls and prompts back while rows are unread; what ends the run, or refuses them for good, comes first.
 fn hold(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
-    let goes_on = matches!(event.kind, Kind::ToolRequested(_) | Kind::Prompt { .. });
-    if usage.unread == 0 || !goes_on || verdict.step >= Step::Deny {
+    if usage.unread == 0 || !goes_on(&event.kind) || verdict.step >= Step::Deny {
         return verdict;
     }
     refuse(Step::Deny, Vec::new(), Refusal::Unread { bytes: usage.unread })

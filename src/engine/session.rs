@@ -347,6 +347,9 @@ pub struct Session {
     /// What the settings diverted when the client started, or when a person took a change of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub diverted: SettingsTaken,
+    /// What the settings of its client would do that those of the first session above do not: it is held back for that.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub held_for: Option<String>,
     /// The folders of the mods that were there when the client started.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mods: Vec<String>,

@@ -140,6 +140,7 @@ fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -
         missing,
         incomplete,
         unread: session.unread(),
+        held: book.held.as_deref(),
     };
     let mut verdict = decide(session.mode, &usage, event);
     for finding in verdict.findings.iter_mut().filter(|finding| finding.limit == LOOPS) {

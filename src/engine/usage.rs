@@ -102,4 +102,6 @@ pub struct Usage<'a> {
     pub incomplete: Vec<Finding>,
     /// Bytes of the session's transcripts that are not taken in yet, so that nobody knows what they spend.
     pub unread: u64,
+    /// Why nothing may go on while settings wait for a person, as the sentence to say.
+    pub held: Option<&'a str>,
 }

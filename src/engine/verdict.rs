@@ -185,6 +185,11 @@ pub enum Refusal {
     Prolonged,
     /// The prompt alone is kept back; nothing is ended.
     Blocked,
+    /// Settings wait for a person.
+    Held {
+        /// The sentence that says it.
+        why: String,
+    },
     /// Rows of the session's transcripts are not taken in yet, and may pass a limit.
     Unread {
         /// Their bytes.

@@ -41,6 +41,7 @@ pub fn keep(session: &mut Session, before: &Session) {
     session.handlers = before.handlers;
     session.diverted = before.diverted.clone();
     session.model_hooks.clone_from(&before.model_hooks);
+    session.held_for.clone_from(&before.held_for);
 }
 
 /// Says what the settings on disk would do to a session, if its client took them.
@@ -103,6 +104,12 @@ pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) ->
 fn remember(store: &Store, session: &Session, now: &Registered) -> Result<()> {
     let prints: Vec<String> = now.diverted.iter().map(|it| it.print.to_string()).collect();
     store.set_fact(&fact(session), &prints.join(" "))
+}
+
+/// Returns hashes of what diverted in the last client of a person's own in a session's project.
+pub fn known(store: &Store, session: &Session) -> Result<Vec<u64>> {
+    let last = store.fact(&fact(session))?.unwrap_or_default();
+    Ok(last.split_whitespace().filter_map(|print| print.parse().ok()).collect())
 }
 
 fn fact(session: &Session) -> String {

@@ -2,6 +2,7 @@
 
 pub mod backlog;
 pub mod baseline;
+pub mod below;
 pub mod calendar;
 pub mod catch_up;
 pub mod deadline;

@@ -11,7 +11,7 @@ use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session, Status};
 use crate::error::{Error, ErrorKind, Result};
-use crate::live::{baseline, calendar, prune, shared};
+use crate::live::{baseline, below, calendar, prune, shared};
 use crate::pricing::table::Table;
 use crate::setup::mods;
 use crate::setup::place::Folders;
@@ -90,7 +90,10 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     let settings = baseline::take(world, session);
     match known.before {
         Some(before) => baseline::keep(session, &before),
-        None => baseline::tell_of_change(store, session, &settings)?,
+        None => {
+            baseline::tell_of_change(store, session, &settings)?;
+            below::compare(store, session, &settings)?;
+        }
     }
     session.mods = mods(world, &PathBuf::from(&session.folder)).mods;
     Ok(())

@@ -16,6 +16,8 @@ use crate::wire::diversions::{self, Diversion, Reach};
 
 /// The event that asks whether a change of settings may be taken.
 const ASKS_ABOUT_SETTINGS: &str = "ConfigChange";
+/// How many characters are shown of what a file has.
+const LONGEST_SHOWN: usize = 200;
 /// Values of `crossSessionInbound` that let no prompt in.
 const NO_PROMPTS: [&str; 2] = ["\"hold\"", "\"refuse\""];
 
@@ -35,9 +37,10 @@ pub struct Diverted {
 }
 
 impl Diverted {
-    /// Returns it in words.
+    /// Returns it in words. A name may be as long as its file.
     pub fn words(&self) -> String {
-        format!("{} of `{}`, which {}", self.what, self.file.display(), self.does)
+        let what: String = self.what.chars().take(LONGEST_SHOWN).collect();
+        format!("{what} of `{}`, which {}", self.file.display(), self.does)
     }
 }
 

@@ -286,6 +286,7 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
         Some(Refusal::Prolonged) => finding.map(|finding| ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Unread { bytes }) => unread(*bytes),
+        Some(Refusal::Held { why }) => format!("Fusebox: {why}"),
         Some(Refusal::Missing { what }) => sentences::missing(what),
         Some(Refusal::Addressee { run, ended }) => {
             finding.map(|finding| sentences::addressee(run, finding, *ended)).unwrap_or_default()

@@ -147,9 +147,18 @@ const API: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthro
 
 /// Whether a call runs a shell command that speaks to the model itself.
 pub fn asks_the_model(tool: &str, input: Option<&RawValue>) -> bool {
+    runs_shell(tool) && input.is_some_and(|input| API.iter().any(|name| input.get().contains(name)))
+}
+
+/// Whether a call plainly starts a client in a shell. Most commands do not name it, and are not read.
+pub fn starts_client(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
+    let named = input.filter(|input| runs_shell(tool) && input.get().contains("claude"));
+    named.and_then(|input| command(Some(input))).is_some_and(|command| guard.starts_client(&command))
+}
+
+fn runs_shell(tool: &str) -> bool {
     let shell = |does: &Does| matches!(does, Does::RunsShell(_) | Does::Watches(_));
-    let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && shell(does));
-    is_shell && input.is_some_and(|input| API.iter().any(|name| input.get().contains(name)))
+    TOOLS.iter().any(|(name, does)| *name == tool && shell(does))
 }
 
 /// Returns the timeout that a call asks for, else the tool's own; nothing and less count as not asked for.

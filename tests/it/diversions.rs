@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use crate::world::{TestWorld, in_long_form};
 
 /// The settings files that an agent's user can write.
-const FILES: [&str; 3] =
+pub const FILES: [&str; 3] =
     ["home/.claude/settings.json", "project/.claude/settings.json", "project/.claude/settings.local.json"];
 
 /// How a file is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     Add,
     Change,
     Remove,
@@ -27,11 +27,11 @@ const WAYS: [Way; 5] = [Way::Add, Way::Change, Way::Remove, Way::Replace, Way::D
 
 /// Something in a settings file: its path, and two values of it.
 #[derive(Clone, Debug)]
-struct Entry {
-    path: Vec<String>,
+pub struct Entry {
+    pub path: Vec<String>,
     values: [Value; 2],
     /// Whether its going diverts, too.
-    stays: bool,
+    pub stays: bool,
 }
 
 fn entry(path: &[&str], values: [Value; 2], stays: bool) -> Entry {
@@ -39,7 +39,7 @@ fn entry(path: &[&str], values: [Value; 2], stays: bool) -> Entry {
 }
 
 /// Every row of the list as an entry. What switches hooks off has no second value.
-fn diverting() -> Vec<Entry> {
+pub fn diverting() -> Vec<Entry> {
     let variables = VARIABLES.iter().map(|row| entry(&["env", &row.example()], [json!("1"), json!("2")], true));
     let keys = SETTINGS.iter().filter_map(|row| {
         let values = match row.name {
@@ -61,7 +61,7 @@ fn diverting() -> Vec<Entry> {
 }
 
 /// Edits that a person makes every day.
-fn ordinary() -> Vec<Entry> {
+pub fn ordinary() -> Vec<Entry> {
     let other = |command: &str| json!([{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]);
     let hooks = EVENTS.iter().filter(|row| row.name != "ConfigChange");
     let hooks = hooks.map(|row| entry(&["hooks", row.name], [other("true"), other("false")], false));
@@ -80,7 +80,7 @@ fn ordinary() -> Vec<Entry> {
 }
 
 /// Puts a value at a path beside what is there; a list is added to.
-fn with(settings: &Value, entry: &Entry, value: usize) -> Value {
+pub fn with(settings: &Value, entry: &Entry, value: usize) -> Value {
     let mut all = settings.clone();
     let mut at = &mut all;
     for part in &entry.path {

@@ -24,6 +24,7 @@ mod levers;
 mod lost_state;
 mod manual;
 mod nested;
+mod nested_settings;
 mod observe;
 mod ordinary;
 mod picture;

@@ -14,13 +14,13 @@ const USAGE: &str =
     r#"{"input_tokens":10,"output_tokens":20,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000}"#;
 
 /// Processes one below the other, which stand for clients: a shell for each but the last.
-struct Processes {
+pub struct Processes {
     first: Child,
-    pids: Vec<u32>,
+    pub pids: Vec<u32>,
 }
 
 impl Processes {
-    fn start() -> Processes {
+    pub fn start() -> Processes {
         let script = r#"echo $$; sh -c 'echo $$; sh -c "echo \$\$; cat >/dev/null"; true'; true"#;
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -40,7 +40,7 @@ impl Drop for Processes {
 }
 
 /// Sends an event of a session's client.
-fn event(world: &TestWorld, client: u32, session: &str, name: &str, rest: &serde_json::Value) -> String {
+pub fn event(world: &TestWorld, client: u32, session: &str, name: &str, rest: &serde_json::Value) -> String {
     let transcript = world.path(&format!("{session}.jsonl"));
     let mut input = json!({"session_id": session, "transcript_path": transcript, "cwd": world.path("project"),
         "prompt_id": format!("p-{session}"), "hook_event_name": name});
@@ -48,12 +48,12 @@ fn event(world: &TestWorld, client: u32, session: &str, name: &str, rest: &serde
     world.command(&["hook"]).env("CLAUDE_PID", &client.to_string()).stdin(input).run().ok()
 }
 
-fn start(world: &TestWorld, client: u32, session: &str) {
+pub fn start(world: &TestWorld, client: u32, session: &str) {
     event(world, client, session, "SessionStart", &json!({"source": "startup"}));
     event(world, client, session, "UserPromptSubmit", &json!({"prompt": "go"}));
 }
 
-fn call(world: &TestWorld, client: u32, session: &str, id: &str) -> String {
+pub fn call(world: &TestWorld, client: u32, session: &str, id: &str) -> String {
     let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id});
     event(world, client, session, "PreToolUse", &call)
 }

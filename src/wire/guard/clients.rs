@@ -62,9 +62,7 @@ pub(super) fn unhooked(
 ) -> Option<String> {
     let args = client_args(it)?;
     let told = |(how, does): (String, &str)| format!("a client with `{how}`, which {does}");
-    let first =
-        args.iter().find(|arg| **arg != RESTRICTED && diversions::option(arg).is_none_or(|row| takes_value(row.name)));
-    match first.copied() {
+    match first_word(&args) {
         Some("daemon") if !args.get(1).is_some_and(|arg| ENDS_DAEMON.contains(arg)) => {
             return Some(told(("daemon".to_owned(), DAEMON)));
         }
@@ -78,6 +76,18 @@ pub(super) fn unhooked(
     let set = it.variables.iter().find_map(|(name, value)| diverting(name, *value));
     let cleared = it.is_cleared.then(|| ("env -i".to_owned(), CLEARED));
     set.or(cleared).or_else(|| diverted.cloned()).map(told)
+}
+
+/// Whether an invocation starts a client with an agent in it.
+pub(super) fn starts(it: &Invocation) -> bool {
+    let is_agent = |first: &str| first != "daemon" && !HARMLESS.contains(&first);
+    client_args(it).is_some_and(|args| first_word(&args).is_none_or(is_agent))
+}
+
+/// Returns the first thing that a client is told, beside options that only leave out hooks.
+fn first_word<'a>(args: &[&'a str]) -> Option<&'a str> {
+    let leaves_out = |arg: &str| arg == RESTRICTED || diversions::option(arg).is_some_and(|row| !takes_value(row.name));
+    args.iter().copied().find(|arg| !leaves_out(arg))
 }
 
 /// Returns what a client is given, where the invocation starts one.

@@ -53,6 +53,13 @@ impl Guard {
         self.is_mentioned(command).then(|| Walk::new(self, command).text(command, 0)).flatten()
     }
 
+    /// Whether a shell command plainly starts a client with an agent in it.
+    pub fn starts_client(&self, command: &str) -> bool {
+        let mut walk = Walk::new(self, command);
+        walk.text(command, 0);
+        walk.starts_client
+    }
+
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
     fn is_mentioned(&self, text: &str) -> bool {
         let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
@@ -83,12 +90,14 @@ struct Walk<'g> {
     names_switch: bool,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
+    /// Whether a client was started so far.
+    starts_client: bool,
 }
 
 impl<'g> Walk<'g> {
     fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
         let scope = Scope { folder: guard.folder.clone(), diverted: None };
-        Walk { guard, scope, names_switch: clients::names_switch(text), said: Vec::new() }
+        Walk { guard, scope, names_switch: clients::names_switch(text), said: Vec::new(), starts_client: false }
     }
 
     /// Says what a shell's text does that is refused.
@@ -159,6 +168,7 @@ impl<'g> Walk<'g> {
             }
             _ => {}
         }
+        self.starts_client |= clients::starts(it);
         let diverted = self.scope.diverted.as_ref();
         self.persons_command(it)
             .or_else(|| clients::unhooked(it, diverted, self.names_switch))
