@@ -29,7 +29,7 @@ const WAYS: [Way; 5] = [Way::Add, Way::Change, Way::Remove, Way::Replace, Way::D
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub path: Vec<String>,
-    values: [Value; 2],
+    pub values: [Value; 2],
     /// Whether its going diverts, too.
     pub stays: bool,
 }

@@ -198,7 +198,8 @@ fn no_command_starts_a_client_while_a_change_waits() {
         "sh -c \"npx @anthropic-ai/claude-code -p go\"",
     ];
     let others = ["ls", "claude --version", "claude mcp list", "echo claude -p go", "git commit -m 'claude -p go'"];
-    for (at, entry) in diverting().iter().enumerate().step_by(13) {
+    let off = Entry { path: vec!["disableAllHooks".to_owned()], values: [json!(true), json!(true)], stays: false };
+    for (at, entry) in diverting().iter().step_by(13).chain([&off]).enumerate() {
         let bench = Bench::of_person(entry, at % FILES.len(), Edit::Comes);
         for (number, command) in starts.iter().enumerate() {
             let said = bench.shell(command, &format!("a{number}"));
