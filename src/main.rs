@@ -5,6 +5,7 @@ mod arena;
 use std::process::ExitCode;
 
 use fusebox::cmd;
+use fusebox::live::watch;
 use fusebox::world::World;
 
 fn main() -> ExitCode {
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
             arena::serve_sqlite();
             cmd::hook::run(&world)
         }
+        Some(word) if word == watch::WORD => cmd::watch::run(&world),
         _ => cmd::run(&world),
     }
 }

@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use rustix::process::{nice, setsid};
@@ -91,9 +94,14 @@ pub fn seal() {
     let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
+/// Leaves the session of the terminal or client that started this process, so that what ends them does not end it.
+pub fn leave_session() {
+    let _leads_already = setsid();
+}
+
 /// Leaves the session of the terminal or client that started this process, and makes way for all others.
 pub fn retreat() {
-    let _leads_already = setsid();
+    leave_session();
     let _as_before = nice(19);
 }
 
@@ -132,6 +140,30 @@ pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
 /// Without a way to hold a process, nothing is ended: it is reported.
 #[cfg(not(target_os = "linux"))]
 pub fn end_group(_pid: u32, _is_it: impl Fn() -> bool) -> bool {
+    false
+}
+
+/// Waits until one of some processes has ended, or so long by a clock that stops while the machine sleeps; returns whether one
+/// has.
+#[cfg(target_os = "linux")]
+pub fn wait_for_end(pids: &[u32], patience: Duration) -> bool {
+    let mut held = Vec::new();
+    for pid in pids.iter().filter_map(|pid| Pid::from_raw(i32::try_from(*pid).ok()?)) {
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(process) => held.push(process),
+            Err(Errno::SRCH) => return true,
+            Err(_) => {}
+        }
+    }
+    let mut watched: Vec<PollFd> = held.iter().map(|process| PollFd::new(process, PollFlags::IN)).collect();
+    let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+    poll(&mut watched, Some(&patience)).is_ok_and(|ended| ended > 0)
+}
+
+/// Without a way to hold a process, the time alone is waited for.
+#[cfg(not(target_os = "linux"))]
+pub fn wait_for_end(_pids: &[u32], patience: Duration) -> bool {
+    std::thread::park_timeout(patience);
     false
 }
 

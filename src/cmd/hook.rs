@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{below, failing, first_requests, prune, schedule, settings, tasks, unseen};
+use crate::live::{below, failing, first_requests, prune, schedule, settings, tasks, unseen, watch};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -106,13 +106,13 @@ pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) 
     }
     deadline.waits_for(Waits::Files);
     book.held = below::held(world, &store, &mut book, input, &event, &guard)?;
-    let answer = take(world, &store, &mut book, (input, &event, judged))?;
+    let (answer, watch) = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;
     let prunes = prune::is_due(&store, &event)?;
     deadline.claim_commit();
     store.commit()?;
-    let taken = Taken { book, folder, prunes };
+    let taken = Taken { book, folder, prunes, watch };
     Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })
 }
 
@@ -147,8 +147,11 @@ fn open(world: &World, folder: &Path, what: (&Input, &Event)) -> Result<(Store, 
     Ok((store, book))
 }
 
+/// An answer's words, and what is to be watched once they are said.
+type Said = (String, Option<watch::Order>);
+
 /// Takes an event into the book and words the answer.
-fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<String> {
+fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<Said> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
     let mut findings = load::gather(store, book, event)?;
@@ -165,13 +168,14 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     first_requests::learn(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
+    let watch = watch::order(book, &run, (event, input), (&verdict, &answer));
     settings::look(world, book, event, &mut answer);
     unseen::look(book, input, event);
     divert_log(book);
     tell_notices(book, event, &mut answer);
     let text = answer.text();
     remember(book, &run, (event, input), &text);
-    Ok(text)
+    Ok((text, watch))
 }
 
 /// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
@@ -262,14 +266,20 @@ struct Taken {
     folder: PathBuf,
     /// Whether it is time to prune the state.
     prunes: bool,
+    /// The command whose time was cut, to be watched.
+    watch: Option<watch::Order>,
 }
 
 impl Rest {
-    /// Lets the state go; then writes the log, ends shell commands that outlive their run, and has the state pruned.
+    /// Lets the state go; then has a command watched, writes the log, ends shell commands that outlive their run, and has the
+    /// state pruned.
     fn finish(self, world: &World) {
         let is_unlocked = self.store.is_unlocked();
         self.store.leave();
-        let Some(Taken { book, folder, prunes }) = self.taken else { return };
+        let Some(Taken { book, folder, prunes, watch }) = self.taken else { return };
+        if let Some(order) = watch {
+            watch::begin(world, &folder, &order);
+        }
         let mut records = book.records.clone();
         records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
         for task in &book.kills {

@@ -26,6 +26,7 @@ pub mod status;
 pub mod target;
 pub mod trust;
 pub mod uninstall;
+pub mod watch;
 
 use std::process::ExitCode;
 

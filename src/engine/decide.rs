@@ -36,7 +36,7 @@ pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
     let verdict = wait(verdict, usage, event);
     match mode {
         Mode::Enforce => verdict,
-        Mode::Observe => Verdict { step: Step::Allow, clamp_ms: None, observed: true, ..verdict },
+        Mode::Observe => Verdict { step: Step::Allow, clamp_ms: None, clamped_by: None, observed: true, ..verdict },
     }
 }
 
@@ -155,7 +155,7 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
     if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =
         (&event.kind, verdict.step)
     {
-        verdict.clamp_ms = time_left(usage, event).filter(|left| left < timeout_ms);
+        (verdict.clamp_ms, verdict.clamped_by) = time_left(usage, event).filter(|(left, _)| left < timeout_ms).unzip();
     }
     verdict
 }
@@ -325,14 +325,17 @@ fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> 
     Verdict { step, findings, refusal, ..Verdict::default() }
 }
 
-/// Returns the working or wall time left before a limit that stops this run.
-fn time_left(usage: &Usage, event: &Event) -> Option<u64> {
+/// Returns the working or wall time left before a limit that stops this run, and the limit.
+fn time_left(usage: &Usage, event: &Event) -> Option<(u64, Finding)> {
     let left = usage.scopes.iter().flat_map(|used| {
         let timed = used.rules.rules.iter().filter(|rule| rule.limit.unit == Unit::Millis);
         let stopping = timed.filter(|rule| {
             matches!(acts(usage, event, &Finding::of(rule, used.scope, 0)), Action::Terminate | Action::Pause)
         });
-        stopping.map(|rule| rule.cap.saturating_sub(rule.limit.used(&used.meters)).max(1))
+        stopping.map(|rule| {
+            let spent = rule.limit.used(&used.meters);
+            (rule.cap.saturating_sub(spent).max(1), Finding::of(rule, used.scope, spent))
+        })
     });
-    left.min()
+    left.min_by_key(|(left, _)| *left)
 }

@@ -155,6 +155,8 @@ pub struct Verdict {
     pub prompt_tail: Option<String>,
     /// What a waiting call's timeout is cut to, in milliseconds.
     pub clamp_ms: Option<u64>,
+    /// The limit that leaves so little, as it stands.
+    pub clamped_by: Option<Finding>,
     /// Whether this was only watched: nothing is blocked, nobody is told.
     pub observed: bool,
 }

@@ -21,3 +21,4 @@ pub mod shared;
 pub mod tasks;
 pub mod unseen;
 pub mod unwritten;
+pub mod watch;

@@ -44,8 +44,42 @@ pub fn end(client: Process, task: &Background) -> bool {
     nearest.is_some_and(|(pid, start)| processes::end_group(pid, || is_still(pid, start) && runs(pid, &task.command)))
 }
 
+/// A shell that a client runs a command in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shell {
+    /// Its id.
+    pub pid: u32,
+    /// Its start time in clock ticks since boot.
+    start: u64,
+    /// The same in milliseconds.
+    pub started_ms: u64,
+}
+
+/// Returns the shells that a client runs one of some commands in, of those started since a moment; the earliest first.
+pub fn shells(client: Process, commands: &[String], since: Moment) -> Vec<Shell> {
+    let of_client = processes::leaders_below(client.pid);
+    let shell = of_client.map(|(pid, start)| Shell { pid, start, started_ms: start * 1_000 / TICKS });
+    // The system tells of whole ticks.
+    let is_one = |shell: &Shell| {
+        shell.started_ms + 1_000 / TICKS >= since.mono_ms && commands.iter().any(|command| runs(shell.pid, command))
+    };
+    let mut found: Vec<Shell> = shell.filter(is_one).collect();
+    found.sort_by_key(|shell| shell.start);
+    found
+}
+
+/// Ends the shell that a client runs one of some commands in, with all that it has started; returns whether it was there.
+pub fn end_shell(client: Process, shell: Shell, commands: &[String]) -> bool {
+    let is_still = || {
+        processes::leaders_below(client.pid).any(|it| it == (shell.pid, shell.start))
+            && processes::is_at_work(client.pid, client.start, client.ns)
+            && commands.iter().any(|command| runs(shell.pid, command))
+    };
+    processes::end_group(shell.pid, is_still)
+}
+
 /// Whether a process writes to the file that the client keeps for a task.
-fn writes_to(pid: u32, task: &str) -> bool {
+pub fn writes_to(pid: u32, task: &str) -> bool {
     let file = format!("{task}.output");
     !task.is_empty()
         && outputs(pid).any(|path| is_task_file(&path) && path.file_name().is_some_and(|name| *name == *file))

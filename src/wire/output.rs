@@ -89,6 +89,11 @@ impl Answer {
         if answer.is_empty() { String::new() } else { serde_json::Value::Object(answer).to_string() }
     }
 
+    /// Returns the call's input as the answer changes it.
+    pub fn changed_input(&self) -> Option<&RawValue> {
+        self.hook_specific_output.as_ref()?.updated_input.as_ref().map(|Raw(changed)| &**changed)
+    }
+
     fn specific(&mut self, event: EventName) -> &mut Specific {
         self.hook_specific_output
             .get_or_insert_with(|| Specific { hook_event_name: event.as_str(), ..Specific::default() })

@@ -183,6 +183,12 @@ pub fn watches(tool: &str) -> bool {
     TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::Watches(_)))
 }
 
+/// Whether what a call starts runs on in the background once the call has ended.
+pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
+    let fields = input.and_then(|input| serde_json::from_str::<Fields>(input.get()).ok()).unwrap_or_default();
+    watches(tool) || fields.run_in_background == Some(true)
+}
+
 /// Returns a shell call's command.
 pub fn command(input: Option<&RawValue>) -> Option<String> {
     let fields: Fields = serde_json::from_str(input?.get()).ok()?;

@@ -42,4 +42,5 @@ mod tasks;
 mod terminal;
 mod tidy;
 mod unwritten;
+mod watch;
 mod world;

@@ -23,7 +23,7 @@ const COMMANDS: [&str; 7] = [
 ];
 
 /// A shell that starts commands as the client does: each in a shell of its own, which leads its group.
-struct Client {
+pub struct Client {
     shell: Child,
     orders: ChildStdin,
     pids: BufReader<ChildStdout>,
@@ -31,7 +31,7 @@ struct Client {
 }
 
 impl Client {
-    fn start() -> Client {
+    pub fn start() -> Client {
         let script = r#"set -m; while read -r file line; do bash -c "$line" >"$file" 2>&1 </dev/null & echo $!; done"#;
         let mut shell = Command::new("bash");
         let mut shell = shell.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -39,14 +39,14 @@ impl Client {
         Client { shell, orders, pids, started: Vec::new() }
     }
 
-    fn process(&self) -> Process {
+    pub fn process(&self) -> Process {
         let pid = self.shell.id();
         let (_, start) = processes::parent_and_start(pid).unwrap();
         Process { pid, start, ns: processes::namespace().unwrap() }
     }
 
     /// Starts a command whose output goes to a file; returns its shell's id.
-    fn runs(&mut self, command: &str, file: &str) -> u32 {
+    pub fn runs(&mut self, command: &str, file: &str) -> u32 {
         let quoted = command.replace('\'', r#"'"'"'"#);
         writeln!(self.orders, "{file} true && eval '{quoted}' < /dev/null && pwd -P >| /dev/null").unwrap();
         let mut line = String::new();
@@ -70,13 +70,13 @@ impl Drop for Client {
     }
 }
 
-fn is_alive(pid: u32) -> bool {
+pub fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
 /// The time since boot, as the world has it.
-fn now() -> Moment {
+pub fn now() -> Moment {
     fusebox::world::World::real().now()
 }
 

@@ -1,10 +1,12 @@
 //! Hooks of the agent's own that prolong its turns, or take time.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::Lab;
-use crate::script::{Script, agent, call, child, main, say, work};
+use crate::script::{Script, agent, bash, call, child, main, say, work};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
@@ -24,6 +26,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         outcome: Outcome::NoEffect,
         then: "the hook's time is working time: only a dialog that was announced is a wait for a person",
         scenario: "the_time_of_an_own_hook_is_working_time",
+    },
+    Attempt {
+        tries: "answers a command's cut timeout with a longer one in a `PreToolUse` hook of its own",
+        outcome: Outcome::NoEffect,
+        then: "the client takes the longer one; a process that Fusebox left behind ends the command when the cut one is over",
+        scenario: "an_own_hook_gives_no_command_more_time",
     },
 ];
 
@@ -80,4 +88,26 @@ fn the_time_of_an_own_hook_is_working_time() {
     // The second call ends beyond the limit, or is the last before it.
     assert!(lab.ran().len() <= 3, "{:?}", lab.ran());
     assert_eq!(lab.run_of("main")["stop_reason"], "timeout");
+}
+
+/// Gives every command ten minutes, and answers after Fusebox.
+const LONGER: &str = r#"sleep 1; python3 -c 'import json, sys
+given = json.load(sys.stdin)["tool_input"] | {"timeout": 600000}
+print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": given}}))'"#;
+
+#[test]
+fn an_own_hook_gives_no_command_more_time() {
+    for limit in ["max_duration_ms", "max_wall_ms"] {
+        let limits = json!({limit: 5000, "grace_turns": 0, "timeout_action": "terminate"});
+        let command = "python3 -c 'import time; time.sleep(60)'";
+        let lab = Lab::new(json!({"main": limits}), vec![main([call([bash(command)]), say("never heard")])]);
+        own_hook(&lab, "PreToolUse", LONGER);
+        let began = Instant::now();
+        lab.claude("MAIN start", &[]);
+        assert!(began.elapsed() < Duration::from_secs(30), "{limit}: {:?}", began.elapsed());
+        let run = lab.run_of("main");
+        assert_eq!((&run["stop_reason"], &run["trips"][0]["limit"]), (&json!("timeout"), &json!(limit)));
+        let ended = lab.logged("NOTICE");
+        assert!(ended.iter().any(|record| record["error"].to_string().contains(command)), "{limit}: {ended:?}");
+    }
 }
