@@ -29,12 +29,12 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// The calls that a session makes most. At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read and written, and the budgets that sessions share.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [360_000, 410_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [405_000, 475_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [350_000, 410_000],
+        [390_000, 470_000],
     ),
     (
         |scene| {
@@ -43,9 +43,9 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [470_000, 630_000],
+        [505_000, 690_000],
     ),
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [385_000, 460_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [415_000, 530_000]),
 ];
 
 #[test]
