@@ -66,11 +66,11 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
 
-/// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Of those before it as many
-/// as a client may be late with are not on disk yet.
+/// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it
+/// may be late, too.
 pub fn last_is_over(book: &mut Book, id: &str) {
     if let Some(run) = book.run_mut(id).filter(|run| run.order.is_none()) {
-        run.unpaid = (run.unpaid + 1).clamp(0, run.unpaid.max(LATE));
+        run.unpaid = (run.unpaid + 1).max(0);
     }
 }
 
