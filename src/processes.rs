@@ -54,6 +54,12 @@ pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
+/// Returns the arguments that a process was started with, its own name among them; none where the platform does not tell.
+pub fn arguments(pid: u32) -> Vec<String> {
+    let line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LARGEST).unwrap_or_default();
+    line.split(|byte| *byte == 0).map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
+}
+
 /// Returns a variable of the environment that a process was started with.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
     let environment = files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok()?;

@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{below, failing, first_requests, prune, schedule, settings, tasks, unseen, watch};
+use crate::live::{below, failing, first_requests, prune, schedule, settings, skills, tasks, unseen, watch};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -154,6 +154,7 @@ type Said = (String, Option<watch::Order>);
 fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<Said> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
+    skills::called(world, book, event, input);
     let mut findings = load::gather(store, book, event)?;
     let was_judged = judged.is_some();
     findings.missing = ending::missing(book, event, judged);
@@ -170,6 +171,7 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     let mut answer = output::answer(&case, &verdict);
     let watch = watch::order(book, &run, (event, input), (&verdict, &answer));
     settings::look(world, book, event, &mut answer);
+    skills::typed(world, book, event, input);
     unseen::look(book, input, event);
     divert_log(book);
     tell_notices(book, event, &mut answer);

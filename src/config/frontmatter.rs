@@ -24,9 +24,12 @@ pub struct Agent {
 /// The longest frontmatter that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
+/// How much of a file is read for it: the line before it, and enough to see that it is too long.
+pub const HEAD: u64 = LONGEST as u64 + 16;
+
 /// Reads the start of an agent's file; `stem` is its name without the ending.
 pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
-    let picked = picked(text)?;
+    let picked = picked(text, &KEYS)?;
     let mut reading = Reading { doc: Doc::empty(Layer::Frontmatter, path), problems: Vec::new() };
     if length(text) >= LONGEST {
         let what = format!("has a frontmatter of more than {LONGEST} bytes; its limits are ignored");
@@ -77,9 +80,21 @@ pub fn length(text: &str) -> usize {
     lines.map(|line| line.len() + 1).sum()
 }
 
+/// Returns what a frontmatter says under these keys; nothing where it cannot be read.
+pub fn entries(text: &str, keys: &[&str]) -> Option<Map<String, Value>> {
+    let Some(picked) = picked(text, keys) else { return Some(Map::new()) };
+    if length(text) >= LONGEST {
+        return None;
+    }
+    match serde_saphyr::from_str::<Value>(&picked).ok()? {
+        Value::Object(entries) => Some(entries),
+        _ => Some(Map::new()),
+    }
+}
+
 /// Picks the lines of the keys that are read, and empties the others so that line numbers stay. The rest is left alone:
 /// descriptions in the wild are often no YAML.
-fn picked(text: &str) -> Option<String> {
+fn picked(text: &str, keys: &[&str]) -> Option<String> {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines();
     lines.next().filter(|line| line.trim_end() == "---")?;
@@ -88,7 +103,7 @@ fn picked(text: &str) -> Option<String> {
     for line in lines.take_while(|line| line.trim_end() != "---") {
         let goes_on = line.starts_with([' ', '\t', '}', ']', '#', '-']) || line.trim().is_empty();
         if !goes_on {
-            inside = KEYS.iter().any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
+            inside = keys.iter().any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
         }
         if inside {
             picked.push_str(line);

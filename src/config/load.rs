@@ -132,12 +132,29 @@ fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> 
     agents.into_iter().collect()
 }
 
+/// Returns the names of the agents' files, without their endings, and the starts of their texts: the project's after the user's.
+pub fn frontmatters(world: &World, project_folder: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for folder in agent_folders(world, project_folder) {
+        let mut left = MOST_FRONTMATTER;
+        for path in markdown(&folder, &mut Vec::new()) {
+            let Ok(text) = files::head(&path, frontmatter::HEAD) else { continue };
+            left = left.saturating_sub(frontmatter::length(&text));
+            if left == 0 {
+                break;
+            }
+            found.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), text));
+        }
+    }
+    found
+}
+
 /// Reads the frontmatter of one agent, in place of an earlier one of the same name.
 fn agent(path: &Path, left: &mut usize, agents: &mut BTreeMap<String, Doc>, problems: &mut Vec<Problem>) {
     if *left == 0 {
         return;
     }
-    let read = files::head(path, frontmatter::LONGEST as u64);
+    let read = files::head(path, frontmatter::HEAD);
     let Some(text) = checked(read, Layer::Frontmatter, path, problems) else { return };
     *left = left.saturating_sub(frontmatter::length(&text));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

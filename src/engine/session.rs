@@ -356,9 +356,15 @@ pub struct Session {
     /// A fingerprint of the configuration files, to notice edits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub config_print: u64,
-    /// Hooks in the settings that ask the model, which no transcript shows.
+    /// Hooks that ask the model, which no transcript shows.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model_hooks: Vec<ModelHook>,
+    /// Hashes of the skills that were called and bring such hooks along.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub skills: Vec<u64>,
+    /// Whether the client loaded a mod when it started: one can answer in the model's place, and nobody is billed for that.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_mods: bool,
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,

@@ -1,14 +1,18 @@
 //! The settings that a session works with: what was registered and diverted when its client started, or when a person took a
 //! change. Other settings wait.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
+use crate::engine::hidden::Holder;
 use crate::engine::session::{Session, SettingsTaken};
 use crate::error::Result;
+use crate::processes;
+use crate::setup::asking::{self, Client};
 use crate::setup::handlers::{self, Registered};
 use crate::setup::place::{Folders, Scope};
+use crate::setup::{hooks, mods};
 use crate::store::Store;
 use crate::wire::events::EVENTS;
 use crate::world::World;
@@ -17,6 +21,12 @@ use crate::world::World;
 pub fn take(world: &World, session: &mut Session) -> Registered {
     let now = handlers::registered(world, Path::new(&session.folder));
     set(session, &now);
+    session.model_hooks.clear();
+    session.skills.clear();
+    let plugins = take_hooks(world, session, &now);
+    let has_any = |found: mods::Found| !found.mods.is_empty() || !found.overfull.is_empty();
+    session.has_mods = plugins.iter().any(|it| mods::is_mod(it))
+        || has_any(mods::found(&Folders::of(world, Path::new(&session.folder))));
     now
 }
 
@@ -25,13 +35,32 @@ pub fn take_for_a_person(world: &World, store: &Store, session: &mut Session) ->
     let now = handlers::registered_for_a_person(world, Path::new(&session.folder));
     let waited = harm(session, &now);
     set(session, &now);
+    take_hooks(world, session, &now);
     remember(store, session, &now)?;
     Ok(waited)
 }
 
+/// Takes note of all handlers that ask the model: those of the settings, those that the client brings along, and those of the
+/// skills that were called. Returns the folders of the plugins.
+pub fn take_hooks(world: &World, session: &mut Session, now: &Registered) -> Vec<PathBuf> {
+    let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
+    session.model_hooks.clone_from(&now.model_hooks);
+    let client = client(world, session);
+    let brought = if now.is_off_for_others { Vec::new() } else { asking::of_client(world, &client) };
+    for hook in brought.into_iter().chain(of_skills.collect::<Vec<_>>()) {
+        hooks::count(&mut session.model_hooks, hook);
+    }
+    client.plugins
+}
+
+/// Returns what a session's client was started with.
+pub fn client(world: &World, session: &Session) -> Client {
+    let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
+    Client::new(Folders::of(world, Path::new(&session.folder)), arguments)
+}
+
 fn set(session: &mut Session, now: &Registered) {
     session.handlers = now.events.iter().fold(0, |bits, event| bits | event.bit());
-    session.model_hooks.clone_from(&now.model_hooks);
     let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
     session.diverted = SettingsTaken { values: prints(false), hooks: prints(true), off: now.disabled.is_some() };
 }
@@ -41,6 +70,9 @@ pub fn keep(session: &mut Session, before: &Session) {
     session.handlers = before.handlers;
     session.diverted = before.diverted.clone();
     session.model_hooks.clone_from(&before.model_hooks);
+    // Those of its skills have ended with it.
+    session.model_hooks.retain(|hook| hook.of != Holder::Main);
+    session.has_mods = before.has_mods;
     session.held_for.clone_from(&before.held_for);
 }
 

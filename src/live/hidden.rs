@@ -57,10 +57,10 @@ fn calls(event: &Event) -> &[Call] {
     }
 }
 
-/// Returns the hooks in the settings that ask the model at an event.
+/// Returns the hooks that ask the model at an event.
 fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a ModelHook> {
     let name = EventName::of(&event.kind).map_or("", EventName::as_str);
-    let of_event = session.model_hooks.iter().filter(move |hook| hook.event == name);
+    let of_event = session.model_hooks.iter().filter(move |hook| hook.runs_at(name, &event.agent));
     of_event.filter(|hook| match (&event.kind, &event.agent) {
         (Kind::ToolRequested(call) | Kind::ToolEnded(call, _), _) => hook.is_for(&call.tool),
         (Kind::SubagentStarted | Kind::SubagentEnded(_), Agent::Sub { agent_type, .. }) => hook.is_for(agent_type),

@@ -18,6 +18,7 @@ pub mod recall;
 pub mod schedule;
 pub mod settings;
 pub mod shared;
+pub mod skills;
 pub mod tasks;
 pub mod unseen;
 pub mod unwritten;

@@ -19,7 +19,7 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
         Kind::ConfigChanged { .. } => {
             let now = handlers::registered(world, Path::new(&folder));
             let Some(harm) = baseline::harm(&book.session, &now) else {
-                book.session.model_hooks = now.model_hooks;
+                baseline::take_hooks(world, &mut book.session, &now);
                 return;
             };
             answer.decision = Some("block");

@@ -23,6 +23,8 @@ pub struct Registered {
     pub disabled: Option<PathBuf>,
     /// What leads hooks astray, or hides requests and prices from them.
     pub diverted: Vec<Diverted>,
+    /// Whether handlers of others than the machine's owner do not run.
+    pub is_off_for_others: bool,
     /// The handlers that ask the model, of anybody's, where nothing switches them off.
     pub model_hooks: Vec<ModelHook>,
     /// Every file with handlers of ours that cover their event, with these events.
@@ -75,6 +77,7 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
             registered.files.push((file.place.settings.clone(), events));
         }
     }
+    registered.is_off_for_others = switch.is_some();
     registered.events.sort();
     registered.events.dedup();
     let lost = switched_off.iter().any(|event| !registered.events.contains(event));

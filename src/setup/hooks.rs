@@ -69,7 +69,13 @@ pub fn find_asking(text: &str) -> Vec<ModelHook> {
                     let event = event.key.clone().unwrap_or_default();
                     count(
                         &mut found,
-                        ModelHook { event, matcher: group.matcher.clone(), is_agent: kind == "agent", count: 1 },
+                        ModelHook {
+                            event,
+                            matcher: group.matcher.clone(),
+                            is_agent: kind == "agent",
+                            count: 1,
+                            ..ModelHook::default()
+                        },
                     );
                 }
             }
@@ -85,7 +91,8 @@ const MOST_KINDS: usize = 32;
 pub fn count(found: &mut Vec<ModelHook>, more: ModelHook) {
     let more = if found.len() < MOST_KINDS { more } else { ModelHook { matcher: String::new(), ..more } };
     let same = |known: &&mut ModelHook| {
-        (&known.event, &known.matcher, known.is_agent) == (&more.event, &more.matcher, more.is_agent)
+        (&known.event, &known.matcher, known.is_agent, &known.of)
+            == (&more.event, &more.matcher, more.is_agent, &more.of)
     };
     match found.iter_mut().find(same) {
         Some(known) => known.count = known.count.saturating_add(more.count),

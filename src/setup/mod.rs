@@ -1,5 +1,6 @@
 //! Fusebox's place in Claude Code's settings: where it is registered, and how it gets in and out without touching anything else.
 
+pub mod asking;
 pub mod backup;
 pub mod binary;
 pub mod clients;
@@ -18,6 +19,7 @@ pub mod mods;
 pub mod patience;
 pub mod patient;
 pub mod place;
+pub mod plugins;
 pub mod removal;
 pub mod soundness;
 pub mod starter;

@@ -48,7 +48,7 @@ impl Found {
 }
 
 /// Whether a folder holds a mod. A file that is too large to be read is taken for one.
-fn is_mod(folder: &Path) -> bool {
+pub fn is_mod(folder: &Path) -> bool {
     match files::text(&folder.join("hooks/hooks.json"), LARGEST) {
         Ok(text) => text.contains("\"modules\""),
         Err(cause) => cause.kind() == ErrorKind::FileTooLarge,

@@ -65,6 +65,11 @@ impl Input<'_> {
         id.filter(|_| self.agent_type.as_deref().unwrap_or("").is_empty())
     }
 
+    /// Returns the name of the command or skill that the prompt begins with.
+    pub fn slash_command(&self) -> Option<&str> {
+        self.prompt.as_deref()?.strip_prefix('/')?.split_whitespace().next()
+    }
+
     /// Whether the result of some call of the batch holds these words.
     pub fn batch_says(&self, words: &str) -> bool {
         self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))

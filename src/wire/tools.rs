@@ -97,6 +97,8 @@ struct Fields<'a> {
     file_path: Option<Cow<'a, str>>,
     #[serde(borrow)]
     notebook_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    skill: Option<Cow<'a, str>>,
 }
 
 /// How long the client lets a shell command run in the background that names no `timeout`.
@@ -187,6 +189,15 @@ pub fn watches(tool: &str) -> bool {
 pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
     let fields = input.and_then(|input| serde_json::from_str::<Fields>(input.get()).ok()).unwrap_or_default();
     watches(tool) || fields.run_in_background == Some(true)
+}
+
+/// The tool that loads a skill.
+const SKILL: &str = "Skill";
+
+/// Returns the name of the skill that a call loads.
+pub fn skill(tool: &str, input: Option<&RawValue>) -> Option<String> {
+    let fields: Fields = serde_json::from_str(input.filter(|_| tool == SKILL)?.get()).ok()?;
+    fields.skill.map(Cow::into_owned)
 }
 
 /// Returns a shell call's command.

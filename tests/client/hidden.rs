@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::lab::Lab;
-use crate::script::{Step, agent, call, child, main, say, tool, work};
+use crate::script::{Step, agent, agent_of, call, child, main, say, tool, work};
 
 fn searches(count: usize) -> Vec<Step> {
     let search = || call([tool("WebSearch", json!({"query": "what is new, $N"}))]);
@@ -44,4 +44,55 @@ fn agents_with_dear_first_requests_start_one_after_another() {
     let lab = Lab::new(policy, vec![dear, main([call(agents), say("main finished")])]);
     lab.claude("MAIN start", &[]);
     assert_eq!(lab.api.requests_of("CHILD").len(), 1, "{}", lab.story());
+}
+
+/// A frontmatter with hooks of type `prompt` at each call.
+fn asks_at_each_call(name: &str) -> String {
+    let hook = "    - hooks:\n        - type: prompt\n          prompt: \"is this well? $ARGUMENTS\"\n";
+    format!("---\nname: {name}\ndescription: works\nhooks:\n  PreToolUse:\n{hook}---\nWork.\n")
+}
+
+/// Plays a client that works on and on, with hooks that stand in no settings file; returns how many of them asked the model.
+fn asked(lay_out: impl Fn(&Lab), arguments: &[&str], steps: Vec<Step>) -> usize {
+    let worker = child("CHILD", [call([work()])]).forever();
+    let lab = Lab::without_fusebox(vec![worker, main(steps).forever()]);
+    lay_out(&lab);
+    let policy = json!({"session": {"max_cost_usd": 0.1, "grace_turns": 0, "timeout_action": "terminate"}});
+    lab.write(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init"]);
+    lab.claude("MAIN start", arguments);
+    assert_eq!(lab.run_of("main")["stop_reason"], "cost_budget_exhausted", "{}", lab.story());
+    lab.api.asides().len()
+}
+
+#[test]
+fn hooks_that_stand_in_no_settings_are_charged() {
+    let skill = |lab: &Lab| lab.write(".claude/skills/sk/SKILL.md", &asks_at_each_call("sk"));
+    let kind = |lab: &Lab| lab.write(".claude/agents/worker.md", &asks_at_each_call("worker"));
+    let hooks =
+        json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "well? $ARGUMENTS"}]}]}}).to_string();
+    let plugin = |lab: &Lab| {
+        lab.write("plug/.claude-plugin/plugin.json", r#"{"name": "plug", "version": "1.0.0", "description": "d"}"#);
+        lab.write("plug/hooks/hooks.json", &hooks);
+    };
+    let among_skills = |lab: &Lab| {
+        lab.write_home(".claude/skills/plug/.claude-plugin/plugin.json", r#"{"name": "plug", "version": "1.0.0"}"#);
+        lab.write_home(".claude/skills/plug/hooks/hooks.json", &hooks);
+    };
+    let works = || vec![call([work()])];
+    let loads = || vec![call([tool("Skill", json!({"skill": "sk"}))]), call([work()])];
+    let spawns = || vec![call([agent_of("worker", "CHILD loop")]), call([work()])];
+    type Way<'a> = (&'a str, &'a dyn Fn(&Lab), &'a [&'a str], Vec<Step>);
+    let ways: [Way; 5] = [
+        ("a skill", &skill, &[], loads()),
+        ("an agent's type", &kind, &[], spawns()),
+        ("the session's agent", &kind, &["--agent", "worker"], works()),
+        ("a plugin by its folder", &plugin, &["--plugin-dir", "plug"], works()),
+        ("a plugin among the skills", &among_skills, &[], works()),
+    ];
+    for (what, lay_out, arguments, steps) in ways {
+        // Each call costs its response and a hook's request, which is taken for 0.022 USD.
+        let made = asked(lay_out, arguments, steps);
+        assert!((2..=4).contains(&made), "{what}: {made} hooks asked the model");
+    }
 }

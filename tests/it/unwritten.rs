@@ -33,7 +33,7 @@ impl Story {
     }
 
     pub fn event(&self, name: &str, rest: &Value) -> String {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
+        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": self.world.path("project"),
             "prompt_id": "p1", "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         self.world.hook(input).ok()
