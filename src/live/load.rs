@@ -20,6 +20,7 @@ use crate::live::{backlog, first_requests, hidden, orphans, pin, prune, recall, 
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
+use crate::transcript::first::first_request;
 use crate::transcript::intake::{self, Intake};
 use crate::transcript::{dialogs, layout};
 use crate::wire::input::Input;
@@ -233,12 +234,12 @@ pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings>
         shared::lay_pools(store, book, event.at.wall_ms)?;
     }
     if findings.charges.is_empty() && unwritten::is_all(book, event) {
-        book.first_request = Some(unwritten::first_request(book, table(), (event.at.wall_ms, "")));
+        book.first_request = Some(first_request(book, table(), (event.at.wall_ms, "")));
     }
     if let Kind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
         && book.first_request.is_none()
     {
-        book.unknown_first = unwritten::first_request(book, table(), (event.at.wall_ms, prompt));
+        book.unknown_first = first_request(book, table(), (event.at.wall_ms, prompt));
     }
     hidden::look(book, event, &findings.charges, table);
     let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use crate::engine::amount::Amount;
 use crate::engine::book::{Book, Link, NewCharge};
 use crate::engine::bounds::{self, Origin, Unread};
 use crate::engine::estimate;
@@ -18,6 +19,7 @@ use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
+use crate::transcript::first::first_request;
 use crate::transcript::layout;
 use crate::transcript::response::Response;
 use crate::transcript::tail::{self, Position};
@@ -221,7 +223,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             false => chunk.responses.iter().map(|response| response.id.as_str()).collect(),
         };
         for (_, response) in chunk.uncounted.iter().filter(|(id, _)| !counted.contains(id.as_str())) {
-            match book.session.is_metered && !(is_first && is_earlier(book, response)) {
+            match is_billed(book) && !(is_first && is_earlier(book, response)) {
                 true => self.take_unmetered(book, run, response)?,
                 false => pay(book, run),
             }
@@ -229,13 +231,15 @@ impl<'a, C: Charges> Intake<'a, C> {
         Ok(())
     }
 
-    /// Charges a response that its row calls free, in a session whose other responses are billed, as one that is missing: an
-    /// agent can write on its transcript.
+    /// Charges a response that its row calls free as one that is missing: an agent can write on its transcript.
     fn take_unmetered(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
         let session = book.session.id.clone();
         let is_copy = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
         let Some(of) = book.run(run).filter(|_| !is_copy) else { return Ok(()) };
-        let (spend, replay_price, context) = (estimate::unwritten(book, of), of.replay_price, of.context);
+        let (mut spend, replay_price, context) = (estimate::unwritten(book, of), of.replay_price, of.context);
+        if spend.cost == Amount::ZERO {
+            spend = first_request(book, self.prices.table(), (response.at_ms, ""));
+        }
         if self.charges.find(&response.id, &session)?.is_some() {
             return Ok(());
         }
@@ -247,8 +251,8 @@ impl<'a, C: Charges> Intake<'a, C> {
         if !book.session.said.iter().any(|said| said == "unmetered") {
             book.session.said.push("unmetered".to_owned());
             self.remarks.push(
-                "Fusebox: a response is called free in the transcript although others of this session are billed; it is \
-                 charged as an average one"
+                "Fusebox: a response is called free in the transcript although the model gave it; it is charged as an average \
+                 one"
                     .to_owned(),
             );
         }
@@ -344,6 +348,11 @@ const CLOCKS_MS: i64 = 60_000;
 /// Whether a response was made before a session began.
 fn is_earlier(book: &Book, response: &Response) -> bool {
     response.at_ms < book.session.started.wall_ms
+}
+
+/// Whether what is called free is charged all the same: a client calls free what a mod has answered in the model's place.
+fn is_billed(book: &Book) -> bool {
+    book.session.is_metered || !book.session.has_mods
 }
 
 /// Returns how a subagent was spawned, from the file beside its transcript.

@@ -4,6 +4,7 @@ pub mod allowance;
 pub mod charges;
 pub mod dialogs;
 mod field;
+pub mod first;
 pub mod intake;
 pub mod layout;
 mod lines;

@@ -188,14 +188,33 @@ fn one_may_come_and_another_be_missing_in_one_event() {
 }
 
 #[test]
-fn responses_that_are_there_without_a_usage_that_counts_cost_nothing() {
-    let story = Story::begin(&json!({}));
+fn responses_that_a_mod_has_given_cost_nothing() {
+    let story = Story::with(&json!({}), |world| {
+        world.write("home/.claude/skills/own/hooks/hooks.json", r#"{"modules": ["./register.js"]}"#);
+    });
     for id in ["t1", "t2", "t3", "t4"] {
         story.write_unmetered(id);
         assert_eq!(story.batch(id), "");
     }
     story.event("Stop", &json!({}));
     assert_eq!(story.cost(), Amount::ZERO);
+}
+
+#[test]
+fn responses_that_are_called_free_without_a_mod_are_charged_also_where_all_are() {
+    for later in [false, true] {
+        let story = Story::begin(&json!({}));
+        if later {
+            // The client does not load it any more, also not for its next session.
+            story.world.write("home/.claude/skills/own/hooks/hooks.json", r#"{"modules": ["./register.js"]}"#);
+        }
+        story.write_unmetered("m1");
+        assert!(story.batch("t1").contains("called free"), "the person is told");
+        story.write_unmetered("m2");
+        assert_eq!(story.batch("t2"), "");
+        let (session, _) = story.state();
+        assert_eq!((session.tally.spent.requests, session.tally.spent.tokens), (2, 26_000));
+    }
 }
 
 #[test]
