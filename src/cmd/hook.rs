@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{below, failing, first_requests, prune, schedule, settings, skills, tasks, unseen, watch};
+use crate::live::{below, failing, first_requests, prune, schedule, settings, skills, swapped, tasks, unseen, watch};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -100,13 +100,15 @@ pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) 
     }
     mark(&mut event, input.tool_response, &book);
     schedule::mark(&mut event, &book);
+    swapped::look(&mut book, &event, input);
     if let Some(answer) = given(&book, &event, input) {
         let rest = Some(Rest { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
     deadline.waits_for(Waits::Files);
-    book.held = below::held(world, &store, &mut book, input, &event, &guard)?;
-    let (answer, watch) = take(world, &store, &mut book, (input, &event, judged))?;
+    let held = below::held(world, &store, &mut book, input, &event, &guard)?;
+    book.held = held.or_else(|| swapped::held(&book.session, &event));
+    let (answer, watch) = take(world, &store, &mut book, (input, &event, judged), &guard)?;
     stamp(&mut book);
     store.save(&mut book)?;
     let prunes = prune::is_due(&store, &event)?;
@@ -151,7 +153,13 @@ fn open(world: &World, folder: &Path, what: (&Input, &Event)) -> Result<(Store, 
 type Said = (String, Option<watch::Order>);
 
 /// Takes an event into the book and words the answer.
-fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<Said> {
+fn take(
+    world: &World,
+    store: &Store,
+    book: &mut Book,
+    what: (&Input, &Event, Option<Judged>),
+    guard: &Guard,
+) -> Result<Said> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
     skills::called(world, book, event, input);
@@ -170,6 +178,7 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
     let watch = watch::order(book, &run, (event, input), (&verdict, &answer));
+    swapped::note(book, &run, (event, input), &answer, guard);
     settings::look(world, book, event, &mut answer);
     skills::typed(world, book, event, input);
     unseen::look(book, input, event);

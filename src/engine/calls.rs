@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::event::Moment;
+use crate::engine::session::is_default;
 
 /// How a tool call was met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +53,9 @@ pub struct CallRecord {
     /// When it asked to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<Moment>,
+    /// A hash of the command or the path that was let through, where it names anything that the guard looks at; else zero.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub subject: u64,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Ended::is_not_seen")]
     pub ended: Ended,

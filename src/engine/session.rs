@@ -365,6 +365,9 @@ pub struct Session {
     /// Whether the client loaded a mod when it started: one can answer in the model's place, and nobody is billed for that.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_mods: bool,
+    /// Whether what a call ran was refused and was not what had been let through: a hook changes calls.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub swapped: bool,
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub said: Vec<String>,

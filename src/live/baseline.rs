@@ -36,6 +36,7 @@ pub fn take_for_a_person(world: &World, store: &Store, session: &mut Session) ->
     let waited = harm(session, &now);
     set(session, &now);
     take_hooks(world, session, &now);
+    session.swapped = false;
     remember(store, session, &now)?;
     Ok(waited)
 }

@@ -19,6 +19,7 @@ pub mod schedule;
 pub mod settings;
 pub mod shared;
 pub mod skills;
+pub mod swapped;
 pub mod tasks;
 pub mod unseen;
 pub mod unwritten;

@@ -200,6 +200,25 @@ pub fn skill(tool: &str, input: Option<&RawValue>) -> Option<String> {
     fields.skill.map(Cow::into_owned)
 }
 
+/// Whether the guard looks at what a tool does: it runs a shell command or writes a file.
+pub fn is_guarded(tool: &str) -> bool {
+    runs_shell(tool) || writes(tool)
+}
+
+fn writes(tool: &str) -> bool {
+    TOOLS.iter().any(|(name, does)| *name == tool && *does == Does::Writes)
+}
+
+/// Returns what the guard looks at of a call: its command, or the path that it writes.
+pub fn subject(tool: &str, input: Option<&RawValue>) -> Option<String> {
+    if !is_guarded(tool) {
+        return None;
+    }
+    let fields: Fields = serde_json::from_str(input?.get()).ok()?;
+    let subject = if writes(tool) { fields.file_path.or(fields.notebook_path) } else { fields.command };
+    subject.map(Cow::into_owned)
+}
+
 /// Returns a shell call's command.
 pub fn command(input: Option<&RawValue>) -> Option<String> {
     let fields: Fields = serde_json::from_str(input?.get()).ok()?;

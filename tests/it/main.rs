@@ -38,6 +38,7 @@ mod shared_state;
 mod sources;
 mod state;
 mod stories;
+mod swapped;
 mod tasks;
 mod terminal;
 mod tidy;

@@ -50,7 +50,7 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        self.is_mentioned(command).then(|| Walk::new(self, command).text(command, 0)).flatten()
+        self.mentions(command).then(|| Walk::new(self, command).text(command, 0)).flatten()
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.
@@ -61,7 +61,7 @@ impl Guard {
     }
 
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
-    fn is_mentioned(&self, text: &str) -> bool {
+    pub fn mentions(&self, text: &str) -> bool {
         let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
         let mut names = [PROGRAM, "claude", "FUSEBOX_"].into_iter().chain(names).filter(|name| !name.is_empty());
         names.any(|name| crate::bytes::find(name.as_bytes(), text.as_bytes()).is_some())
