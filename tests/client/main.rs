@@ -23,6 +23,7 @@ mod endings;
 mod harness;
 mod hidden;
 mod identity;
+mod levers;
 mod loops;
 #[cfg(target_os = "linux")]
 mod managed;

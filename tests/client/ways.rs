@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::lab::Lab;
 use crate::script::{
-    Tool, agent, background_bash, call, child, in_background, load_send_message, main, named, say, send_message_to,
-    tool, work,
+    Tool, agent, background_bash, bash, call, child, in_background, load_send_message, main, named, say,
+    send_message_to, tool, work,
 };
-use crate::terminal::Terminal;
-use crate::version::lacks;
+use crate::terminal::{DIALOG, Terminal};
+use crate::version::{lacks, request_usd};
 
 /// A prompt of the client's schedule comes at the full minute.
 const A_MINUTE: Duration = Duration::from_secs(100);
@@ -110,4 +110,118 @@ fn an_agents_notifications_use_its_own_requests() {
     let lab = Lab::new(json!({"agents": {"*": requests(4)}}), vec![helper, main]);
     lab.claude("MAIN start", &[]);
     assert!(lab.api.requests_of("CHILD-A").len() <= 5, "{}", lab.story());
+}
+
+/// A budget of the day over all sessions, for so many requests.
+fn budget_of(requests: usize) -> Value {
+    let day = json!({"max_cost_usd_per_day": requests as f64 * request_usd() + 0.001, "timeout_action": "terminate"});
+    json!({"user": day, "session": {"grace_turns": 0}})
+}
+
+#[test]
+fn a_forks_history_counts_in_its_session_and_once_over_all() {
+    let steps = || vec![main([call([work()]), say("first done"), call([work()])]).forever()];
+    let fork = |lab: &Lab| {
+        let first = lab.claude("MAIN start", &[]);
+        let begun = lab.api.requests().len();
+        let fork = lab.claude("go another way", &["--resume", first.session(), "--fork-session"]);
+        (begun, lab.api.requests().len() - begun, fork)
+    };
+    // Its session has the two requests that were copied, and room for two more.
+    let lab = Lab::new(json!({"session": requests(4)}), steps());
+    let (begun, more, _) = fork(&lab);
+    assert_eq!((begun, more), (2, 2), "{}", lab.story());
+    // Its run has none of them.
+    let lab = Lab::new(json!({"main": requests(4)}), steps());
+    let (begun, more, _) = fork(&lab);
+    assert_eq!((begun, more), (2, 4), "{}", lab.story());
+    assert_eq!(lab.logged("AGENT_FAILED").len(), 1);
+    // Over all sessions each counts once.
+    let lab = Lab::without_fusebox(steps());
+    lab.write_home(".claude/fusebox.json", &budget_of(5).to_string());
+    lab.must(&["init"]);
+    let (begun, more, _) = fork(&lab);
+    assert_eq!((begun, more), (2, 3), "{}", lab.story());
+}
+
+#[test]
+fn a_forks_calls_are_its_own() {
+    let steps = vec![main([call([work()]), call([work()]), say("first done"), call([work()])]).forever()];
+    let policy = json!({"session": {"max_turns": 3, "grace_turns": 0, "timeout_action": "terminate"}});
+    let lab = Lab::new(policy, steps);
+    let first = lab.claude("MAIN start", &[]);
+    lab.claude("go another way", &["--resume", first.session(), "--fork-session"]);
+    let status = lab.status();
+    let turns: Vec<&Value> = status["sessions"].as_array().unwrap().iter().map(|session| &session["turns"]).collect();
+    assert!(turns.contains(&&json!(2)) && turns.contains(&&json!(3)), "{turns:?} {}", lab.story());
+    assert_eq!(lab.ran().len(), 5, "{}", lab.story());
+}
+
+#[test]
+fn a_cleared_conversation_is_a_new_session_under_the_same_budgets() {
+    let lab = Lab::without_fusebox(vec![
+        main([call([work()]), say("main rests"), call([work()]), say("main rests")]).forever(),
+    ]);
+    let mut policy = budget_of(4);
+    policy["session"]["max_requests"] = json!(3);
+    policy["session"]["timeout_action"] = json!("terminate");
+    lab.write_home(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init"]);
+    let terminal = Terminal::open(&lab, &[]);
+    let rests = |times: usize| terminal.meets("Stop", times);
+    terminal.types("MAIN start");
+    rests(1);
+    terminal.types("/clear");
+    lab.until("the new session", || lab.events("SessionStart").iter().any(|event| event["source"] == "clear"));
+    terminal.types("MAIN again");
+    rests(2);
+    // Its session has room for another, which the day has not.
+    terminal.types("and again");
+    terminal.sees("the budget of this user is used up");
+    assert_eq!(lab.api.requests().len(), 4, "{}", lab.story());
+}
+
+#[test]
+fn agents_of_workflows_and_skills_have_their_own_requests() {
+    if lacks(Feature::Forks) {
+        return;
+    }
+    let workflow = "export const meta = { name: 'w', description: 'd', phases: [{ title: 'one' }] };\nphase('one');\n\
+                    return await agent('CHILD-A loop');";
+    let child = |mark| child(mark, [call([work()])]).forever();
+    let main = main([
+        call([tool("Workflow", json!({"script": workflow}))]),
+        say("main waits"),
+        call([tool("Skill", json!({"skill": "helper"}))]),
+        say("main finished"),
+    ]);
+    let lab = Lab::new(json!({"agents": {"*": requests(3)}}), vec![child("CHILD-A"), child("CHILD-B"), main]);
+    lab.write(
+        ".claude/skills/helper/SKILL.md",
+        "---\nname: helper\ndescription: helps\ncontext: fork\n---\nCHILD-B loop\n",
+    );
+    let run = lab.claude("MAIN start", &[]);
+    assert_eq!(run.text(), "main finished", "{}", lab.story());
+    for mark in ["CHILD-A", "CHILD-B"] {
+        assert_eq!(lab.api.requests_of(mark).len(), 3, "{mark} {}", lab.story());
+    }
+    failed(&lab, "workflow-subagent");
+    failed(&lab, "general-purpose");
+}
+
+#[test]
+fn a_dialog_that_is_left_open_holds_its_agent_and_no_other() {
+    let asks = json!({"max_requests": 3, "timeout_action": "request_increase"});
+    let helper =
+        child("CHILD-A", [call([bash("sleep 0; python3 -c 'import time; time.sleep(1)'; echo $N")])]).forever();
+    let main = main([call([in_background(agent("CHILD-A loop"))]), call([work()])]).forever();
+    let lab = Lab::new(json!({"main": asks, "agents": {"*": requests(4)}}), vec![helper, main]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("MAIN start");
+    terminal.sees(DIALOG);
+    lab.until("the agent's end", || lab.runs().iter().any(|run| run["status"] == "failed"));
+    assert_eq!(lab.api.requests_of("CHILD-A").len(), 4, "{}", lab.story());
+    failed(&lab, "general-purpose");
+    assert_eq!(lab.api.requests_of("MAIN").len(), 3, "{}", lab.story());
+    assert_eq!(lab.run_of("main")["status"], "running");
 }
