@@ -5,6 +5,7 @@ mod client;
 mod counting;
 mod scripts;
 mod truth;
+mod way;
 mod ways;
 mod ways_on;
 

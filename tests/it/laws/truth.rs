@@ -6,18 +6,39 @@ use fusebox::engine::policy::Scope;
 use fusebox::engine::session::Status;
 use fusebox::engine::verdict::{Finding, Refusal};
 
-use crate::laws::ways::{ONE, Play, Used};
+use crate::laws::ways::{BEFORE, COPIED, ONE, Play, Used};
 
 /// Sums what runs have used.
 pub fn sum<'a>(all: impl Iterator<Item = &'a Used>) -> Used {
     all.fold(Used::default(), |sum, one| Used { requests: sum.requests + one.requests, turns: sum.turns + one.turns })
 }
 
+impl Play<'_> {
+    /// Returns what all runs together have made, of all sessions.
+    pub fn total(&self) -> Used {
+        sum(self.made.iter().filter(|(run, _)| *run != COPIED).map(|(_, used)| used))
+    }
+
+    /// Returns what each session has made or copied.
+    pub fn of_sessions(&self) -> Vec<Used> {
+        let in_session =
+            |made: &BTreeMap<String, Used>| sum(made.iter().filter(|(run, _)| *run != BEFORE).map(|(_, used)| used));
+        self.earlier.iter().chain([&self.made]).map(in_session).collect()
+    }
+
+    /// Returns what each run has made, of all sessions.
+    pub fn of_runs(&self) -> impl Iterator<Item = (&String, &Used)> {
+        let all = self.earlier.iter().chain([&self.made]).flatten();
+        all.filter(|(run, _)| !matches!(run.as_str(), COPIED | BEFORE))
+    }
+}
+
 /// Returns what a finding says is used in the same unit as the truth of its scope; nothing where no truth is kept of it.
 pub fn truth(finding: &Finding, run: &str, shown: &BTreeMap<String, Used>) -> Option<u64> {
     let used = match finding.scope {
         Scope::Run => shown.get(run).copied().unwrap_or_default(),
-        _ => sum(shown.values()),
+        Scope::Session => sum(shown.iter().filter(|(run, _)| *run != BEFORE).map(|(_, used)| used)),
+        _ => sum(shown.iter().filter(|(run, _)| *run != COPIED).map(|(_, used)| used)),
     };
     of_limit(&finding.limit, used)
 }

@@ -8,6 +8,7 @@ use fusebox::engine::enforce;
 use fusebox::engine::event::{
     Agent, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
+use fusebox::engine::history;
 use fusebox::engine::meters::Spend;
 use fusebox::engine::record::Charge;
 use fusebox::engine::rules::Rules;
@@ -16,6 +17,7 @@ use fusebox::engine::verdict::{Refusal, Step, Verdict};
 
 use crate::laws::client::Policy;
 use crate::laws::truth::sum;
+use crate::laws::way::Way;
 
 /// What each request spends: tokens and pico-dollars alike.
 pub const ONE: u64 = 3;
@@ -25,46 +27,6 @@ pub const STEPS: usize = 16;
 pub const STEP_MS: u64 = 300;
 /// 2026-11-20 10:00 UTC.
 const BEGAN_MS: i64 = 1_795_168_800_000;
-
-/// How a run goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    Calls,
-    Compactions,
-    Crons,
-    Notifications,
-    Resumes,
-    Messages,
-    MessagesAndCalls,
-    MessagesToOneAtWork,
-    StartsOfItsOwn,
-    DialogLeftOpen,
-    Workflow,
-    WorkflowInWords,
-}
-
-/// Every way.
-pub const WAYS: [Way; 12] = [
-    Way::Calls,
-    Way::Compactions,
-    Way::Crons,
-    Way::Notifications,
-    Way::Resumes,
-    Way::Messages,
-    Way::MessagesAndCalls,
-    Way::MessagesToOneAtWork,
-    Way::StartsOfItsOwn,
-    Way::DialogLeftOpen,
-    Way::Workflow,
-    Way::WorkflowInWords,
-];
-
-impl Way {
-    /// Whether it is a subagent that goes on, so that its limits alone are tried over runs.
-    pub fn is_of_agents(self) -> bool {
-        !matches!(self, Way::Calls | Way::Compactions | Way::Crons | Way::Notifications | Way::Resumes)
-    }
-}
 
 /// What was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +60,14 @@ pub struct Play<'a> {
     asking: bool,
     /// What should never have been answered.
     pub wrong: Option<String>,
+    /// What each session before this one has made, and each of its runs.
+    pub earlier: Vec<BTreeMap<String, Used>>,
 }
+
+/// What stands among the runs of a session for what a fork has copied: it counts in its session alone.
+pub const COPIED: &str = "copied";
+/// What stands there for what sessions before it have made: it counts in what they share alone.
+pub const BEFORE: &str = "before";
 
 impl Rulebook for Play<'_> {
     fn main(&self) -> Rules {
@@ -130,6 +99,7 @@ pub fn play(rules: &Policy, way: Way, attended: bool) -> Play<'_> {
         said: Vec::new(),
         asking: false,
         wrong: None,
+        earlier: Vec::new(),
     };
     if play.prompt(None, false) && play.sets_up() {
         for number in 0..STEPS {
@@ -189,6 +159,12 @@ impl Play<'_> {
                 self.event("", Kind::SessionStart { source: "resume".to_owned() }, Findings::default());
                 self.prompt(None, false);
             }
+            Way::Forks | Way::Clears => {
+                self.batch("", Intent::Plain);
+                self.answers("");
+                self.leaves();
+                self.prompt(None, false);
+            }
             Way::StartsOfItsOwn => {
                 self.starts("a1", None);
                 self.answers("a1");
@@ -225,6 +201,26 @@ impl Play<'_> {
         if self.way != Way::DialogLeftOpen {
             self.answers("a1");
         }
+    }
+
+    /// Leaves the session for another: one that begins anew, or with a copy of what was said in this one.
+    fn leaves(&mut self) {
+        self.event("", Kind::SessionEnded, Findings::default());
+        let over = std::mem::replace(&mut self.book, self.rules.book());
+        (self.book.above, self.book.pools) = (over.above, over.pools);
+        let made = std::mem::take(&mut self.made);
+        let own = sum(made.iter().filter(|(run, _)| !matches!(run.as_str(), COPIED | BEFORE)).map(|(_, used)| used));
+        let in_session = sum(made.iter().filter(|(run, _)| *run != BEFORE).map(|(_, used)| used));
+        let before = sum(made.get(BEFORE).into_iter().chain([&own]));
+        let copied = if self.way == Way::Forks { in_session.requests } else { 0 };
+        self.earlier.push(made);
+        self.made =
+            BTreeMap::from([(BEFORE.to_owned(), before), (COPIED.to_owned(), Used { requests: copied, turns: 0 })]);
+        self.shown.clone_from(&self.made);
+        let source = if self.way == Way::Forks { "fork" } else { "clear" };
+        let history = history::id_of("s");
+        let charges = (0..copied).map(|_| (history.clone(), copy(&charge(&history, self.now)))).collect();
+        self.event("", Kind::SessionStart { source: source.to_owned() }, Findings { charges, ..Findings::default() });
     }
 
     /// Whether a run's loop is at work.
@@ -368,11 +364,11 @@ impl Play<'_> {
         self.said.push((run, verdict.clone(), self.shown.clone()));
         verdict
     }
+}
 
-    /// Returns what all runs together have made.
-    pub fn total(&self) -> Used {
-        sum(self.made.values())
-    }
+/// A charge that another session was billed for.
+fn copy(of: &NewCharge) -> NewCharge {
+    NewCharge { charge: Charge { inherited: true, ..of.charge.clone() }, ..of.clone() }
 }
 
 fn charge(run: &str, now: u64) -> NewCharge {

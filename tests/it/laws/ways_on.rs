@@ -13,7 +13,8 @@ use fusebox::limits::{Limit, ROSTER, Unit};
 use crate::laws::client::{Policy, ends};
 use crate::laws::scripts::Case;
 use crate::laws::truth::{misstated, of_limit, truth};
-use crate::laws::ways::{ONE, Play, STEPS, Used, WAYS, Way, play};
+use crate::laws::way::{WAYS, Way};
+use crate::laws::ways::{ONE, Play, STEPS, Used, play};
 use crate::world::in_long_form;
 
 /// One limit, as it is tried.
@@ -84,7 +85,9 @@ impl Tried {
     /// The most that may have been used: the cap, and one request of each run that cannot be kept from it.
     fn most(self, play: &Play) -> u64 {
         let one = of_limit(self.limit.key, Used { requests: 1, turns: 0 }).unwrap_or(0);
-        let runs = if self.scope == Scope::Run { 1 } else { play.made.len() as u64 };
+        let runs = if self.scope == Scope::Run { 1 } else { play.of_runs().count() as u64 };
+        // A run that goes on by itself, over and over, is one.
+        let runs = if matches!(self.way, Way::Forks | Way::Clears) { 1 } else { runs };
         self.cap + one * runs
     }
 
@@ -109,10 +112,11 @@ impl Tried {
         }
         let mains = |run: &&String| run.starts_with('p');
         let used: Vec<(String, Used)> = match self.scope {
-            Scope::Run if self.way.is_of_agents() => {
-                play.made.iter().filter(|(run, _)| !mains(run)).map(|(run, used)| (run.clone(), *used)).collect()
+            Scope::Run => {
+                let of_scope = play.of_runs().filter(|(run, _)| !(self.way.is_of_agents() && mains(run)));
+                of_scope.map(|(run, used)| (run.clone(), *used)).collect()
             }
-            Scope::Run => play.made.iter().map(|(run, used)| (run.clone(), *used)).collect(),
+            Scope::Session => play.of_sessions().into_iter().map(|used| ("a session".to_owned(), used)).collect(),
             _ => vec![("all".to_owned(), play.total())],
         };
         for (run, used) in used {
