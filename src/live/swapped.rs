@@ -15,9 +15,9 @@ use crate::wire::tools;
 /// Takes note of what a call is to run, where its text names anything that the guard looks at.
 pub fn note(book: &mut Book, run: &str, (event, input): (&Event, &Input), answer: &Answer, guard: &Guard) {
     let Kind::ToolRequested(call) = &event.kind else { return };
-    let changed = answer.changed_input();
-    let subject = tools::subject(&call.tool, changed.or(input.tool_input)).filter(|text| guard.mentions(text));
-    if let Some(subject) = subject {
+    // Most calls name nothing of it, and are not read any further.
+    let runs = answer.changed_input().or(input.tool_input).filter(|runs| guard.mentions(runs.get()));
+    if let Some(subject) = tools::subject(&call.tool, runs) {
         book.call_mut(run, &call.id).subject = hash(&subject);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
-use crate::engine::hidden::{ASKING, Holder, ModelHook};
+use crate::engine::hidden::{Holder, ModelHook};
 use crate::files;
 use crate::setup::handlers::{self, Settings};
 use crate::setup::hooks::count;
@@ -37,10 +37,7 @@ impl Client {
 
 /// Returns the handlers that the client brings along when it starts.
 pub fn of_client(world: &World, client: &Client) -> Vec<ModelHook> {
-    let mut found = Vec::new();
-    for folder in &client.plugins {
-        plugins::asking(folder).into_iter().for_each(|hook| count(&mut found, hook));
-    }
+    let mut found = plugins::asking(&client.plugins);
     let main = main_type(&client.settings, &client.arguments);
     for (name, hooks) in of_types(world, &client.folders, &client.arguments) {
         let is_main = main.as_ref() == Some(&name);
@@ -127,9 +124,7 @@ fn paths(folders: &Folders, plugins: &[PathBuf], name: &str) -> Vec<PathBuf> {
     own.chain(name.split_once(':').map(of_plugin).into_iter().flatten()).collect()
 }
 
-/// What is taken for the hooks of a frontmatter that cannot be read: one at each event, where it has any.
+/// What is taken for the hooks of a frontmatter that cannot be read, where it has any.
 fn unread(text: &str) -> Vec<ModelHook> {
-    let has_hooks = text.lines().any(|line| line.starts_with("hooks:"));
-    let events = ASKING.into_iter().filter(|_| has_hooks);
-    events.map(|event| ModelHook { event: event.to_owned(), count: 1, ..ModelHook::default() }).collect()
+    if text.lines().any(|line| line.starts_with("hooks:")) { plugins::unread() } else { Vec::new() }
 }

@@ -1,13 +1,14 @@
 //! The plugins that a client loads when it starts: their hooks run in every session of that client.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::engine::hidden::ModelHook;
+use crate::engine::hidden::{ASKING, ModelHook};
 use crate::files;
 use crate::setup::handlers::Settings;
-use crate::setup::hooks::find_asking;
+use crate::setup::hooks::{count, find_asking};
 use crate::setup::json;
 use crate::setup::place::Folders;
 
@@ -16,7 +17,9 @@ const MOST_ENTRIES: usize = 5_000;
 /// The most plugins that are looked at.
 const MOST: usize = 500;
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 256 << 10;
+/// The most bytes of hooks that are read of all plugins.
+const MOST_BYTES: usize = 4 << 20;
 /// What a plugin is described by.
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
@@ -46,7 +49,8 @@ fn installed(folders: &Folders, settings: &[Settings]) -> Vec<PathBuf> {
     on.retain(|_, value| *value != Value::Bool(false));
     let list =
         folders.claude.as_ref().filter(|_| !on.is_empty()).map(|claude| claude.join("plugins/installed_plugins.json"));
-    let Some(list) = list.and_then(|path| read(&path)) else { return Vec::new() };
+    let list = list.and_then(|path| files::text(&path, LARGEST).ok());
+    let list: Value = list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let plugins = list["plugins"].as_object().into_iter().flatten().filter(|(name, _)| on.contains_key(*name));
     let places = plugins.flat_map(|(_, places)| places.as_array().into_iter().flatten());
     places.filter_map(|place| place["installPath"].as_str()).map(PathBuf::from).collect()
@@ -66,24 +70,44 @@ pub fn values_of<'a>(arguments: &'a [String], option: &'a str) -> impl Iterator<
     })
 }
 
-/// Returns the handlers of a plugin that ask the model: its `hooks/hooks.json`, and what its manifest says or names.
-pub fn asking(folder: &Path) -> Vec<ModelHook> {
-    let mut found = read(&folder.join("hooks/hooks.json")).map(|hooks| of(&hooks)).unwrap_or_default();
-    let manifest = read(&folder.join(MANIFEST)).unwrap_or_default();
-    let said = match &manifest["hooks"] {
-        Value::Array(said) => said.iter().take(MOST).collect(),
-        said => vec![said],
-    };
-    for said in said {
-        match said {
-            Value::String(path) if Path::new(path) != Path::new("./hooks/hooks.json") => {
-                found.extend(read(&folder.join(path)).map(|hooks| of(&hooks)).unwrap_or_default());
+/// Returns the handlers of plugins that ask the model: of each its `hooks/hooks.json`, and what its manifest says or names.
+pub fn asking(plugins: &[PathBuf]) -> Vec<ModelHook> {
+    let mut found = Vec::new();
+    let mut left = MOST_BYTES;
+    for folder in plugins {
+        let mut hooks = at(&folder.join("hooks/hooks.json"), &mut left);
+        let manifest = match read(&folder.join(MANIFEST), &mut left) {
+            Read::As(manifest) => manifest,
+            Read::Not => Value::Null,
+            Read::TooMuch => {
+                hooks.extend(unread());
+                Value::Null
             }
-            Value::Object(_) => found.extend(of(said)),
-            _ => {}
+        };
+        let said = match &manifest["hooks"] {
+            Value::Array(said) => said.iter().take(MOST).collect(),
+            said => vec![said],
+        };
+        for said in said {
+            match said {
+                Value::String(path) if Path::new(path) != Path::new("./hooks/hooks.json") => {
+                    hooks.extend(at(&folder.join(path), &mut left));
+                }
+                Value::Object(_) => hooks.extend(of(said)),
+                _ => {}
+            }
         }
+        hooks.into_iter().for_each(|hook| count(&mut found, hook));
     }
     found
+}
+
+fn at(path: &Path, left: &mut usize) -> Vec<ModelHook> {
+    match read(path, left) {
+        Read::As(hooks) => of(&hooks),
+        Read::Not => Vec::new(),
+        Read::TooMuch => unread(),
+    }
 }
 
 /// Finds the handlers that ask the model among hooks, with or without the key before them.
@@ -92,8 +116,30 @@ pub fn of(hooks: &Value) -> Vec<ModelHook> {
     find_asking(&serde_json::json!({ "hooks": hooks }).to_string())
 }
 
-fn read(path: &Path) -> Option<Value> {
-    serde_json::from_str(&files::text(path, LARGEST).ok()?).ok()
+/// Returns what is taken for hooks that cannot be read: one at each event.
+pub fn unread() -> Vec<ModelHook> {
+    ASKING.map(|event| ModelHook { event: event.to_owned(), count: 1, ..ModelHook::default() }).into()
+}
+
+/// What came of reading a file.
+enum Read {
+    As(Value),
+    /// It is not there, or no JSON: the client reads nothing in it either.
+    Not,
+    /// It is larger than what is read.
+    TooMuch,
+}
+
+fn read(path: &Path, left: &mut usize) -> Read {
+    match files::text(path, LARGEST) {
+        Ok(text) if text.len() > *left => Read::TooMuch,
+        Ok(text) => {
+            *left -= text.len();
+            serde_json::from_str(&text).map_or(Read::Not, Read::As)
+        }
+        Err(cause) if cause.kind() == ErrorKind::FileTooLarge => Read::TooMuch,
+        Err(_) => Read::Not,
+    }
 }
 
 #[cfg(test)]
