@@ -1,6 +1,7 @@
 //! Anything that can grow, at sizes that no ordinary session has: each call answers in time and in little memory, what it did is
 //! kept, so that the next call goes on from there, and the limit is in force meanwhile.
 
+mod brought;
 mod configured;
 mod rows;
 mod told;
