@@ -211,6 +211,9 @@ pub struct Session {
     /// The client's process.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client: Option<Process>,
+    /// A hash of the path of the program that answers its hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub program: u64,
     /// The `fusebox run` that started the client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub launcher: Option<String>,
