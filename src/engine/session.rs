@@ -263,6 +263,9 @@ pub struct Session {
     /// Cost that rows copied by a fork or resume brought in, contained in the tally.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Spend,
+    /// Tool calls of clients below it, contained in the tally: they are theirs where sessions are summed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub turns_below: u64,
     /// The client's own total, where it wrote one, in pico-dollars.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_cost: Option<u64>,
