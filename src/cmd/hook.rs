@@ -111,6 +111,7 @@ fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &m
     }
     deadline.waits_for(Waits::Files);
     book.held = below::held(world, &store, &mut book, input, &event, &guard)?;
+    unseen::look(&mut book, (input, &event), &guard);
     let (answer, watch) = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;
@@ -178,7 +179,6 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
     let mut answer = output::answer(&case, &verdict);
     let watch = watch::order(book, &run, (event, input), (&verdict, &answer));
     settings::look(world, book, event, &mut answer);
-    unseen::look(book, input, event);
     divert_log(book);
     tell_notices(book, event, &mut answer);
     let text = answer.text();

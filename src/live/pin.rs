@@ -21,6 +21,8 @@ use crate::wire::input::{Input, hash};
 use crate::world::World;
 use crate::{pricing, processes};
 
+/// The fact that says in which time zone the days of the last client began.
+const ZONE: &str = "zone";
 /// How the names of pinned policies begin.
 pub const POLICY: &str = "policy:";
 
@@ -129,6 +131,7 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     policy.prices = pricing::text(world).0;
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
     policy.zone = calendar::name_of_system(world.now().wall_ms);
+    tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let text = text_of(&policy)?;
     let name = name_of(&text);
     store.set_fact(&policy_fact(&name), &text)?;
@@ -181,6 +184,20 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
         session.tell("the limits here have changed since the last session; `fusebox config show` says what counts now");
     }
     store.set_fact(&fact, name)
+}
+
+/// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
+fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
+    let before = store.fact(ZONE)?;
+    if before.as_deref() == Some(zone) {
+        return Ok(());
+    }
+    if let Some(before) = before {
+        session.tell(&format!(
+            "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`"
+        ));
+    }
+    store.set_fact(ZONE, zone)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.

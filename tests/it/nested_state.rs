@@ -241,3 +241,60 @@ fn processes_without_end_between_two_clients_hide_none_of_them() {
     let levels = [client("s1", &above)].into_iter().chain(between).chain([client("s2", &below)]).collect();
     assert_eq!(is_bound(&Family::start(world, levels)), Ok(()));
 }
+
+/// Zones in which it is another day than in UTC, or whose day has another beginning.
+const ZONES: [&str; 5] = ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kolkata", "<NOON>12:00", "nowhere"];
+
+/// Returns what is spent of the user's day, and when that ends.
+fn day(world: &TestWorld) -> Value {
+    let told: Value = serde_json::from_str(&world.run(&["status", "--all", "--json"]).ok()).unwrap();
+    let budget = &told["budgets"][0];
+    json!([budget["used"], budget["resets"]])
+}
+
+#[test]
+fn a_time_zone_in_the_environment_begins_no_day_anew_in_a_session_and_below_it() {
+    for zone in ZONES {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 100}}).to_string());
+        let moved = vec![("TZ", zone.to_owned())];
+        let above = vec![("FUSEBOX_HOME", world.path("state").display().to_string())];
+        let levels = vec![client("s1", &above), client("s2", &moved)];
+        let family = Family::start(world, levels);
+        family.starts(None, "s1");
+        let usage = json!({"input_tokens": 10, "output_tokens": 20});
+        let now = fusebox::store::logbook::time(fusebox::world::World::real().now().wall_ms);
+        let message = json!({"id": "m1", "model": "claude-opus-5-5", "usage": usage});
+        let row = json!({"type": "assistant", "timestamp": now, "message": message});
+        family.world.write("s1.jsonl", format!("{row}\n"));
+        family.event(None, "s1", "PostToolBatch", &json!({"tool_calls": []}));
+        let before = day(&family.world);
+        assert_ne!(before[0].to_string(), "\"0.000000000000\"", "{before}");
+        family.starts(None, "s2");
+        family.call(None, "s2", "t1");
+        assert_eq!(day(&family.world), before, "a client below, in {zone}");
+        // Settings reach the hooks of a session at work.
+        let hook = json!({"session_id": "s1", "transcript_path": family.world.path("s1.jsonl"), "prompt": "go",
+            "cwd": family.world.path("project"), "hook_event_name": "UserPromptSubmit", "prompt_id": "p2"});
+        let pid = family.chain.pids[0].to_string();
+        family.world.command(&["hook"]).env("TZ", zone).env("CLAUDE_PID", &pid).stdin(hook).run().ok();
+        assert_eq!(day(&family.world), before, "the session itself, in {zone}");
+    }
+}
+
+#[test]
+fn the_next_client_says_that_its_days_begin_in_another_zone() {
+    let world = TestWorld::new();
+    let starts = |session: &str, zone: &str| {
+        let event = |name: &str| {
+            let input = json!({"session_id": session, "transcript_path": world.path(&format!("{session}.jsonl")),
+                "cwd": world.path("project"), "hook_event_name": name, "source": "startup", "prompt": "go", "prompt_id": "p1"});
+            world.command(&["hook"]).env("TZ", zone).stdin(input).run().ok()
+        };
+        event("SessionStart") + &event("UserPromptSubmit")
+    };
+    for (session, zone, tells) in [("a", "UTC", false), ("b", "Asia/Tokyo", true), ("c", "Asia/Tokyo", false)] {
+        let told = starts(session, zone);
+        assert_eq!(told.contains("the time zone `Asia/Tokyo`; for the client before it was `UTC`"), tells, "{told}");
+    }
+}
