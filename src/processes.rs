@@ -17,12 +17,15 @@ use crate::files;
 /// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
 const LARGEST: u64 = 16 << 20;
 
-/// Returns a process and those above it with their start times, the nearest first.
+/// The most processes above one that are looked at. An agent can have its processes start one another.
+pub const MOST_ABOVE: usize = 4096;
+
+/// Returns a process and those above it with their start times, the nearest first; at most [`MOST_ABOVE`] of them.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
     let mut above = Vec::new();
     let mut at = pid;
     // A client may be a container's first process.
-    while at > 0 && above.len() < 64 {
+    while at > 0 && above.len() < MOST_ABOVE {
         let Some((parent, start)) = parent_and_start(at) else { break };
         above.push((at, start));
         at = parent;
@@ -46,6 +49,14 @@ pub fn left_alone(pid: u32) -> Option<u64> {
     above.find(|(at, _)| parent_and_start(*at).is_some_and(|(parent, _)| taken_in(parent))).map(|(_, start)| start)
 }
 
+/// How long a clock tick is in which the system tells when a process was started, in milliseconds.
+pub const TICK_MS: u64 = 10;
+
+/// Returns how many milliseconds after the boot a process was started, of its start time in clock ticks.
+pub fn since_boot_ms(start: u64) -> u64 {
+    start.saturating_mul(TICK_MS)
+}
+
 /// Reads a process's parent and its start time in clock ticks since boot.
 pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
@@ -60,12 +71,26 @@ pub fn arguments(pid: u32) -> Vec<String> {
     line.split(|byte| *byte == 0).map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
 }
 
+/// The environment that a process was started with.
+pub struct Environment(Vec<u8>);
+
+impl Environment {
+    /// Reads the environment of a process; nothing where it is another user's.
+    pub fn of(pid: u32) -> Option<Environment> {
+        files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok().map(Environment)
+    }
+
+    /// Returns a variable.
+    pub fn var(&self, name: &str) -> Option<String> {
+        let mut pairs =
+            self.0.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
+        pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+    }
+}
+
 /// Returns a variable of the environment that a process was started with.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
-    let environment = files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok()?;
-    let mut pairs =
-        environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
-    pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+    Environment::of(pid)?.var(name)
 }
 
 /// Returns the pid namespace that this process's ids are of, where the platform tells.

@@ -102,16 +102,9 @@ impl World {
         })
     }
 
-    /// Returns the folder of the state: `$FUSEBOX_HOME`, else the platform's state folder.
+    /// Returns the folder of the state.
     pub fn state_dir(&self) -> Option<PathBuf> {
-        if let Some(path) = self.var("FUSEBOX_HOME") {
-            return Some(PathBuf::from(path));
-        }
-        if cfg!(target_os = "macos") {
-            return Some(self.home()?.join("Library/Application Support/fusebox"));
-        }
-        let state = self.var("XDG_STATE_HOME").map(PathBuf::from);
-        Some(state.or_else(|| Some(self.home()?.join(".local/state")))?.join("fusebox"))
+        state_dir_in(|name| self.var(name))
     }
 
     /// Returns the moment.
@@ -249,6 +242,20 @@ impl World {
         }
         folder.to_path_buf()
     }
+}
+
+/// Returns the folder of the state that an environment names: `$FUSEBOX_HOME`, else the platform's state folder. `var` returns
+/// a variable that is set and not empty.
+pub fn state_dir_in(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let var = |name| var(name).map(PathBuf::from);
+    let home = || var("HOME").or_else(|| var("USERPROFILE"));
+    if let Some(path) = var("FUSEBOX_HOME") {
+        return Some(path);
+    }
+    if cfg!(target_os = "macos") {
+        return Some(home()?.join("Library/Application Support/fusebox"));
+    }
+    Some(var("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?.join("fusebox"))
 }
 
 /// Follows a worktree's `.git` file to the common directory.

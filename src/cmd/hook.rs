@@ -13,7 +13,9 @@ use crate::error::{ErrorKind, Result};
 use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{below, failing, first_requests, prune, schedule, settings, skills, swapped, tasks, unseen, watch};
+use crate::live::{
+    below, failing, first_requests, home, prune, schedule, settings, skills, swapped, tasks, unseen, watch,
+};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -74,29 +76,34 @@ fn answer(world: &World, deadline: &Deadline, input: &Input, bytes: &'static [u8
     if let Some(name) = EventName::parse(&input.hook_event_name) {
         deadline.is_for(name, bytes);
     }
-    match respond(world, deadline, input, bytes) {
+    let mut folder = store::folder(world)?;
+    match respond(world, deadline, (input, bytes), &mut folder) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => {
-            failing::begin_anew(world, input, &cause)?;
-            respond(world, deadline, input, bytes)
+            failing::begin_anew(world, &folder, input, &cause)?;
+            respond(world, deadline, (input, bytes), &mut folder)
         }
         other => other,
     }
 }
 
-/// Takes the event into the state, and words the answer.
-pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) -> Result<Outcome> {
+/// Takes the event into the state, and words the answer; `folder` becomes the one that the state of this client is in.
+fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
+    let (input, bytes) = what;
     deadline.waits_for(Waits::State);
-    let folder = store::folder(world)?;
-    let attended = is_attended(world);
-    let guard = guard(world, input, &folder);
-    let mut event = input::event(input, world.now(), attended, &guard);
-    let (mut store, mut book) = open(world, &folder, (input, &event))?;
+    let named = folder.clone();
+    let mut guard = guard(world, input, folder);
+    let mut event = event_of(world, input, &guard);
+    let (mut store, mut book) = open(world, folder, (input, &event))?;
+    if *folder != named {
+        guard.state_dir = folder.to_str().map(str::to_owned);
+        event = event_of(world, input, &guard);
+    }
     let mut judged = None;
     if let Some(due) = ending::due(&book, &event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
         judged = Some(deadline.while_judging(world, || ending::judge(due, bytes)));
-        (store, book) = open(world, &folder, (input, &event))?;
+        (store, book) = open(world, folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
     schedule::mark(&mut event, &book);
@@ -108,14 +115,19 @@ pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) 
     deadline.waits_for(Waits::Files);
     let held = below::held(world, &store, &mut book, input, &event, &guard)?;
     book.held = held.or_else(|| swapped::held(&book.session, &event));
+    unseen::look(&mut book, (input, &event), &guard);
     let (answer, watch) = take(world, &store, &mut book, (input, &event, judged), &guard)?;
     stamp(&mut book);
     store.save(&mut book)?;
     let prunes = prune::is_due(&store, &event)?;
     deadline.claim_commit();
     store.commit()?;
-    let taken = Taken { book, folder, prunes, watch };
+    let taken = Taken { book, folder: folder.clone(), prunes, watch };
     Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })
+}
+
+fn event_of(world: &World, input: &Input, guard: &Guard) -> Event {
+    input::event(input, world.now(), is_attended(world), guard)
 }
 
 /// Says what of the machine is this session's own.
@@ -140,11 +152,10 @@ fn is_attended(world: &World) -> bool {
 }
 
 /// Opens the state for an event, and loads what the event names.
-fn open(world: &World, folder: &Path, what: (&Input, &Event)) -> Result<(Store, Book)> {
-    let (input, event) = what;
-    let store = Store::open_for(folder, Some(&event.session))?;
-    store.begin()?;
-    let session = load::session(world, &store, input, event)?;
+fn open(world: &World, folder: &mut PathBuf, what: (&Input, &Event)) -> Result<(Store, Book)> {
+    let (_, event) = what;
+    let (store, known) = home::open(world, folder, event)?;
+    let session = load::session(world, &store, known, what)?;
     let book = load::load(&store, session, event)?;
     Ok((store, book))
 }
@@ -181,7 +192,6 @@ fn take(
     swapped::note(book, &run, (event, input), &answer, guard);
     settings::look(world, book, event, &mut answer);
     skills::typed(world, book, event, input);
-    unseen::look(book, input, event);
     divert_log(book);
     tell_notices(book, event, &mut answer);
     let text = answer.text();

@@ -13,7 +13,7 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Session, Status};
 use crate::error::{Error, Result};
 use crate::live::load::Pin;
-use crate::live::{baseline, pin, shared};
+use crate::live::{baseline, origin, pin, shared};
 use crate::store::Store;
 use crate::wire::sentences::short;
 use crate::world::World;
@@ -59,7 +59,7 @@ fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> 
     let before = limits(&session);
     let was_held = session.order.is_some();
     pin::take_files(world, store, &mut session)?;
-    pin::remember_client(store, &session, session.last.boot)?;
+    origin::remember(store, &session, session.last.boot)?;
     let goes_on = was_held && session.order.is_none();
     let waited = baseline::take_for_a_person(world, store, &mut session)?;
     let rulebook = Pin::of(world, store, &session);

@@ -62,6 +62,7 @@ fn zero(grip: &mut Grip) -> Tally {
         Target::Session(_) => {
             let session = &mut grip.book.session;
             session.inherited = Spend::default();
+            session.turns_below = 0;
             session.models.clear();
             session.subagents = 0;
             session.warned.clear();

@@ -257,6 +257,7 @@ fn count_once(book: &mut Book, run: &str, call: &str) {
     book.session.tally.turns += 1;
     for above in &mut book.above {
         above.tally.turns += 1;
+        above.turns_below += 1;
     }
     if let Some(run) = book.run_mut(run) {
         run.tally.turns += 1;

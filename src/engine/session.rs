@@ -211,6 +211,9 @@ pub struct Session {
     /// The client's process.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client: Option<Process>,
+    /// A hash of the path of the program that answers its hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub program: u64,
     /// The `fusebox run` that started the client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub launcher: Option<String>,
@@ -260,6 +263,9 @@ pub struct Session {
     /// Cost that rows copied by a fork or resume brought in, contained in the tally.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Spend,
+    /// Tool calls of clients below it, contained in the tally: they are theirs where sessions are summed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub turns_below: u64,
     /// The client's own total, where it wrote one, in pico-dollars.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_cost: Option<u64>,

@@ -1,6 +1,8 @@
 //! What is answered where Fusebox itself cannot do its work: as `on_error` says for bugs and unreadable input, refused while
 //! the cause lasts where the state fails, since an agent could cause that.
 
+use std::path::Path;
+
 use crate::bytes;
 use crate::config::load;
 use crate::engine::policy::OnError;
@@ -32,8 +34,8 @@ const CANNOT_LATE: &str = "Fusebox: limits cannot be checked: ";
 const REFUSED_LATE: &str = "Fusebox: limits cannot be checked, so this is refused: ";
 
 /// Moves a damaged state out of the way, so that a new one can begin.
-pub fn begin_anew(world: &World, input: &Input, cause: &Error) -> Result<()> {
-    if let Some(aside) = health::set_aside(&store::folder(world)?)? {
+pub fn begin_anew(world: &World, folder: &Path, input: &Input, cause: &Error) -> Result<()> {
+    if let Some(aside) = health::set_aside(folder)? {
         let what = format!("{cause}; the database was set aside as `{}`, and a new one begun", aside.display());
         note(world, &input.session_id, &what);
     }

@@ -342,9 +342,15 @@ pub fn follow(store: &Store, book: &mut Book) -> Result<()> {
     Ok(())
 }
 
-/// Returns the session of an input: as stored, or new; pinned to the policy of its client.
-pub fn session(world: &World, store: &Store, input: &Input, event: &Event) -> Result<Box<Session>> {
-    let mut session = match store.session(&event.session)? {
+/// Returns the session of an input: the one that is known, or a new one; pinned to the policy of its client.
+pub fn session(
+    world: &World,
+    store: &Store,
+    known: Option<Box<Session>>,
+    what: (&Input, &Event),
+) -> Result<Box<Session>> {
+    let (input, event) = what;
+    let mut session = match known {
         Some(session) => orphans::mark_before(store, session, event)?,
         None => {
             let new = Box::new(pin::open(world, input, event));

@@ -9,25 +9,22 @@ use crate::engine::event::{Event, Kind};
 use crate::engine::lifting;
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
-use crate::engine::session::{Process, Session, Status};
+use crate::engine::session::{Process, Session};
 use crate::error::{Error, ErrorKind, Result};
+use crate::live::origin::{self, Known};
 use crate::live::{baseline, below, calendar, prune, shared};
 use crate::pricing::table::Table;
 use crate::setup::mods;
 use crate::setup::place::Folders;
 use crate::store::{Store, logbook, private};
-use crate::wire::input::Input;
+use crate::wire::input::{Input, hash};
 use crate::world::World;
 use crate::{pricing, processes};
 
-/// For so long after a session's last event a client that its agent started, and that nobody attends to, is still charged to it.
-const OUTLIVED_MS: u64 = 86_400_000;
-/// Names the sessions that a client in the background was launched from, in its environment.
-const LAUNCHED_BY: &str = "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS";
+/// The fact that says in which time zone the days of the last client began.
+const ZONE: &str = "zone";
 /// How the names of pinned policies begin.
 pub const POLICY: &str = "policy:";
-/// How the names of the facts begin that say a client's policy and session.
-pub const CLIENT: &str = "client:";
 
 /// Opens a session that was never seen.
 pub fn open(world: &World, input: &Input, event: &Event) -> Session {
@@ -62,15 +59,27 @@ fn process(pid: u32) -> Option<Process> {
     processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns: processes::namespace().unwrap_or(0) })
 }
 
+/// Returns the process of the client that this hook is of.
+pub fn client(world: &World) -> Option<Process> {
+    world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process)
+}
+
+/// Returns a hash of this program's path. A version that has taken its place is the same program.
+pub fn program(world: &World) -> Option<u64> {
+    // Half of it is enough, and stays a whole number in every reader of JSON.
+    world.binary().map(|path| hash(&path.to_string_lossy()) >> 32)
+}
+
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
 pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
     session.is_metered = false;
     session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
     // What another tool, or an older version, has left open to others. Where that fails, the folder still keeps them out.
     let _not_ours = private::close(store.folder());
-    session.client = world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process);
+    session.client = client(world);
+    session.program = program(world).unwrap_or_default();
     let known = match session.client {
-        Some(client) => of_client_or_above(world, store, client, event)?,
+        Some(client) => origin::of_client(world, store, client, (session, event))?,
         None => Known::default(),
     };
     (session.outer, session.between) = (known.outer, known.between);
@@ -86,7 +95,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     if session.launcher.is_some() {
         store.list_session(session)?;
     }
-    remember_client(store, session, event.at.boot)?;
+    origin::remember(store, session, event.at.boot)?;
     let settings = baseline::take(world, session);
     match known.before {
         Some(before) => baseline::keep(session, &before),
@@ -114,14 +123,6 @@ pub fn mods(world: &World, folder: &Path) -> Mods {
     Mods { mods: texts(found.mods), overfull: texts(found.overfull) }
 }
 
-/// Remembers a session and its policy with their client, for its next session and for clients below it.
-pub fn remember_client(store: &Store, session: &Session, boot: u64) -> Result<()> {
-    match session.client {
-        Some(client) => store.set_fact(&client_fact(client, boot), &format!("{} {}", session.policy, session.id)),
-        None => Ok(()),
-    }
-}
-
 /// Reads the configuration as it is now and pins a session to it.
 pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result<()> {
     let folder = PathBuf::from(&session.folder);
@@ -130,6 +131,7 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     policy.prices = pricing::text(world).0;
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
     policy.zone = calendar::name_of_system(world.now().wall_ms);
+    tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let text = text_of(&policy)?;
     let name = name_of(&text);
     store.set_fact(&policy_fact(&name), &text)?;
@@ -149,7 +151,7 @@ fn text_of(policy: &Pinned) -> Result<String> {
 }
 
 fn name_of(text: &str) -> String {
-    format!("{:016x}", crate::wire::input::hash(text))
+    format!("{:016x}", hash(text))
 }
 
 /// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
@@ -182,6 +184,20 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
         session.tell("the limits here have changed since the last session; `fusebox config show` says what counts now");
     }
     store.set_fact(&fact, name)
+}
+
+/// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
+fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
+    let before = store.fact(ZONE)?;
+    if before.as_deref() == Some(zone) {
+        return Ok(());
+    }
+    if let Some(before) = before {
+        session.tell(&format!(
+            "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`"
+        ));
+    }
+    store.set_fact(ZONE, zone)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
@@ -219,92 +235,6 @@ fn keep_grants(rules: &mut Rules, old: &Rules) {
     }
 }
 
-/// What is known of a client from it and those above it.
-#[derive(Default)]
-struct Known {
-    /// The name of the policy that it is bound by.
-    policy: Option<String>,
-    /// The session whose agent started it; where that one was itself started so, the first of them.
-    outer: Option<String>,
-    /// Those between that one and this, the nearest first.
-    between: Vec<String>,
-    /// What the same client worked on before.
-    before: Option<Box<Session>>,
-}
-
-impl Known {
-    /// Takes the session above and those that it comes from, but for the one that begins here. One that is not in the state any
-    /// more says nothing.
-    fn comes_from(&mut self, above: Option<Box<Session>>, here: &str) {
-        let Some(above) = above else { return };
-        let Session { id, outer, between, .. } = *above;
-        let mut chain: Vec<String> = std::iter::once(id).chain(between).chain(outer).collect();
-        // The first of them, taken up below itself, is its own.
-        if chain.last().is_some_and(|first| first == here) {
-            return;
-        }
-        chain.retain(|session| session != here);
-        self.outer = chain.pop();
-        self.between = chain;
-    }
-}
-
-/// Finds the policy pinned for a client or for one above it, and the session of the one above.
-fn of_client_or_above(world: &World, store: &Store, client: Process, event: &Event) -> Result<Known> {
-    let mut known = Known::default();
-    for (pid, start) in processes::ancestors(client.pid) {
-        let Some(fact) = store.fact(&client_fact(Process { pid, start, ..client }, event.at.boot))? else { continue };
-        let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
-        known.policy.get_or_insert_with(|| policy.to_owned());
-        if pid != client.pid {
-            known.comes_from(store.session(above)?, &event.session);
-            return Ok(known);
-        }
-        // What it worked on before a `/clear` says where it came from.
-        known.before = store.session(above)?;
-        if let Some(before) = &known.before {
-            (known.outer, known.between) = (before.outer.clone(), before.between.clone());
-        }
-    }
-    if known.outer.is_none()
-        && let Some(above) = detached_from(world, store, client, event)?
-    {
-        known.policy.get_or_insert(above.policy.clone());
-        known.comes_from(Some(above), &event.session);
-    }
-    Ok(known)
-}
-
-/// Finds the session whose agent started a client that has left its process tree: the client's environment names it. The agent
-/// may have started it for the time when its session is over; but the terminal that a person sits at, and a service that runs
-/// for days, may come from an agent, too.
-fn detached_from(world: &World, store: &Store, client: Process, event: &Event) -> Result<Option<Box<Session>>> {
-    let launched = || world.var(LAUNCHED_BY).or_else(|| processes::variable(client.pid, LAUNCHED_BY));
-    let above = match processes::variable(client.pid, "CLAUDE_CODE_SESSION_ID") {
-        Some(above) => store.session(&above)?,
-        None => None,
-    };
-    let Some(above) = above else { return launched_by(store, launched().as_deref(), event) };
-    let works = || {
-        above.status == Status::Running && above.client.is_some_and(|it| !processes::is_gone(it.pid, it.start, it.ns))
-    };
-    let follows = !event.attended && event.at.wall_since(above.last) < OUTLIVED_MS;
-    Ok((follows || works()).then_some(above))
-}
-
-/// Finds the session that a client in the background was launched from: the last that is known of those that its environment
-/// names. The client runs under a daemon, as long as it likes.
-fn launched_by(store: &Store, names: Option<&str>, event: &Event) -> Result<Option<Box<Session>>> {
-    let names = names.unwrap_or_default().rsplit(|c: char| c == ',' || c.is_whitespace());
-    for name in names.filter(|name| !name.is_empty() && *name != event.session) {
-        let found = store.session(name)?;
-        if found.as_ref().is_some_and(|found| event.at.wall_since(found.last) < OUTLIVED_MS) {
-            return Ok(found);
-        }
-    }
-    Ok(None)
-}
-
 /// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
 /// without limits.
 pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
@@ -317,11 +247,6 @@ pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
 
 fn policy_fact(name: &str) -> String {
     format!("{POLICY}{name}")
-}
-
-/// Names the fact about a client: a process id and a start time say who it is within one boot and one namespace.
-fn client_fact(client: Process, boot: u64) -> String {
-    format!("{CLIENT}{}:{}:{boot}:{}", client.pid, client.start, client.ns)
 }
 
 /// Returns the name of the fact that a person trusts a project.

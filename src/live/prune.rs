@@ -19,7 +19,7 @@ use crate::engine::pool::Pool;
 use crate::engine::session::{Session, Tail};
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
-use crate::live::pin;
+use crate::live::{origin, pin};
 use crate::processes;
 use crate::store::entries::Body;
 use crate::store::retention::{Brief, Extent, Rows};
@@ -305,7 +305,7 @@ impl<R: FnMut()> Pruner<'_, R> {
     fn clients(&mut self) -> Result<BTreeSet<String>> {
         let mut policies = BTreeSet::new();
         let before_ms = self.order.before_ms;
-        self.each(&format!("x/fact/{}", pin::CLIENT), |store, name, body| {
+        self.each(&format!("x/fact/{}", origin::CLIENT), |store, name, body| {
             let (policy, session) = body.text().split_once(' ').unwrap_or((body.text(), ""));
             let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
             let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());

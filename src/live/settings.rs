@@ -23,22 +23,36 @@ pub fn look(world: &World, book: &mut Book, event: &Event, answer: &mut Answer) 
                 return;
             };
             answer.decision = Some("block");
-            answer.reason = Some(format!(
-                "Fusebox: this change of settings {harm}. It waits, and with it every later change: none is in force in this \
-                 session. If it is yours, `fusebox reload` in a terminal of your own takes it."
-            ));
-            let once = format!("settings:{harm}");
-            if !book.session.said.contains(&once) {
-                book.session.said.push(once);
-                book.session
-                    .tell(&format!("a change of settings {harm}; it waits for a person's `fusebox reload`, and the next client takes it up unless it is undone"));
-            }
+            answer.reason = Some(hold(book, &harm));
         }
         Kind::Prompt { .. } | Kind::Stopped { .. } => edits(world, book, &folder),
         Kind::SessionEnded => last_look(world, book, &folder),
         _ if ends => last_look(world, book, &folder),
         _ => {}
     }
+}
+
+/// Tells the person what waits, once, and that what comes later waits with it; returns the reason for the client.
+fn hold(book: &mut Book, harm: &str) -> String {
+    let session = &mut book.session;
+    if session.says_first(&format!("settings:{harm}")) {
+        session.tell(&format!(
+            "a change of settings {harm}; it waits for a person's `fusebox reload`, and the next client takes it up unless it is undone"
+        ));
+        return format!(
+            "Fusebox: this change of settings {harm}. It waits, and with it every later change: none is in force in this session. \
+             If it is yours, `fusebox reload` in a terminal of your own takes it."
+        );
+    }
+    if session.says_first(&format!("settings behind:{harm}")) {
+        session.tell(&format!(
+            "another change of settings waits, of whichever file, since one before it is still there, which {harm}; `fusebox reload` takes them all"
+        ));
+    }
+    format!(
+        "Fusebox: this change of settings waits, since one before it is still there, which {harm}. Undo that one, or have `fusebox \
+         reload` in a terminal of your own take them all."
+    )
 }
 
 /// Tells of edits, and of mods that the next client would load.

@@ -6,12 +6,10 @@ use std::path::Path;
 use crate::engine::event::{Background, Moment};
 use crate::engine::session::Process;
 use crate::files;
-use crate::processes;
+use crate::processes::{self, TICK_MS};
 
 /// The most that is read of a process's arguments, in bytes.
 const LONGEST: u64 = 16 << 20;
-/// Clock ticks in a second, in which the system tells when a process was started.
-const TICKS: u64 = 100;
 /// How much the moments of a process and of an event may differ, in milliseconds.
 const APART_MS: u64 = 1_000;
 /// What the client puts behind a command: it writes the folder down that the shell ends in.
@@ -40,7 +38,7 @@ pub fn end(client: Process, task: &Background) -> bool {
     let timely = shells
         .into_iter()
         .filter(|(pid, start)| is_of_its_time(*start, task) && runs(*pid, &task.command) && !has_another_file(*pid));
-    let nearest = timely.min_by_key(|(_, start)| task.began.mono_ms.abs_diff(start * 1_000 / TICKS));
+    let nearest = timely.min_by_key(|(_, start)| task.began.mono_ms.abs_diff(processes::since_boot_ms(*start)));
     nearest.is_some_and(|(pid, start)| processes::end_group(pid, || is_still(pid, start) && runs(pid, &task.command)))
 }
 
@@ -58,10 +56,10 @@ pub struct Shell {
 /// Returns the shells that a client runs one of some commands in, of those started since a moment; the earliest first.
 pub fn shells(client: Process, commands: &[String], since: Moment) -> Vec<Shell> {
     let of_client = processes::leaders_below(client.pid);
-    let shell = of_client.map(|(pid, start)| Shell { pid, start, started_ms: start * 1_000 / TICKS });
+    let shell = of_client.map(|(pid, start)| Shell { pid, start, started_ms: processes::since_boot_ms(start) });
     // The system tells of whole ticks.
     let is_one = |shell: &Shell| {
-        shell.started_ms + 1_000 / TICKS >= since.mono_ms && commands.iter().any(|command| runs(shell.pid, command))
+        shell.started_ms + TICK_MS >= since.mono_ms && commands.iter().any(|command| runs(shell.pid, command))
     };
     let mut found: Vec<Shell> = shell.filter(is_one).collect();
     found.sort_by_key(|shell| shell.start);
@@ -100,7 +98,7 @@ fn outputs(pid: u32) -> impl Iterator<Item = std::path::PathBuf> {
 
 /// Whether a process was started between the request of a task's call and the moment that the client told of the task.
 fn is_of_its_time(start: u64, task: &Background) -> bool {
-    let started_ms = start * 1_000 / TICKS;
+    let started_ms = processes::since_boot_ms(start);
     let (from, until) = (task.began.mono_ms, task.told.mono_ms);
     task.told != Moment::default() && started_ms + APART_MS >= from && started_ms <= until + APART_MS
 }

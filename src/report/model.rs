@@ -53,7 +53,7 @@ pub struct SessionReport {
     pub estimated_cost_usd: Usd,
     /// The client's own total, where it wrote one.
     pub client_cost_usd: Option<Usd>,
-    /// Tool calls.
+    /// Tool calls of its own; its limits count those of clients below it, too.
     pub turns: u64,
     /// Model responses.
     pub requests: u64,
@@ -192,7 +192,7 @@ impl SessionReport {
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
             client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
-            turns: session.tally.turns.max(rows.calls.values().sum()),
+            turns: session.tally.turns.saturating_sub(session.turns_below).max(rows.calls.values().sum()),
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),

@@ -51,7 +51,10 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
     let mut values = BTreeMap::new();
     for file in own() {
         for (name, value) in members(&file.text, "env") {
-            if let Some(row) = diversions::variable(&name).filter(|row| looks_up || !is_about_lookups(row)) {
+            // What is no text is turned into one by the client: a number, say.
+            let set: String = serde_json::from_str(&value).unwrap_or_else(|_| value.clone());
+            let row = diversions::set_variable(&name, Some(&set)).filter(|row| looks_up || !is_about_lookups(row));
+            if let Some(row) = row {
                 values.insert(name.clone(), named(file, format!("`{name}` in `env`"), row.does, &value));
             }
         }

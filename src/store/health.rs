@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::locks::Locks;
-use crate::store::{FILE, Store, connect, entries};
+use crate::store::{FILE, Store, connect, entries, schema};
 
 /// Entries whose text is JSON, too: sessions as earlier versions wrote them, and policies.
 const JSON: [&str; 2] = ["s/", "x/fact/policy:"];
@@ -58,7 +58,7 @@ pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
 }
 
 fn is_sound(path: &Path) -> Result<bool> {
-    match connect(path).and_then(|conn| check(&conn)) {
+    match connect(path, schema::migrate).and_then(|conn| check(&conn)) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => Ok(false),
         other => other,
     }

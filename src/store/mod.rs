@@ -15,7 +15,8 @@ pub mod schema;
 pub mod sums;
 
 use std::cell::RefCell;
-use std::fs;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,7 +56,25 @@ impl Store {
         private::make_folder(folder)?;
         let locks = Locks::take(folder, session)?;
         let path = folder.join(FILE);
-        Ok(Store { conn: connect(&path)?, folder: folder.to_path_buf(), places: RefCell::default(), locks })
+        Ok(Store {
+            conn: connect(&path, schema::migrate)?,
+            folder: folder.to_path_buf(),
+            places: RefCell::default(),
+            locks,
+        })
+    }
+
+    /// Opens a state that is there to look something up, and makes nothing new of it; nothing where there is none, or where it
+    /// is another user's.
+    pub fn open_as_it_is(folder: &Path) -> Result<Option<Store>> {
+        let path = folder.join(FILE);
+        let is_own = |meta: Metadata| meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw();
+        if !fs::symlink_metadata(&path).is_ok_and(is_own) {
+            return Ok(None);
+        }
+        let locks = Locks::take(folder, None)?;
+        let conn = connect(&path, |_| Err(Error::failed("the state is of another version")))?;
+        Ok(Some(Store { conn, folder: folder.to_path_buf(), places: RefCell::default(), locks }))
     }
 
     /// Begins to write.
@@ -109,19 +128,22 @@ enum Sharing {
     Shared,
 }
 
+/// What is done with a database whose tables are not as this version has them.
+type Prepare = fn(&Connection) -> Result<()>;
+
 /// Opens the database, alone where nobody else has it open.
-fn connect(path: &Path) -> Result<Connection> {
+fn connect(path: &Path, prepare: Prepare) -> Result<Connection> {
     private::check_database(path)?;
-    match connect_as(path, Sharing::Alone) {
+    match connect_as(path, Sharing::Alone, prepare) {
         Err(cause) if cause.kind == ErrorKind::Busy => {
             private::check_beside(path, "-shm")?;
-            connect_as(path, Sharing::Shared)
+            connect_as(path, Sharing::Shared, prepare)
         }
         other => other,
     }
 }
 
-fn connect_as(path: &Path, sharing: Sharing) -> Result<Connection> {
+fn connect_as(path: &Path, sharing: Sharing, prepare: Prepare) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     match sharing {
@@ -136,7 +158,7 @@ fn connect_as(path: &Path, sharing: Sharing) -> Result<Connection> {
     let ready = conn.prepare_cached(entries::GET).map(drop).map_err(Error::from);
     match ready {
         Err(cause) if matches!(cause.kind, ErrorKind::Busy | ErrorKind::Corrupt) => Err(cause),
-        Err(_) => schema::migrate(&conn).map(|()| conn),
+        Err(_) => prepare(&conn).map(|()| conn),
         Ok(()) => Ok(conn),
     }
 }

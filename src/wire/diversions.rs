@@ -40,8 +40,12 @@ const SHELL: &str = "changes what a shell runs";
 const LIBRARIES: &str = "changes which libraries a program loads";
 const INJECTS: &str = "puts code into programs that start";
 const UNHOOKED: &str = "has clients start without these hooks";
-const ELSEWHERE: &str = "sends model requests elsewhere";
-const TRUSTS: &str = "lets another server pass for the model's";
+const SERVER: &str = "sends model requests to another server, where what they cost can be changed";
+const PROXY: &str = "sends model requests through a proxy, which can change what they cost";
+const PAST_PROXY: &str = "changes which requests go through a proxy";
+const ACCOUNT: &str = "changes the account, and with it the server, of model requests";
+const TRUSTS: &str = "lets another server pass for the model's, which can change what requests cost";
+const SHOWS: &str = "changes what the client shows of itself to the model's server";
 const PROVIDER: &str = "changes the provider of the model, and with it the prices";
 const UNWRITTEN: &str = "keeps requests out of the transcript";
 
@@ -53,7 +57,6 @@ pub const VARIABLES: &[Diversion] = &[
     row("HOME", Reach::Hooks, FILES),
     row("USERPROFILE", Reach::Hooks, FILES),
     row("CLAUDE_CONFIG_DIR", Reach::Hooks, FILES),
-    row("TZ", Reach::Hooks, "moves the days that budgets are counted by"),
     row("RUST_MIN_STACK", Reach::Hooks, "takes the memory that a hook needs"),
     row("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", Reach::Hooks, "ends hooks before they answer"),
     row("CLAUDE_PID", Reach::Facts, OF_CLIENT),
@@ -80,8 +83,8 @@ pub const VARIABLES: &[Diversion] = &[
     row("LD_AUDIT", Reach::Code, INJECTS),
     row("DYLD_INSERT_LIBRARIES", Reach::Code, INJECTS),
     row("GLIBC_TUNABLES", Reach::Code, INJECTS),
-    row("NODE_OPTIONS", Reach::Starts, INJECTS),
-    row("BUN_*", Reach::Starts, INJECTS),
+    row("NODE_OPTIONS", Reach::Starts, "has programs load code or listen to a debugger when they start"),
+    row("BUN_*", Reach::Starts, "changes what the client's runtime loads when it starts"),
     row("CLAUDE_CODE_SAFE_MODE", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_SIMPLE", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_RESTRICTED", Reach::Starts, UNHOOKED),
@@ -92,23 +95,23 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_MOCK_REMOTE_SETTINGS", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", Reach::Requests, "lets hooks ask for more requests at an end"),
     row("CLAUDE_CODE_SKIP_PROMPT_HISTORY", Reach::Requests, UNWRITTEN),
-    row("ANTHROPIC_*BASE_URL", Reach::Requests, ELSEWHERE),
-    row("_CLAUDE_*BASE_URL", Reach::Requests, ELSEWHERE),
-    row("CLAUDE_*BASE_URL", Reach::Requests, ELSEWHERE),
-    row("ANTHROPIC_API_HOST", Reach::Requests, ELSEWHERE),
-    row("ANTHROPIC_UNIX_SOCKET", Reach::Requests, ELSEWHERE),
-    row("ANTHROPIC_PROFILE", Reach::Requests, ELSEWHERE),
-    row("ANTHROPIC_CONFIG_DIR", Reach::Requests, ELSEWHERE),
-    row("ANTHROPIC_FOUNDRY_RESOURCE", Reach::Requests, ELSEWHERE),
-    row("AWS_ENDPOINT_URL*", Reach::Requests, ELSEWHERE),
-    row("CLAUDE_CODE_RUNNER_MODEL_SOCKET", Reach::Requests, ELSEWHERE),
-    row("HTTP_PROXY", Reach::Requests, ELSEWHERE),
-    row("HTTPS_PROXY", Reach::Requests, ELSEWHERE),
-    row("ALL_PROXY", Reach::Requests, ELSEWHERE),
-    row("NO_PROXY", Reach::Requests, ELSEWHERE),
-    row("CLAUDE_CODE_*PROXY*", Reach::Requests, ELSEWHERE),
-    row("CCR_*PROXY*", Reach::Requests, ELSEWHERE),
-    row("NODE_USE_ENV_PROXY", Reach::Requests, ELSEWHERE),
+    row("ANTHROPIC_*BASE_URL", Reach::Requests, SERVER),
+    row("_CLAUDE_*BASE_URL", Reach::Requests, SERVER),
+    row("CLAUDE_*BASE_URL", Reach::Requests, SERVER),
+    row("ANTHROPIC_API_HOST", Reach::Requests, SERVER),
+    row("ANTHROPIC_UNIX_SOCKET", Reach::Requests, SERVER),
+    row("ANTHROPIC_PROFILE", Reach::Requests, ACCOUNT),
+    row("ANTHROPIC_CONFIG_DIR", Reach::Requests, ACCOUNT),
+    row("ANTHROPIC_FOUNDRY_RESOURCE", Reach::Requests, SERVER),
+    row("AWS_ENDPOINT_URL*", Reach::Requests, SERVER),
+    row("CLAUDE_CODE_RUNNER_MODEL_SOCKET", Reach::Requests, SERVER),
+    row("HTTP_PROXY", Reach::Requests, PROXY),
+    row("HTTPS_PROXY", Reach::Requests, PROXY),
+    row("ALL_PROXY", Reach::Requests, PROXY),
+    row("NO_PROXY", Reach::Requests, PAST_PROXY),
+    row("CLAUDE_CODE_*PROXY*", Reach::Requests, PROXY),
+    row("CCR_*PROXY*", Reach::Requests, PROXY),
+    row("NODE_USE_ENV_PROXY", Reach::Requests, PROXY),
     row("NODE_EXTRA_CA_CERTS", Reach::Requests, TRUSTS),
     row("NODE_TLS_REJECT_UNAUTHORIZED", Reach::Requests, TRUSTS),
     row("NODE_USE_SYSTEM_CA", Reach::Requests, TRUSTS),
@@ -116,8 +119,8 @@ pub const VARIABLES: &[Diversion] = &[
     row("SSL_CERT_DIR", Reach::Requests, TRUSTS),
     row("AWS_CA_BUNDLE", Reach::Requests, TRUSTS),
     row("CLAUDE_CODE_CERT_STORE", Reach::Requests, TRUSTS),
-    row("CLAUDE_CODE_CLIENT_CERT", Reach::Requests, TRUSTS),
-    row("CLAUDE_CODE_CLIENT_KEY*", Reach::Requests, TRUSTS),
+    row("CLAUDE_CODE_CLIENT_CERT", Reach::Requests, SHOWS),
+    row("CLAUDE_CODE_CLIENT_KEY*", Reach::Requests, SHOWS),
     row("CLAUDE_CODE_USE_BEDROCK", Reach::Requests, PROVIDER),
     row("CLAUDE_CODE_USE_VERTEX", Reach::Requests, PROVIDER),
     row("CLAUDE_CODE_USE_FOUNDRY", Reach::Requests, PROVIDER),
@@ -126,13 +129,42 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_USE_ANTHROPIC_*", Reach::Requests, PROVIDER),
 ];
 
+/// The flags of `NODE_OPTIONS` that load no code and open no debugger: sizes, warnings, and what is taken for an error.
+const HARMLESS_FLAGS: &[&str] = &[
+    "--max-old-space-size",
+    "--max-old-space-size-percentage",
+    "--max-semi-space-size",
+    "--min-semi-space-size",
+    "--max-http-header-size",
+    "--stack-trace-limit",
+    "--expose-gc",
+    "--trace-gc",
+    "--no-warnings",
+    "--disable-warning",
+    "--trace-warnings",
+    "--no-deprecation",
+    "--pending-deprecation",
+    "--throw-deprecation",
+    "--trace-deprecation",
+    "--trace-uncaught",
+    "--trace-exit",
+    "--unhandled-rejections",
+    "--enable-source-maps",
+    "--dns-result-order",
+    "--no-network-family-autoselection",
+    "--openssl-legacy-provider",
+    "--experimental-vm-modules",
+    "--experimental-strip-types",
+    "--no-experimental-strip-types",
+];
+
 /// Keys of a settings file that are no part of `env`.
 pub const SETTINGS: &[Diversion] = &[
     row("disableAllHooks", Reach::Hooks, "switches all hooks off"),
     row("allowManagedHooksOnly", Reach::Hooks, "switches all hooks off that are not managed"),
     row("crossSessionInbound", Reach::Requests, "lets other processes send prompts"),
     row("modelPricing", Reach::Requests, "changes the prices that the client counts by"),
-    row("proxyAuthHelper", Reach::Requests, ELSEWHERE),
+    row("proxyAuthHelper", Reach::Requests, PROXY),
 ];
 
 /// Types of hooks that ask a model by themselves: no transcript shows their requests.
@@ -153,10 +185,30 @@ pub fn variable(name: &str) -> Option<&'static Diversion> {
     VARIABLES.iter().find(|row| row.is_named(name))
 }
 
+/// Finds a variable's row, where a value of it diverts; no value stands for a variable that is taken away.
+pub fn set_variable(name: &str, value: Option<&str>) -> Option<&'static Diversion> {
+    variable(name).filter(|row| row.name != "NODE_OPTIONS" || !value.is_none_or(are_harmless_flags))
+}
+
 /// Finds a variable's row, where it diverts a client that is started with it: what only tells hooks of their client does not,
 /// nor what a client may find on another path.
-pub fn variable_at_a_start(name: &str) -> Option<&'static Diversion> {
-    variable(name).filter(|row| !matches!(row.reach, Reach::Facts | Reach::Lookups))
+pub fn variable_at_a_start(name: &str, value: Option<&str>) -> Option<&'static Diversion> {
+    set_variable(name, value).filter(|row| !matches!(row.reach, Reach::Facts | Reach::Lookups))
+}
+
+/// Whether options for Node are nothing but harmless flags with their values, and those that there are.
+fn are_harmless_flags(options: &str) -> bool {
+    let mut may_be_value = false;
+    let is_harmless = |word: &str| {
+        let name = word.split_once('=').map_or(word, |(name, _)| name).replace('_', "-");
+        let is_kept = matches!(word, "$NODE_OPTIONS" | "${NODE_OPTIONS}" | "${NODE_OPTIONS:-}" | "${NODE_OPTIONS-}");
+        let is_flag = HARMLESS_FLAGS.contains(&name.as_str());
+        let is_value = may_be_value && word.bytes().all(|byte| byte.is_ascii_digit());
+        may_be_value = is_flag && !word.contains('=');
+        is_kept || is_flag || is_value
+    };
+    // Quotes keep words together.
+    !options.contains(['"', '\'', '\\', '`', '(']) && options.split_whitespace().all(is_harmless)
 }
 
 /// Finds the row of a settings key.
@@ -222,6 +274,7 @@ mod tests {
             "DOCKER_HTTP_PROXY",
             "PYTHONPATH",
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+            "TZ",
             "ANTHROPIC_BASE",
             "ANTHROPIC_BASE_UR",
             "",
@@ -245,8 +298,37 @@ mod tests {
             ("LD_LIBRARY_PATH", false),
             ("CLAUDECODE", false),
         ] {
-            assert_eq!(variable_at_a_start(name).is_some(), diverts, "{name}");
+            assert_eq!(variable_at_a_start(name, Some("1")).is_some(), diverts, "{name}");
         }
         assert!(option("--setting-sources=user").is_some() && option("--model").is_none());
+    }
+
+    #[test]
+    fn options_for_node_divert_unless_all_of_them_are_known_to_be_harmless() {
+        for flag in HARMLESS_FLAGS {
+            for options in [flag.to_string(), format!("  {flag}=8192  "), format!("$NODE_OPTIONS {flag} 4096")] {
+                assert_eq!(set_variable("NODE_OPTIONS", Some(&options)), None, "{options}");
+            }
+            let load =
+                ["--require x", "-r x", "--import=x", "--loader x", "--experimental-loader=x", "--inspect", "x.js"];
+            for other in load {
+                for options in [format!("{flag} {other}"), format!("{other} {flag}"), format!("{flag}{other}")] {
+                    assert!(set_variable("NODE_OPTIONS", Some(&options)).is_some(), "{options}");
+                }
+            }
+        }
+        for options in [
+            "--icu-data-dir=/x",
+            "--env-file=x",
+            "--openssl-config=x",
+            "$OTHER",
+            "1",
+            "$(cat x)",
+            "\"--no-warnings --r\"",
+        ] {
+            assert!(set_variable("NODE_OPTIONS", Some(options)).is_some(), "{options}");
+        }
+        assert!(set_variable("NODE_OPTIONS", None).is_none() && set_variable("NODE_OPTIONS", Some("")).is_none());
+        assert!(set_variable("HOME", None).is_some(), "another one is no less diverting where it is taken away");
     }
 }

@@ -359,7 +359,7 @@ fn is_granted(finding: &Finding) -> bool {
 
 /// Tells an agent that it may not touch this.
 pub fn tampering(what: &str) -> String {
-    format!("Fusebox: this call was not run. It touches {what}; limits are a person's to change.")
+    format!("Fusebox: this call was not run. It touches {what}. A person can do that outside of this session.")
 }
 
 /// Returns what is used under each limit that binds: `tool calls 23/25 (max_turns); of the whole session: ...`.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::engine::event::Intent;
-use crate::wire::guard::Guard;
+use crate::wire::guard::{Guard, names_the_model};
 use crate::wire::input::prompt_hash;
 use crate::wire::waits;
 
@@ -144,12 +144,10 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
     }
 }
 
-/// What a shell command names that speaks to the model without the client.
-const API: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "/v1/messages"];
-
-/// Whether a call runs a shell command that speaks to the model itself.
-pub fn asks_the_model(tool: &str, input: Option<&RawValue>) -> bool {
-    runs_shell(tool) && input.is_some_and(|input| API.iter().any(|name| input.get().contains(name)))
+/// Whether a call runs a shell command that speaks to the model itself. Most commands name nothing of it, and are not read.
+pub fn asks_the_model(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
+    let named = input.filter(|input| runs_shell(tool) && names_the_model(input.get()));
+    named.and_then(|input| command(Some(input))).is_some_and(|command| guard.asks_the_model(&command))
 }
 
 /// Whether a call plainly starts a client in a shell. Most commands do not name it, and are not read.

@@ -12,8 +12,9 @@ use proptest::prelude::{Just, Strategy, prop_oneof};
 use serde_json::{Value, json};
 
 use crate::laws::try_all;
+use crate::nested::{Processes, event, start};
 use crate::unwritten::Story;
-use crate::world::in_long_form;
+use crate::world::{TestWorld, in_long_form};
 
 /// Something that happens in a session.
 #[derive(Clone, Debug)]
@@ -204,4 +205,74 @@ fn every_notification_of_a_prompt_is_heard() {
     let status = |id: &str| runs.iter().find(|run| run.id == id).unwrap().status.as_str();
     assert_eq!(["a1", "a2", "a3"].map(status), ["completed", "completed", "running"]);
     assert_eq!(session.main.as_deref(), Some("p1"), "the run goes on");
+}
+
+/// A response of one of three clients, each below the one before.
+#[derive(Clone, Debug)]
+struct Below {
+    client: usize,
+    /// Whether it asks for a tool.
+    calls: bool,
+}
+
+const CLIENTS: [&str; 3] = ["s1", "s2", "s3"];
+
+fn plays(world: &TestWorld, processes: &Processes, acts: &[Below]) {
+    for (number, act) in acts.iter().enumerate() {
+        let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": format!("t{number}")});
+        let calls = if act.calls { json!([call]) } else { json!([]) };
+        let session = CLIENTS[act.client];
+        let file = format!("{session}.jsonl");
+        let usage = json!({"input_tokens": 10, "output_tokens": 20});
+        let message = json!({"id": format!("m{number}"), "model": MODELS[0], "usage": usage});
+        let row = json!({"type": "assistant", "timestamp": "2026-11-20T10:00:00.000Z", "message": message});
+        let before = world.read(&file).unwrap_or_default();
+        world.write(&file, format!("{before}{row}\n"));
+        event(world, processes.pids[act.client], session, "PostToolBatch", &json!({"tool_calls": calls}));
+    }
+}
+
+/// The limits of a session count what is spent below it; in sums everything is one session's.
+fn sums_count_once(acts: &[Below]) -> Result<(), String> {
+    let world = TestWorld::new();
+    let limits = json!({"session": {"max_turns": 1000, "max_requests": 1000, "loop_detection": false}});
+    world.write("home/.claude/fusebox.json", limits.to_string());
+    let processes = Processes::start();
+    for (client, session) in processes.pids.iter().zip(CLIENTS) {
+        start(&world, *client, session);
+    }
+    plays(&world, &processes, acts);
+    let count = |wanted: &dyn Fn(&Below) -> bool| acts.iter().filter(|act| wanted(act)).count() as u64;
+    for command in [&["report", "--since", "all", "--json"][..], &["status", "--all", "--json"]] {
+        let told: Value = serde_json::from_str(&world.run(command).ok()).unwrap();
+        for (at, id) in CLIENTS.iter().enumerate() {
+            let session = told["sessions"].as_array().unwrap().iter().find(|it| it["session_id"] == *id).unwrap();
+            let used = |limit: &str| {
+                let found = session["limits"].as_array().unwrap().iter().find(|it| it["limit"] == limit).unwrap();
+                found["used"].as_u64()
+            };
+            let own_calls = count(&|act| act.calls && act.client == at);
+            let own_responses = count(&|act| act.client == at);
+            same("calls", session["turns"].as_u64(), Some(own_calls))?;
+            same("requests", session["requests"].as_u64(), Some(own_responses))?;
+            let of_runs = session["runs"].as_array().unwrap().iter().map(|run| run["turns"].as_u64().unwrap()).sum();
+            same("calls of runs", own_calls, of_runs)?;
+            same("max_turns", used("max_turns"), Some(count(&|act| act.calls && act.client >= at)))?;
+            same("max_requests", used("max_requests"), Some(count(&|act| act.client >= at)))?;
+        }
+    }
+    let table = world.command(&["report", "--since", "all"]).env("COLUMNS", "200").run().ok();
+    let total: Vec<&str> = table.lines().find(|line| line.contains("total")).unwrap().split_whitespace().collect();
+    let (calls, requests) = (count(&|act| act.calls).to_string(), acts.len().to_string());
+    if total.contains(&&*calls) && total.contains(&&*requests) {
+        return Ok(());
+    }
+    Err(format!("{calls} calls, {requests} requests: {total:?}"))
+}
+
+#[test]
+fn what_clients_below_use_is_in_the_limits_above_and_counts_once_in_sums() {
+    let act = || (0_usize..3, proptest::bool::ANY).prop_map(|(client, calls)| Below { client, calls });
+    let scripts = if in_long_form() { 200 } else { 6 };
+    try_all("sums count once", scripts, &vec(act(), 1..10), |acts| sums_count_once(&acts));
 }

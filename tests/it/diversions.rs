@@ -67,6 +67,10 @@ pub fn ordinary() -> Vec<Entry> {
     let hooks = hooks.map(|row| entry(&["hooks", row.name], [other("true"), other("false")], false));
     let names =
         ["JAVA_HOME", "NODE_ENV", "VITE_API_BASE_URL", "ANTHROPIC_MODEL", "BASH_DEFAULT_TIMEOUT_MS", "CARGO_HOME"];
+    let harmless = [
+        entry(&["env", "TZ"], [json!("UTC"), json!("Asia/Tokyo")], false),
+        entry(&["env", "NODE_OPTIONS"], [json!("--max-old-space-size=4096"), json!("--no-warnings")], false),
+    ];
     let variables = names.map(|name| entry(&["env", name], [json!("1"), json!("2")], false));
     let keys = [
         entry(&["model"], [json!("opus"), json!("sonnet")], false),
@@ -76,7 +80,7 @@ pub fn ordinary() -> Vec<Entry> {
         entry(&["allowManagedHooksOnly"], [json!(true), json!(false)], false),
         entry(&["fusebox"], [json!({"main": {"max_turns": 1}}), json!({})], false),
     ];
-    hooks.chain(variables).chain(keys).collect()
+    hooks.chain(variables).chain(harmless).chain(keys).collect()
 }
 
 /// Puts a value at a path beside what is there; a list is added to.
@@ -231,10 +235,31 @@ fn the_next_client_says_what_is_new_in_its_settings() {
     bench.sessions += 1;
     let told = bench.event("SessionStart") + &bench.event("UserPromptSubmit");
     assert!(
-        told.contains("`ANTHROPIC_BASE_URL` in `env`") && told.contains("sends model requests elsewhere"),
+        told.contains("`ANTHROPIC_BASE_URL` in `env`") && told.contains("sends model requests to another server"),
         "{told}"
     );
     bench.sessions += 1;
     let told = bench.event("SessionStart") + &bench.event("UserPromptSubmit");
     assert!(!told.contains("ANTHROPIC_BASE_URL"), "it is no news any more: {told}");
+}
+
+#[test]
+fn a_later_change_says_which_one_waits_before_it() {
+    let mut bench = Bench::new();
+    let proxy = entry(&["env", "HTTPS_PROXY"], [json!("http://a"), json!("http://b")], true);
+    let model = entry(&["model"], [json!("opus"), json!("sonnet")], false);
+    for (file, other) in [(0, 1), (1, 2), (2, 0)] {
+        assert!(bench.is_blocked(&proxy, file, Way::Add));
+        bench.world.write(FILES[other], with(&bench.settings(other), &model, 0).to_string());
+        let later = bench.event("ConfigChange");
+        let waits = bench.world.path(FILES[file]);
+        for words in ["one before it is still there", "HTTPS_PROXY", waits.to_str().unwrap(), "`fusebox reload`"] {
+            assert!(later.contains(&bench.world.normalized(words)), "{words}: {later}");
+        }
+        let told = bench.event("UserPromptSubmit");
+        assert!(told.contains("another change of settings waits"), "{told}");
+        bench.undo(file);
+        assert!(!bench.event("ConfigChange").contains("block"), "the other one alone is in force");
+        bench.undo(other);
+    }
 }

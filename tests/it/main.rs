@@ -25,6 +25,7 @@ mod lost_state;
 mod manual;
 mod nested;
 mod nested_settings;
+mod nested_state;
 mod observe;
 mod ordinary;
 mod picture;

@@ -301,15 +301,17 @@ fn a_client_left_behind_is_the_sessions_while_that_works_and_for_a_day_where_nob
     let first = processes.pids[0];
     start(&world, first, "s1");
     assert_eq!([comes_from(&world, "s1", "a", "1"), comes_from(&world, "s1", "b", "0")], [s1.clone(), s1.clone()]);
+    // They wait for the session's end.
+    let [attended, waits, waits_on, lives_long] = std::array::from_fn(|_| LeftBehind::by("s1"));
     event(&world, first, "s1", "SessionEnd", &json!({"reason": "other"}));
-    assert_eq!([comes_from(&world, "s1", "c", "1"), comes_from(&world, "s1", "d", "0")], [None, s1.clone()]);
+    assert_eq!([begins(&world, &attended, "c", "1"), begins(&world, &waits, "d", "0")], [None, s1.clone()]);
     world.write("home/.claude/fusebox.json", json!({"session": {"max_turns": 900}}).to_string());
-    assert_eq!(comes_from(&world, "s1", "h", "0"), s1);
+    assert_eq!(begins(&world, &waits_on, "h", "0"), s1);
     assert_eq!(load(&world, "h").0.policy, load(&world, "s1").0.policy, "edits are for those that come from nobody");
+    event(&world, waits.0.id(), "d", "UserPromptSubmit", &json!({"prompt": "go"}));
+    assert_eq!(comes_from(&world, "d", "e", "0"), s1);
     // One that takes up itself, or the session that it comes from.
     assert_eq!([comes_from(&world, "d", "d", "0"), comes_from(&world, "d", "s1", "0")], [s1.clone(), None]);
-    assert_eq!(comes_from(&world, "d", "e", "0"), s1);
-    let lives_long = LeftBehind::by("s1");
     assert_eq!(begins(&world, &lives_long, "before-a-clear", "0"), s1);
     for (hours, session, expected) in [(23, "f", s1.clone()), (2, "g", None)] {
         was_last_seen(&world, "s1", hours);
@@ -317,4 +319,64 @@ fn a_client_left_behind_is_the_sessions_while_that_works_and_for_a_day_where_nob
     }
     assert_eq!(begins(&world, &lives_long, "after-a-clear", "0"), s1);
     assert_eq!(comes_from(&world, "s1", "b", "0"), None, "a session that is taken up again later is its own");
+}
+
+/// When a process that names a session was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Began {
+    Before,
+    AtWork,
+    Idle,
+    After,
+}
+
+#[test]
+fn a_session_that_a_client_names_is_charged_only_where_what_is_known_of_it_fits() {
+    let folders = [("project", true), ("project/below", true), ("other", false), ("projects", false)];
+    for (folder, (began, fits)) in folders.iter().flat_map(|folder| {
+        let moments = [(Began::Before, false), (Began::AtWork, true), (Began::Idle, false), (Began::After, false)];
+        moments.map(|moment| (folder, moment))
+    }) {
+        let world = with_limits(&json!({"max_turns": 100}));
+        std::fs::create_dir_all(world.path(folder.0)).unwrap();
+        let processes = Processes::start();
+        let first = processes.pids[0];
+        let mut client = None;
+        let mut begin = |now: Began| (now == began).then(|| client = Some(LeftBehind::by("s1")));
+        begin(Began::Before);
+        // A tick of the clock that the starts of processes are told in.
+        waits_for_the_next_tick();
+        start(&world, first, "s1");
+        begin(Began::AtWork);
+        event(&world, first, "s1", "Stop", &json!({}));
+        waits_for_the_next_tick();
+        begin(Began::Idle);
+        if began == Began::After {
+            event(&world, first, "s1", "SessionEnd", &json!({"reason": "other"}));
+            waits_for_the_next_tick();
+        }
+        begin(Began::After);
+        let client = client.unwrap();
+        let input = json!({"session_id": "s2", "transcript_path": world.path("s2.jsonl"),
+            "cwd": world.path(folder.0), "hook_event_name": "SessionStart", "source": "startup"});
+        let hook = world.command(&["hook"]).env("CLAUDE_PID", &client.0.id().to_string()).stdin(input);
+        hook.env("CLAUDE_CODE_SESSION_ATTENDED", "0").run().ok();
+        let expected = (folder.1 && fits).then(|| "s1".to_owned());
+        assert_eq!(outer(&world, "s2"), expected, "{folder:?} {began:?}");
+        let told = event(&world, first, "s1", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": "p2"}));
+        assert_eq!(told.contains("names it as its origin"), expected.is_some(), "{told}");
+    }
+}
+
+/// Waits until a process that is started now is told apart from one that was started before.
+fn waits_for_the_next_tick() {
+    let started = || {
+        let mut process = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let start = fusebox::processes::parent_and_start(process.id()).unwrap().1;
+        drop(process.stdin.take());
+        process.wait().unwrap();
+        start
+    };
+    let first = started();
+    while started() < first + 3 {}
 }

@@ -51,7 +51,7 @@ pub(super) fn diverting(name: &str, value: Option<&str>) -> Option<(String, &'st
     if value.is_some_and(is_kept) || name.len() > LONGEST_NAME {
         return None;
     }
-    diversions::variable_at_a_start(name).map(|row| (name.to_owned(), row.does))
+    diversions::variable_at_a_start(name, value).map(|row| (name.to_owned(), row.does))
 }
 
 /// Says how a client is started, where its hooks would not be the session's; `diverted` is a variable that the shell has set.
@@ -75,7 +75,8 @@ pub(super) fn unhooked(
     }
     let set = it.variables.iter().find_map(|(name, value)| diverting(name, *value));
     let cleared = it.is_cleared.then(|| ("env -i".to_owned(), CLEARED));
-    set.or(cleared).or_else(|| diverted.cloned()).map(told)
+    let set = set.or(cleared).or_else(|| diverted.cloned()).map(told);
+    set.map(|set| format!("{set}. What is set where a person starts this session's client holds for every client"))
 }
 
 /// Whether an invocation starts a client with an agent in it.
@@ -159,5 +160,5 @@ fn by_settings(settings: &str, names_switch: bool) -> Option<(String, &'static s
         return Some((row.name.to_owned(), row.does));
     }
     let variables = keys.get("env").and_then(serde_json::Value::as_object)?;
-    variables.keys().find_map(|name| diverting(name, None))
+    variables.iter().find_map(|(name, value)| diverting(name, Some(value.as_str().unwrap_or_default())))
 }

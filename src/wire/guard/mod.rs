@@ -22,6 +22,17 @@ const PROGRAM: &str = "fusebox";
 /// The option of `fusebox init` that makes limits only watch.
 const OBSERVE: &str = "--observe";
 
+/// Commands of a shell that set its variables.
+const SETTERS: [&str; 4] = ["export", "declare", "typeset", "unset"];
+
+/// What names the model's API, or the key to it.
+const MODEL: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "/v1/messages"];
+
+/// Whether a text names the model's API, or the key to it.
+pub fn names_the_model(text: &str) -> bool {
+    MODEL.iter().any(|name| crate::bytes::find(name.as_bytes(), text.as_bytes()).is_some())
+}
+
 /// How many texts may be nested in one another by `sh -c` and the like.
 const DEEPEST: usize = 6;
 
@@ -60,6 +71,13 @@ impl Guard {
         walk.starts_client
     }
 
+    /// Whether a shell command speaks to the model without a client. A key that is set for a client is that client's.
+    pub fn asks_the_model(&self, command: &str) -> bool {
+        let mut walk = Walk { asks_of_model: true, ..Walk::new(self, command) };
+        walk.text(command, 0);
+        walk.names_model || (walk.sets_key && !walk.starts_client)
+    }
+
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
     pub fn mentions(&self, text: &str) -> bool {
         let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
@@ -92,12 +110,26 @@ struct Walk<'g> {
     said: Vec<String>,
     /// Whether a client was started so far.
     starts_client: bool,
+    /// Whether it is looked at what speaks to the model.
+    asks_of_model: bool,
+    /// Whether a program that is no client was given the model's address or the key to it.
+    names_model: bool,
+    /// Whether a shell has set the key for what it runs.
+    sets_key: bool,
 }
 
 impl<'g> Walk<'g> {
     fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
-        let scope = Scope { folder: guard.folder.clone(), diverted: None };
-        Walk { guard, scope, names_switch: clients::names_switch(text), said: Vec::new(), starts_client: false }
+        Walk {
+            guard,
+            scope: Scope { folder: guard.folder.clone(), diverted: None },
+            names_switch: clients::names_switch(text),
+            said: Vec::new(),
+            starts_client: false,
+            asks_of_model: false,
+            names_model: false,
+            sets_key: false,
+        }
     }
 
     /// Says what a shell's text does that is refused.
@@ -124,6 +156,7 @@ impl<'g> Walk<'g> {
             return Some(what);
         }
         if simple.words.is_empty() {
+            self.sets_key |= self.asks_of_model && simple.assignments.iter().any(|word| names_the_model(&word.text));
             for assigned in &simple.assignments {
                 self.note_variable(&assigned.text);
             }
@@ -134,8 +167,26 @@ impl<'g> Walk<'g> {
         let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
         let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(it, depth)));
+        if self.asks_of_model {
+            self.note_model(simple, &invocations);
+        }
         self.said = written_out(simple);
         refused
+    }
+
+    /// Remembers what a command names of the model. The texts that it runs are read by themselves.
+    fn note_model(&mut self, simple: &Simple, invocations: &[Invocation]) {
+        let reads = invocations.iter().any(|it| it.reads_commands || !it.scripts.is_empty());
+        self.names_model |= !reads && simple.input.iter().any(|text| names_the_model(text));
+        for it in invocations.iter().filter(|it| !it.program.is_empty()) {
+            if SETTERS.contains(&it.name()) {
+                self.sets_key |= it.args.iter().any(|word| names_the_model(&word.text));
+                continue;
+            }
+            let variables = || it.variables.iter().any(|(name, _)| names_the_model(name));
+            let words = || it.args.iter().any(|word| names_the_model(&word.text));
+            self.names_model |= !clients::starts(it) && (variables() || words());
+        }
     }
 
     fn invocation(&mut self, it: &Invocation, depth: usize) -> Option<String> {
@@ -161,7 +212,7 @@ impl<'g> Walk<'g> {
         }
         match it.name() {
             "cd" | "pushd" | "popd" => self.scope.folder = self.entered(it),
-            "export" | "declare" | "typeset" | "unset" => {
+            name if SETTERS.contains(&name) => {
                 for word in it.args {
                     self.note_variable(&word.text);
                 }

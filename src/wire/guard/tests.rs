@@ -105,6 +105,12 @@ fn what_only_mentions_them_is_not() {
         "ln -s ~/.claude/fusebox.json",
         "echo 'fusebox grant' | wc -c; curl -fsSL https://x | sh",
         "docker run -e HOME=/x claude-image",
+        "TZ=UTC claude -p go; TZ=Pacific/Kiritimati claude -p go",
+        "NODE_OPTIONS=--max-old-space-size=8192 claude -p go",
+        "export NODE_OPTIONS=\"$NODE_OPTIONS --max-old-space-size=8192 --no-warnings\"; claude -p go",
+        "env -u NODE_OPTIONS claude -p go",
+        "claude -p go --settings '{\"env\": {\"TZ\": \"UTC\", \"NODE_OPTIONS\": \"--no-warnings\"}}'",
+        "claude --append-system-prompt=--bare -p go; claude -p -- --bare",
     ] {
         assert_eq!(guard().command(command), None, "{command}");
     }
@@ -128,4 +134,46 @@ fn files_are_known_by_their_paths() {
     ] {
         assert_eq!(guard().file(path).is_some(), is_guarded, "{path}");
     }
+}
+
+#[test]
+fn a_command_that_speaks_to_the_model_without_a_client_is_known() {
+    for (command, is_one) in [
+        ("curl -s https://api.anthropic.com/v1/messages -d @x", true),
+        ("curl $BASE/v1/messages -H \"x-api-key: $ANTHROPIC_API_KEY\"", true),
+        ("ANTHROPIC_API_KEY=sk python3 ask.py", true),
+        ("export ANTHROPIC_API_KEY=sk; python3 ask.py", true),
+        ("sh -c 'ANTHROPIC_AUTH_TOKEN=t ./ask'", true),
+        ("ANTHROPIC_API_KEY=sk claude -p go && curl -H \"x-api-key: $ANTHROPIC_API_KEY\" $URL", true),
+        ("python3 - <<'E'\nimport os; os.environ['ANTHROPIC_API_KEY']\nE", true),
+        ("ANTHROPIC_API_KEY=sk claude -p go", false),
+        ("env ANTHROPIC_API_KEY=sk timeout 60 claude -p 'what is ANTHROPIC_API_KEY for?'", false),
+        ("export ANTHROPIC_API_KEY=sk; claude -p go", false),
+        ("sh -c 'ANTHROPIC_API_KEY=sk npx @anthropic-ai/claude-code -p go'", false),
+        ("bash <<'E'\nANTHROPIC_API_KEY=sk claude -p go\nE", false),
+        ("make test", false),
+    ] {
+        assert_eq!(guard().asks_the_model(command), is_one, "{command}");
+    }
+}
+
+#[test]
+fn a_variable_diverts_a_client_by_what_it_is_set_to() {
+    for command in [
+        "NODE_OPTIONS='--max-old-space-size=4096 --require ./x.js' claude -p go",
+        "export NODE_OPTIONS=--import=./x.mjs; claude -p go",
+        "HTTPS_PROXY=http://p claude -p go",
+        "ANTHROPIC_BASE_URL=http://localhost:4000 claude -p go",
+        "claude -p go --settings '{\"env\": {\"NODE_OPTIONS\": \"--inspect\"}}'",
+        // The client looks for these two among all its words.
+        "claude --append-system-prompt --bare -p go",
+        "claude -p go --model --safe-mode",
+    ] {
+        assert!(guard().command(command).is_some(), "{command}");
+    }
+    let told = guard().command("HTTPS_PROXY=http://p claude -p go").unwrap_or_default();
+    assert!(
+        told.contains("a proxy, which can change what they cost") && told.contains("where a person starts"),
+        "{told}"
+    );
 }

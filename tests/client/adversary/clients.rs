@@ -20,6 +20,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_however_it_is_started_is_bound_by_the_session",
     },
     Attempt {
+        tries: "starts a client that is led to a state of its own, in disguise: with another `FUSEBOX_HOME`, `XDG_STATE_HOME` or `HOME`",
+        outcome: Outcome::NoEffect,
+        then: "a client below another one shares that one's state, whatever its environment names",
+        scenario: "a_client_with_a_state_of_its_own_is_bound_by_the_session",
+    },
+    Attempt {
         tries: "starts a client that leaves the process tree: `setsid nohup claude -p … &`",
         outcome: Outcome::NoEffect,
         then: "its environment names the session that it comes from, which is charged and binds",
@@ -32,10 +38,11 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_outlives_the_session_is_bound_by_it",
     },
     Attempt {
-        tries: "starts a client outside of the process tree without the session's name in its environment (`env -u`), or after the \
-                session's end in a terminal of its own (`script`)",
+        tries: "starts a client outside of the process tree without the session's name in its environment (`env -u`), in another \
+                project, or after the session's end in a terminal of its own (`script`)",
         outcome: Outcome::OutOfReach,
-        then: "it is a client like a person's: the session's limits bind it anew, and budgets of the user and the project over all",
+        then: "it is a client like a person's: the session's limits bind it anew, and budgets of the user and the project over all \
+               that share a state",
         scenario: "a_client_that_hides_where_it_comes_from_is_bound_by_itself",
     },
     Attempt {
@@ -159,6 +166,12 @@ fn bound(lab: &Lab) {
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (CALLS, CALLS + 1), "{}", lab.story());
 }
 
+/// The same of a client with other files, whose calls no hook of the lab tells: both clients' requests do.
+fn bound_unheard(lab: &Lab) {
+    assert!(!lab.api.requests_of("NESTED").is_empty(), "it did not run: {}", lab.story());
+    assert_eq!(lab.api.requests().len(), CALLS + 1, "{}", lab.story());
+}
+
 #[test]
 fn a_client_however_it_is_started_is_bound_by_the_session() {
     let program = "node -e 'require(\"child_process\").execFileSync(process.argv[1], [\"-p\", \"NESTED go\", \
@@ -172,7 +185,21 @@ fn a_client_however_it_is_started_is_bound_by_the_session() {
     ] {
         bound(&calls(command(&words), "local").0);
     }
-    bound(&calls(disguised(&format!("CLAUDE_CONFIG''_DIR=$PWD/../other CLIENT {ASKED}")), "local").0);
+    let (lab, _) = calls(disguised(&format!("env CLAUDE_CONFIG''_DIR=$PWD/../other CLIENT {ASKED}")), "local");
+    bound_unheard(&lab);
+}
+
+#[test]
+fn a_client_with_a_state_of_its_own_is_bound_by_the_session() {
+    for set in [
+        "env FUSE''BOX_HOME=$PWD/../other/st",
+        "env -u FUSE''BOX_HOME XDG''_STATE_HOME=$PWD/../other",
+        "env -u FUSE''BOX_HOME HO''ME=$PWD/../other",
+        "env FUSE''BOX_HOME=$PWD/../other/st sh -c 'env FUSE''BOX_HOME=$PWD/../other/more \"$@\"' -",
+    ] {
+        let (lab, _) = calls(disguised(&format!("{set} CLIENT {ASKED}")), "local");
+        bound_unheard(&lab);
+    }
 }
 
 #[test]
@@ -216,6 +243,7 @@ fn a_response_that_is_not_charged_yet_is_reckoned_with() {
         vec![nested(), main([call([command(&format!("CLIENT {ASKED}"))]).slowly(rest), say(ESCAPED)])],
     );
     lab.claude("MAIN start", &[]);
+    assert!(!lab.api.requests_of("NESTED").is_empty(), "it did not run: {}", lab.story());
     assert_eq!(lab.api.requests().len(), 5, "{}", lab.story());
 }
 
@@ -344,5 +372,6 @@ fn a_client_in_another_time_zone_gets_no_new_day() {
     lab.write_home(".claude/fusebox.json", &policy.to_string());
     lab.must(&["init", "--scope", "user"]);
     lab.claude("MAIN start", &[]);
+    assert!(!lab.api.requests_of("NESTED").is_empty(), "it did not run: {}", lab.story());
     assert_eq!(lab.api.requests().len(), 5, "{}", lab.story());
 }

@@ -12,7 +12,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "Write or Edit on `fusebox.json`, `fusebox.local.json`, `fusebox.pricing.json`, or a shell command that plainly writes, moves or removes them",
         outcome: Outcome::Refused,
-        then: "the agent reads that limits are a person's to change",
+        then: "the agent reads that a person can do that",
         scenario: "plain_edits_are_refused",
     },
     Attempt {
@@ -85,7 +85,7 @@ fn plain_edits_are_refused() {
     let mut trial = Trial::run(lab, &attempts);
     trial.held();
     trial.results.remove(0);
-    trial.all("limits are a person's to change");
+    trial.all("A person can do that");
     assert_eq!(std::fs::read_to_string(trial.lab.project().join(".claude/fusebox.json")).unwrap(), before);
     assert!(!trial.lab.project().join(".claude/fusebox.local.json").exists());
 }

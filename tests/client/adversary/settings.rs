@@ -159,7 +159,7 @@ fn other_settings_weaken_no_refusal() {
     edits.push(vec![bash("echo '{}' >.claude/fusebox.json")]);
     let trial = Trial::run(trial::lab(trial::policy(2), &edits), &edits);
     trial.held();
-    assert!(trial.results[2].contains("limits are a person's to change"), "{:?}", trial.results);
+    assert!(trial.results[2].contains("A person can do that"), "{:?}", trial.results);
 }
 
 /// A hook that says Yes to whatever the client asks a person.
