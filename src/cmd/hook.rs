@@ -154,7 +154,7 @@ type Said = (String, Option<watch::Order>);
 fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Option<Judged>)) -> Result<Said> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
-    let mut findings = load::gather(store, book, event)?;
+    let mut findings = load::gather(world, store, book, event)?;
     let was_judged = judged.is_some();
     findings.missing = ending::missing(book, event, judged);
     let rulebook = Pin::of(world, store, &book.session);

@@ -34,6 +34,8 @@ pub struct Adds<'a> {
     pub spend: Spend,
     /// Whether another session was billed for it.
     pub inherited: bool,
+    /// Whether it is of the time before Fusebox: the sessions that this one comes from have nothing to do with it.
+    pub earlier: bool,
 }
 
 /// Charges a response to its run, its session, and all that share in it.
@@ -42,7 +44,8 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
         history::open(book, id);
     }
     let charge = &new.charge;
-    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
+    let (inherited, earlier) = (charge.inherited, book.session.earlier.has(charge));
+    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);
     add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     let Some(run) = book.run_mut(id) else { return };
@@ -90,7 +93,7 @@ pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 
 /// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
-    for above in &mut book.above {
+    for above in book.above.iter_mut().filter(|_| !adds.earlier) {
         above.tally.spent += adds.spend;
         *of_model(&mut above.models, adds.model) += adds.spend;
     }
@@ -266,9 +269,12 @@ fn count_once(book: &mut Book, run: &str, call: &str) {
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
 pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
-    book.session.tally.turns += recalled.earlier;
+    book.session.tally.turns += recalled.earlier + recalled.before;
+    book.session.earlier.turns += recalled.before;
     let Some(run) = book.run_mut(&recalled.run) else { return };
-    if let Some((began_ms, last_ms)) = recalled.span_ms {
+    if recalled.is_before && !run.is_main() {
+        book.session.earlier.subagents += 1;
+    } else if let Some((began_ms, last_ms)) = recalled.span_ms {
         let millis = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
         let mono_ms = now.mono_ms.saturating_sub(millis(began_ms, now.wall_ms));
         run.started = Moment { wall_ms: began_ms, mono_ms, ..now };

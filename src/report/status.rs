@@ -1,5 +1,6 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
+use crate::engine::amount::Amount;
 use crate::engine::policy::Scope;
 use crate::engine::session::Status;
 use crate::report::advice;
@@ -59,6 +60,9 @@ fn session(session: &SessionReport, show: Show, page: &Page) -> String {
     let room = page.width.saturating_sub(length(&head) + length(session.status.as_str()));
     let mut text = format!("{}{}{}\n", page.paint(Ink::Bold, &head), standing(session.status, page), cut(&since, room));
     text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &plain(&session.project))));
+    if let Some(parts) = parts(session) {
+        text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &parts)));
+    }
     text.push_str(&bars(&session.limits, "  ", page));
     let roots: Vec<&RunReport> = session.runs.iter().filter(|run| parent(session, run).is_none()).collect();
     for run in roots {
@@ -71,6 +75,13 @@ fn session(session: &SessionReport, show: Show, page: &Page) -> String {
     }
     text.push_str(&advice::text(session, "  ", page));
     text
+}
+
+/// Says what of a session's cost was spent before Fusebox, and what is estimated.
+fn parts(session: &SessionReport) -> Option<String> {
+    let known = [(session.earlier_cost_usd.0, "before Fusebox"), (session.estimated_cost_usd.0, "estimated")];
+    let parts = known.iter().filter(|(cost, _)| *cost > Amount::ZERO).map(|(cost, what)| format!("{what}: {cost}"));
+    Some(parts.collect::<Vec<_>>().join(", ")).filter(|parts| !parts.is_empty())
 }
 
 fn parent<'a>(session: &'a SessionReport, run: &RunReport) -> Option<&'a RunReport> {

@@ -14,6 +14,7 @@ mod corners;
 mod cost;
 mod diversions;
 mod doctor;
+mod earlier;
 mod endings;
 mod first_requests;
 mod hidden;
