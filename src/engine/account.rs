@@ -216,7 +216,9 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let requested = book.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(book, run, what, at);
     count_call(book, run, call);
-    book.call_mut(run, &call.id).ended = if outcome.failed { Ended::Failed } else { Ended::Well };
+    let record = book.call_mut(run, &call.id);
+    record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
+    record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
     if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
         book.file_calls(run);
     }
@@ -289,6 +291,9 @@ pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
     book.file_calls(&recalled.run);
 }
 
+/// A call that ends well in less than that has not waited.
+const TELLING_MS: u64 = 500;
+
 /// By then the transcript says who answered a dialog.
 const KNOWN_AFTER_MS: u64 = 5_000;
 
@@ -312,13 +317,13 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         count_call(book, run, call);
         let record = book.call_mut(run, &call.id);
         record.is_over = true;
-        let (state, ended) = (record.state, record.ended);
+        let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
             release_spawn(book, &call.id);
         }
         if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
-            let seen = Seen::of(call.prints, ended != Ended::Well);
+            let seen = Seen::of(call.prints, ended != Ended::Well, took_ms);
             let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
             see(book, run, seen, again);
         }
@@ -337,7 +342,7 @@ fn see(book: &mut Book, run: &str, seen: Option<Seen>, again: bool) {
     let Some(run) = book.run_mut(run) else { return };
     match seen {
         Some(seen) => run.loops.push(seen, again),
-        None => run.loops.wait(),
+        None => run.loops.pass(),
     }
     if run.loops.level() == 0 {
         run.warned.retain(|(name, _)| name != LOOPS);

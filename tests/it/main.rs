@@ -43,5 +43,6 @@ mod tasks;
 mod terminal;
 mod tidy;
 mod unwritten;
+mod waiting;
 mod watch;
 mod world;
