@@ -2,7 +2,7 @@
 
 use crate::engine::amount::Amount;
 use crate::engine::policy::Scope;
-use crate::engine::session::Status;
+use crate::engine::session::{MAIN, Status};
 use crate::report::advice;
 use crate::report::bars::bars;
 use crate::report::model::{Report, RunReport, SessionReport};
@@ -50,8 +50,14 @@ pub fn shared(budgets: &[Budget], page: &Page) -> String {
 }
 
 /// Whether a run is folded away unless all are asked for.
-fn folded(run: &RunReport) -> bool {
-    matches!(run.status, Status::Completed | Status::Orphaned)
+fn folded(session: &SessionReport, run: &RunReport) -> bool {
+    // A prompt that a budget kept back has done nothing.
+    let kept_back = || run.agent_type == MAIN && run.order.is_none() && run.turns == 0 && run.requests == 0;
+    match run.status {
+        Status::Completed | Status::Orphaned => true,
+        Status::Failed => kept_back() || advice::is_over(session, run),
+        Status::Running | Status::Paused | Status::Stopped => false,
+    }
 }
 
 fn session(session: &SessionReport, show: Show, page: &Page) -> String {
@@ -95,7 +101,7 @@ fn children<'a>(session: &'a SessionReport, run: &'a RunReport) -> impl Iterator
 
 /// Whether a run is shown where finished ones are folded: it is open, or one below it is.
 fn stays(session: &SessionReport, run: &RunReport, deep: usize) -> bool {
-    !folded(run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
+    !folded(session, run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
 }
 
 fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), page: &Page) -> String {
