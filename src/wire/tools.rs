@@ -169,7 +169,7 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
 /// Returns how a call waits, as its tool and input show.
 pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
     match TOOLS.iter().find(|(name, _)| *name == tool) {
-        Some((_, Does::Waits(_))) => Wait::Watches,
+        Some((_, Does::Waits(default))) => Wait::Sleeps(*default),
         Some((_, Does::RunsShell(_))) => {
             let waits = input.filter(|input| waits::may_wait(input.get()));
             command(waits).map_or(Wait::No, |command| waits::of_shell(&command))
