@@ -128,8 +128,10 @@ fn nothing_to_grant(grip: &Grip) -> Error {
 /// Says which limits the target has.
 fn held_by(grip: &Grip) -> String {
     let rules = lift::rules(grip.book, &grip.target).map(|rules| rules.rules.as_slice()).unwrap_or_default();
-    match rules {
-        [] => format!("{} has no limits", grip.name(&grip.target)),
+    // A switch has no cap to raise.
+    let rules: Vec<_> = rules.iter().filter(|rule| rule.limit.unit != Unit::Switch).collect();
+    match &rules[..] {
+        [] => format!("{} has no limits that can be raised", grip.name(&grip.target)),
         rules => {
             let held: Vec<String> = rules
                 .iter()

@@ -174,7 +174,7 @@ fn take(
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
     skills::called(world, book, event, input);
-    let mut findings = load::gather(store, book, event)?;
+    let mut findings = load::gather(world, store, book, event)?;
     let was_judged = judged.is_some();
     findings.missing = ending::missing(book, event, judged);
     let rulebook = Pin::of(world, store, &book.session);

@@ -4,11 +4,13 @@ use std::process::ExitCode;
 
 use crate::cmd::person;
 use crate::error::{Error, Result};
+use crate::processes;
 use crate::setup::backup::Backups;
 use crate::setup::clients::{self, Feature};
 use crate::setup::files::Change;
 use crate::setup::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::setup::install::{self, Plan};
+use crate::setup::installed;
 use crate::setup::patient::{self, short};
 use crate::setup::place::{Folders, Scope};
 use crate::setup::starter::{self, Mode};
@@ -53,7 +55,13 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         world.print(&preview(world, &plan));
         return Ok(ExitCode::SUCCESS);
     }
-    install::apply(&Backups::in_state(&state), &plan)?;
+    let backups = Backups::in_state(&state);
+    let registers = plan.registers() && !plan.is_registered() && person::is_one(world, &state);
+    install::apply(&backups, &plan)?;
+    if registers {
+        let start = processes::parent_and_start(world.pid()).map(|(_, start)| start);
+        installed::note(world, &backups, &plan.place, start)?;
+    }
     world.print(&summary::summary(world, &plan, &state));
     if args.judge {
         world.print(&format!("\nnote: {}\n", wrap(JUDGES, world.width(), 6)));

@@ -59,8 +59,7 @@ pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
         let others = makers(book, target).filter_map(|id| Some(self::meters(book, target, id, (now, rule))?.2));
         let next = others.chain([meters]).map(|meters| ahead(rule.limit, rules, &meters)).max().unwrap_or(0);
         let lacks = finding.used.saturating_add(next).saturating_sub(rule.cap);
-        let increase = rule.increase.max(1);
-        (lacks > 0).then(|| UsedUp { finding, more: lacks.div_ceil(increase).saturating_mul(increase) })
+        (lacks > 0).then(|| UsedUp { finding, more: rule.sufficient_increase(lacks).max(lacks) })
     });
     found.collect()
 }

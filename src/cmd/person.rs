@@ -1,5 +1,7 @@
 //! The guard before commands that only a person may give.
 
+use std::path::Path;
+
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::session::Session;
 use crate::error::{Error, Result};
@@ -27,6 +29,12 @@ pub fn require(world: &World, command: &str) -> Result<()> {
         true => refused("it runs in the background, without a terminal, since a Claude Code client is at work"),
         false => Ok(()),
     }
+}
+
+/// Whether a person gives a command, as far as [`require`] can tell; where there is no state, by the environment alone.
+pub fn is_one(world: &World, state: &Path) -> bool {
+    let is_inside = world.var("CLAUDECODE").is_some() || world.var("CLAUDE_PID").is_some();
+    !is_inside && (!state.join("state.db").exists() || require(world, "init").is_ok())
 }
 
 /// Tells a session's user of a person's command at the session's next event, and writes it down.

@@ -79,7 +79,10 @@ fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> 
         changed |= old != run.rules;
     }
     let lifted = lifting::lift_outgrown_runs(&mut book, &ids);
-    let what = "a person reloaded the configuration; the limits are now those of the files";
+    let what = match changed {
+        true => "a person reloaded the configuration; the limits are now those of the files",
+        false => "a person reloaded the configuration; the limits are the same as before",
+    };
     person::announce(world, store, &mut book.session, what)?;
     store.save(&mut book)?;
     let session = &book.session;

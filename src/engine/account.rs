@@ -34,6 +34,8 @@ pub struct Adds<'a> {
     pub spend: Spend,
     /// Whether another session was billed for it.
     pub inherited: bool,
+    /// Whether it is of the time before Fusebox: the sessions that this one comes from have nothing to do with it.
+    pub earlier: bool,
 }
 
 /// Charges a response to its run, its session, and all that share in it.
@@ -42,7 +44,8 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
         history::open(book, id);
     }
     let charge = &new.charge;
-    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
+    let (inherited, earlier) = (charge.inherited, book.session.earlier.has(charge));
+    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);
     add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     let Some(run) = book.run_mut(id) else { return };
@@ -90,7 +93,7 @@ pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 
 /// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
-    for above in &mut book.above {
+    for above in book.above.iter_mut().filter(|_| !adds.earlier) {
         above.tally.spent += adds.spend;
         *of_model(&mut above.models, adds.model) += adds.spend;
     }
@@ -213,7 +216,9 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let requested = book.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(book, run, what, at);
     count_call(book, run, call);
-    book.call_mut(run, &call.id).ended = if outcome.failed { Ended::Failed } else { Ended::Well };
+    let record = book.call_mut(run, &call.id);
+    record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
+    record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
     if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
         book.file_calls(run);
     }
@@ -267,9 +272,12 @@ fn count_once(book: &mut Book, run: &str, call: &str) {
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
 pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
-    book.session.tally.turns += recalled.earlier;
+    book.session.tally.turns += recalled.earlier + recalled.before;
+    book.session.earlier.turns += recalled.before;
     let Some(run) = book.run_mut(&recalled.run) else { return };
-    if let Some((began_ms, last_ms)) = recalled.span_ms {
+    if recalled.is_before && !run.is_main() {
+        book.session.earlier.subagents += 1;
+    } else if let Some((began_ms, last_ms)) = recalled.span_ms {
         let millis = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
         let mono_ms = now.mono_ms.saturating_sub(millis(began_ms, now.wall_ms));
         run.started = Moment { wall_ms: began_ms, mono_ms, ..now };
@@ -283,6 +291,9 @@ pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
     }
     book.file_calls(&recalled.run);
 }
+
+/// A call that ends well in less than that has not waited.
+const TELLING_MS: u64 = 500;
 
 /// By then the transcript says who answered a dialog.
 const KNOWN_AFTER_MS: u64 = 5_000;
@@ -307,13 +318,13 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         count_call(book, run, call);
         let record = book.call_mut(run, &call.id);
         record.is_over = true;
-        let (state, ended) = (record.state, record.ended);
+        let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
             release_spawn(book, &call.id);
         }
         if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
-            let seen = Seen::of(call.prints, ended != Ended::Well);
+            let seen = Seen::of(call.prints, ended != Ended::Well, took_ms);
             let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
             see(book, run, seen, again);
         }
@@ -332,7 +343,7 @@ fn see(book: &mut Book, run: &str, seen: Option<Seen>, again: bool) {
     let Some(run) = book.run_mut(run) else { return };
     match seen {
         Some(seen) => run.loops.push(seen, again),
-        None => run.loops.wait(),
+        None => run.loops.pass(),
     }
     if run.loops.level() == 0 {
         run.warned.retain(|(name, _)| name != LOOPS);

@@ -59,6 +59,9 @@ pub struct CallRecord {
     /// How it ended.
     #[serde(default, skip_serializing_if = "Ended::is_not_seen")]
     pub ended: Ended,
+    /// How long it took by itself in milliseconds, where that was long enough to tell something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
     /// Whether its batch is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,

@@ -101,10 +101,26 @@ pub struct Call {
 /// Fingerprints of a call whose batch is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prints {
-    /// Of tool, input and result; 0 where it waited, so that to see the same again is no repetition.
+    /// Of tool, input and result; 0 where nothing is known.
     pub all: u32,
-    /// Of tool and result: the error, where it is one; 0 where it waited for so long that to fail again is none either.
+    /// Of tool and result: the error, where it is one.
     pub error: u32,
+    /// How its input shows that it waits.
+    pub wait: Wait,
+}
+
+/// How a call waits, as its input shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing shows that it does.
+    #[default]
+    No,
+    /// It sleeps so many milliseconds, then looks.
+    Sleeps(u64),
+    /// It looks, and sleeps between looks, in a loop of its own.
+    Retries,
+    /// It looks on until something happens.
+    Watches,
 }
 
 /// What a tool call is about, as far as limits care.

@@ -46,7 +46,9 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
         Meter::Window => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
-        return (rule.action != Action::Warn || !given(100)).then(|| finding(100, used));
+        let more = used.saturating_add(ahead(rule, rules, meters).max(adds.unwrap_or(0))).saturating_sub(rule.cap);
+        let trip = Finding { increase: rule.sufficient_increase(more), ..finding(100, used) };
+        return (rule.action != Action::Warn || !given(100)).then_some(trip);
     }
     if rule.limit.ends == Ends::Call {
         return None;
@@ -63,6 +65,14 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
         _ => warns.by_ref().max()?,
     };
     (!given(percent)).then(|| finding(percent, used))
+}
+
+/// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
+fn ahead(rule: &Rule, rules: &Rules, meters: &Meters) -> u64 {
+    match &rule.limit.meter {
+        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
+        Meter::Step { .. } | Meter::Window => 0,
+    }
 }
 
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what

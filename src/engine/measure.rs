@@ -153,17 +153,19 @@ impl<'a> Actor<'a> {
     }
 
     fn of_session(self, session: &Session, of: Option<&Models>) -> Meters {
-        let spent = spent(session.tally.spent, &session.models, of);
+        let earlier = &session.earlier;
+        let before = spent(earlier.spent, &earlier.models, of);
+        let spent = spent(session.tally.spent, &session.models, of).beyond(before);
         let pending = pending(self.book, self.event.at);
         Meters {
-            turns: session.tally.turns,
+            turns: session.tally.turns.saturating_sub(earlier.turns),
             spent: spent.counting_cache_reads(session.rules.count_cache_reads),
             next: self.next_of_all(&session.rules, of),
             duration_ms: session.tally.duration_ms,
             wall_ms: self.event.at.wall_since(session.started),
             reserved: self.held(&session.reserves, &session.rules, of) + self.next(&session.rules, of) * self.late(),
             subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
-            subagents: session.subagents + pending.starts,
+            subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
             hidden: self.hidden(of),
             unknown: self.unknown(&session.reserves, of),
             ..self.same

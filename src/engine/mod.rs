@@ -9,6 +9,7 @@ pub mod calls;
 pub mod checkpoints;
 pub mod decide;
 pub mod dialogs;
+pub mod earlier;
 pub mod ending;
 pub mod enforce;
 pub mod estimate;

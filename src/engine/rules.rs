@@ -62,6 +62,11 @@ impl Models {
 }
 
 impl Rule {
+    /// Returns the smallest multiple of the increase that is as much as is lacking, at least one.
+    pub fn sufficient_increase(&self, lacking: u64) -> u64 {
+        self.increase.saturating_mul(lacking.div_ceil(self.increase.max(1)).max(1))
+    }
+
     /// Returns its name, which findings and grants call it by: `max_turns`, `models.*opus*.max_cost_usd`.
     pub fn name(&self) -> Cow<'static, str> {
         match &self.of {

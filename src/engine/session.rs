@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::bounds::{Origin, Unread};
+use crate::engine::earlier::Earlier;
 use crate::engine::event::Moment;
 use crate::engine::hidden::ModelHook;
 use crate::engine::meters::Spend;
@@ -266,6 +267,9 @@ pub struct Session {
     /// Tool calls of clients below it, contained in the tally: they are theirs where sessions are summed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub turns_below: u64,
+    /// What it had spent before Fusebox was installed, contained in the tally.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub earlier: Earlier,
     /// The client's own total, where it wrote one, in pico-dollars.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_cost: Option<u64>,

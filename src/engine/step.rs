@@ -40,6 +40,10 @@ pub struct Recalled {
     pub earlier: u64,
     /// When the run began and was last at work, in milliseconds since 1970.
     pub span_ms: Option<(i64, i64)>,
+    /// How many calls of the run, and of the session before it, are of the time before Fusebox was installed.
+    pub before: u64,
+    /// Whether all of the run's work is.
+    pub is_before: bool,
 }
 
 /// What the rim found out for an event.

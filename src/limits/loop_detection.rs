@@ -22,8 +22,11 @@ pub const LIMIT: Limit = Limit {
     action: Some(Action::Terminate),
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
-          row. A result that differs is progress. A shell command that sleeps a second or more is a poll, and no \
-          repetition where it ends well; from ten seconds on, not where it fails, either. The agent is told first; the limit acts when the repetition goes on. \
+          row. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \
+          itself and ended well, or whose input shows a sleep of a second or more, may be the same 100 times in a row. A call \
+          that fails may be so only where its input shows that it waits: 100 times where it slept ten seconds or more, or \
+          looked on for so long (`--watch`, `tail -f`, `wait`), and 15 times where it slept less or retries in a loop with a \
+          `sleep`; not where most of its time was other work. The agent is told first; the limit acts when the repetition goes on. \
           `timeout_action` does not change what it does, `actions` does.",
     example: "false",
     ..Limit::PLAIN

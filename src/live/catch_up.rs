@@ -5,7 +5,7 @@ use crate::engine::book::Book;
 use crate::engine::runs;
 use crate::error::Result;
 use crate::live::load::Pin;
-use crate::live::{orphans, pin, shared};
+use crate::live::{earlier, orphans, pin, shared};
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::intake::Intake;
@@ -41,7 +41,9 @@ fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
         intake.agent(book, &id, None)?;
     }
     book.session.notices.append(&mut intake.remarks);
-    for (run, new) in &intake.found {
+    let mut found = intake.found;
+    earlier::set_apart(world, store, book, &mut found)?;
+    for (run, new) in &found {
         account::charge(book, run, new, book.session.last);
     }
     Ok(())

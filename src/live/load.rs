@@ -16,7 +16,7 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Session, Status, Tail};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{backlog, first_requests, hidden, orphans, pin, prune, recall, shared, unwritten};
+use crate::live::{backlog, earlier, first_requests, hidden, orphans, pin, prune, recall, shared, unwritten};
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
@@ -197,7 +197,7 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 }
 
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
-pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
+pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let loaded = OnceCell::new();
     let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
     let table = || loaded.get_or_init(|| pin::prices(store, policy.as_deref()));
@@ -228,6 +228,7 @@ pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings>
     }
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
+    earlier::set_apart(world, store, book, &mut findings.charges)?;
     book.pools.iter_mut().for_each(|pool| pool.counted = false);
     if (!findings.charges.is_empty() || findings.link.is_some()) && book.pools.is_empty() {
         // What was found is in the state already: a pool that is counted anew here has it.
@@ -247,6 +248,7 @@ pub fn gather(store: &Store, book: &mut Book, event: &Event) -> Result<Findings>
         need_run(store, book, holder)?;
     }
     recall::add(store, book, event, &mut findings)?;
+    earlier::close(book, event);
     findings.by_hooks = answered_by_hooks(book, event);
     Ok(findings)
 }

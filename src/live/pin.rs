@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::load;
 use crate::config::policy::Pinned;
+use crate::engine::earlier::Earlier;
 use crate::engine::event::{Event, Kind};
 use crate::engine::lifting;
 use crate::engine::policy::{Layer, Scope};
@@ -36,6 +37,7 @@ pub fn open(world: &World, input: &Input, event: &Event) -> Session {
         started: event.at,
         last: event.at,
         launcher: world.var("FUSEBOX_RUN"),
+        earlier: Earlier::of_new(),
         ..Session::default()
     }
 }

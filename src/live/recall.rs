@@ -22,15 +22,18 @@ const MOST_RECOUNTED: u64 = 64 << 20;
 pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) -> Result<()> {
     let transcript = Path::new(&book.session.tail.path);
     let is_new = book.session.started == event.at;
+    let since_ms = book.session.earlier.until_ms.unwrap_or(0);
     for agent in &found.unannounced {
-        found.recalled.extend(of_agent(Path::new(&agent.path), &agent.id));
+        found.recalled.extend(of_agent(Path::new(&agent.path), &agent.id, since_ms));
     }
     match &event.agent {
         Agent::Sub { id, .. } if book.run(id).is_none() && event.kind != Kind::SubagentStarted => {
-            found.recalled.extend(of_agent(&layout::agent_file(transcript, id), id));
+            found.recalled.extend(of_agent(&layout::agent_file(transcript, id), id, since_ms));
         }
         Agent::Main if book.session.main.is_none() && runs::works(&event.kind) => {
-            let Ok(memory) = recall(transcript, event.prompt_id.as_deref().or(Some(""))) else { return Ok(()) };
+            let Ok(memory) = recall(transcript, event.prompt_id.as_deref().or(Some("")), since_ms) else {
+                return Ok(());
+            };
             let run = runs::main_id(&book.session, event);
             for (of, new) in found.charges.iter_mut().filter(|(_, new)| memory.responses.contains(&new.charge.message))
             {
@@ -44,7 +47,7 @@ pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) 
         }
         // A session begins with its start: where something else is the first that is seen of it, work may have gone before.
         Agent::Main if is_new && begins_late(&event.kind) => {
-            let memory = recall(transcript, Some("")).unwrap_or_default();
+            let memory = recall(transcript, Some(""), since_ms).unwrap_or_default();
             found.recalled.push(recalled(String::new(), memory, is_new));
         }
         _ if has_gap(book, event, found) => add_missed(store, book, event, found)?,
@@ -65,17 +68,24 @@ fn begins_late(kind: &Kind) -> bool {
     }
 }
 
-/// Tells the person that a session was at work before the state knew it.
+/// Tells the person that a session was at work before the state knew it, and why its work counts.
 fn tell_lost(book: &mut Book, found: &Findings) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
-    if calls > 0 {
-        let what = format!(
-            "the state does not know this session, whose transcript shows {}, counted again now. What a person had granted or \
-             ordered is lost where the state was deleted",
-            tool_calls(calls)
-        );
-        book.session.tell(&what);
+    let earlier = &book.session.earlier;
+    if calls == 0 && earlier.counted.requests == 0 {
+        return;
     }
+    let why = match earlier.until_ms {
+        Some(1..) => "That is work since Fusebox was installed: its hooks did not run, or its state was deleted",
+        _ => "It ran before Fusebox was installed, or the state was deleted, which nothing tells apart here",
+    };
+    let what = format!(
+        "the state does not know this session, whose transcript shows {}, counted again now ({}). {why}; what a person had \
+         granted or ordered in a state that was deleted is lost",
+        tool_calls(calls),
+        earlier.counted.cost
+    );
+    book.session.tell(&what);
 }
 
 /// Returns the run that an event is of, where that is known already.
@@ -122,8 +132,9 @@ fn add_missed(store: &Store, book: &mut Book, event: &Event, found: &mut Finding
         Agent::Sub { id, .. } => (layout::agent_file(transcript, id), None),
         Agent::Main => (transcript.to_path_buf(), event.prompt_id.as_deref().or(Some(""))),
     };
+    let since_ms = book.session.earlier.until_ms.unwrap_or(0);
     let is_short = fs::metadata(&path).is_ok_and(|meta| meta.len() <= MOST_RECOUNTED);
-    let mut calls = if is_short { recall(&path, prompt).unwrap_or_default().calls } else { Vec::new() };
+    let mut calls = if is_short { recall(&path, prompt, since_ms).unwrap_or_default().calls } else { Vec::new() };
     if let (true, Some(call)) = (is_unasked(book, event), event.call_id()) {
         calls.push(call.to_owned());
     }
@@ -152,12 +163,12 @@ fn tool_calls(count: u64) -> String {
     format!("{count} tool call{}", if count == 1 { "" } else { "s" })
 }
 
-fn of_agent(transcript: &Path, id: &str) -> Option<Recalled> {
-    let memory = recall(transcript, None).ok()?;
+fn of_agent(transcript: &Path, id: &str, since_ms: i64) -> Option<Recalled> {
+    let memory = recall(transcript, None, since_ms).ok()?;
     Some(recalled(id.to_owned(), memory, true))
 }
 
 fn recalled(run: String, memory: Memory, is_new: bool) -> Recalled {
-    let earlier = if is_new { memory.earlier } else { 0 };
-    Recalled { run, calls: memory.calls, earlier, span_ms: memory.span_ms }
+    let (earlier, before) = if is_new { (memory.earlier, memory.before) } else { (0, 0) };
+    Recalled { run, calls: memory.calls, earlier, span_ms: memory.span_ms, before, is_before: memory.is_before }
 }

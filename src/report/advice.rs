@@ -1,7 +1,7 @@
 //! What to do next where something is held or was stopped.
 
 use crate::engine::policy::{Action, Scope};
-use crate::engine::session::{MAIN, Order};
+use crate::engine::session::{MAIN, Order, Status};
 use crate::engine::verdict::Finding;
 use crate::limits::{Limit, Unit};
 use crate::report::model::{RunReport, SessionReport};
@@ -64,7 +64,8 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
         let who = format!("session {}, {}", short(id), session.status.as_str());
         held(&who, order, &lifts(order, None, id), (indent, page))
     });
-    let own = |run: &&RunReport| run.order.as_ref().is_some_and(|order| is_own(session, run, order));
+    let holds = |run: &&RunReport| !is_over(session, run);
+    let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
         let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
         let order = run.order.as_ref()?;
@@ -74,6 +75,13 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
         Some(held(&who, order, &lifts, (indent, page)))
     });
     of_session.into_iter().chain(of_runs).collect()
+}
+
+/// Whether a main run was ended by a limit and a later prompt is at work: nothing is left to let go on.
+pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
+    let last = session.runs.iter().rev().find(|other| other.agent_type == MAIN);
+    let goes_on = last.is_some_and(|last| last.run_id != run.run_id && last.status == Status::Running);
+    run.agent_type == MAIN && run.status == Status::Failed && goes_on
 }
 
 /// Whether an order was given to the run itself, and not to its session or to the run above it.

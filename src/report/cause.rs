@@ -2,8 +2,9 @@
 
 use crate::engine::estimate;
 use crate::engine::event::Moment;
-use crate::engine::policy::LAYERS;
+use crate::engine::policy::{LAYERS, Scope};
 use crate::engine::session::{Run, Session, Status};
+use crate::engine::verdict::Finding;
 use crate::limits::{self, Ends, Form, Limit, Meter, Stage, Unit};
 use crate::report::advice;
 use crate::report::model::{RunReport, Trip};
@@ -101,7 +102,10 @@ pub fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
             format!(
                 "The cap is the whole session's; `fusebox grant {} {}` gives more.",
                 short(&session.id),
-                more(trip, limit, need)
+                enough(source, trip).map_or_else(
+                    || more(trip, limit, need),
+                    |more| format!("{}=+{}", plain(&trip.limit), advice::typed(limit, more))
+                )
             )
         }
         (_, "outer session") => {
@@ -138,6 +142,14 @@ fn from_peers(source: &Source, run: &Run, trip: &Trip, cap: Quantity) -> String 
             limit_text(cap.limit, *most)
         ),
     }
+}
+
+/// Returns what is enough for work to go on that a limit of the session holds.
+fn enough(source: &Source, trip: &Trip) -> Option<u64> {
+    let orders = source.rows.runs.iter().filter_map(|run| run.order.as_ref());
+    let findings = source.rows.session.order.iter().chain(orders).map(|order| &order.finding);
+    let same = |finding: &&Finding| finding.limit == trip.limit && finding.scope == Scope::Session;
+    findings.chain(&source.rows.session.kept_back).filter(same).map(Finding::sufficient_increase).max()
 }
 
 fn more(trip: &Trip, limit: &Limit, cap: u64) -> String {

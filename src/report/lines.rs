@@ -55,7 +55,8 @@ fn tail(record: &Record) -> String {
 
 /// Returns what a record says that is about no limit, with the reason that was given.
 pub fn told(record: &Record) -> String {
-    let reason = record.reason.as_ref().map(|reason| format!(": \"{reason}\"")).unwrap_or_default();
+    let reason = record.reason.as_ref().filter(|reason| **reason != record.error);
+    let reason = reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default();
     format!("{}{reason}", record.error)
 }
 

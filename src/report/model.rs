@@ -51,6 +51,8 @@ pub struct SessionReport {
     pub new_cost_usd: Usd,
     /// What of it is estimated: responses that are missing in the transcripts, and requests that no transcript shows.
     pub estimated_cost_usd: Usd,
+    /// What of it was spent before Fusebox was installed: no limit of the session is held to it.
+    pub earlier_cost_usd: Usd,
     /// The client's own total, where it wrote one.
     pub client_cost_usd: Option<Usd>,
     /// Tool calls of its own; its limits count those of clients below it, too.
@@ -191,6 +193,7 @@ impl SessionReport {
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
+            earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| session.earlier.has(charge))).cost),
             client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
             turns: session.tally.turns.saturating_sub(session.turns_below).max(rows.calls.values().sum()),
             requests: spent.requests,

@@ -1,7 +1,8 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
+use crate::engine::amount::Amount;
 use crate::engine::policy::Scope;
-use crate::engine::session::Status;
+use crate::engine::session::{MAIN, Status};
 use crate::report::advice;
 use crate::report::bars::bars;
 use crate::report::model::{Report, RunReport, SessionReport};
@@ -49,8 +50,14 @@ pub fn shared(budgets: &[Budget], page: &Page) -> String {
 }
 
 /// Whether a run is folded away unless all are asked for.
-fn folded(run: &RunReport) -> bool {
-    matches!(run.status, Status::Completed | Status::Orphaned)
+fn folded(session: &SessionReport, run: &RunReport) -> bool {
+    // A prompt that a budget kept back has done nothing.
+    let kept_back = || run.agent_type == MAIN && run.order.is_none() && run.turns == 0 && run.requests == 0;
+    match run.status {
+        Status::Completed | Status::Orphaned => true,
+        Status::Failed => kept_back() || advice::is_over(session, run),
+        Status::Running | Status::Paused | Status::Stopped => false,
+    }
 }
 
 fn session(session: &SessionReport, show: Show, page: &Page) -> String {
@@ -59,6 +66,9 @@ fn session(session: &SessionReport, show: Show, page: &Page) -> String {
     let room = page.width.saturating_sub(length(&head) + length(session.status.as_str()));
     let mut text = format!("{}{}{}\n", page.paint(Ink::Bold, &head), standing(session.status, page), cut(&since, room));
     text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &plain(&session.project))));
+    if let Some(parts) = parts(session) {
+        text.push_str(&page.paint(Ink::Dim, &page.wrap("  ", &parts)));
+    }
     text.push_str(&bars(&session.limits, "  ", page));
     let roots: Vec<&RunReport> = session.runs.iter().filter(|run| parent(session, run).is_none()).collect();
     for run in roots {
@@ -73,6 +83,13 @@ fn session(session: &SessionReport, show: Show, page: &Page) -> String {
     text
 }
 
+/// Says what of a session's cost was spent before Fusebox, and what is estimated.
+fn parts(session: &SessionReport) -> Option<String> {
+    let known = [(session.earlier_cost_usd.0, "before Fusebox"), (session.estimated_cost_usd.0, "estimated")];
+    let parts = known.iter().filter(|(cost, _)| *cost > Amount::ZERO).map(|(cost, what)| format!("{what}: {cost}"));
+    Some(parts.collect::<Vec<_>>().join(", ")).filter(|parts| !parts.is_empty())
+}
+
 fn parent<'a>(session: &'a SessionReport, run: &RunReport) -> Option<&'a RunReport> {
     let id = run.parent_run_id.as_deref()?;
     session.runs.iter().find(|other| other.run_id == id && other.run_id != run.run_id)
@@ -84,7 +101,7 @@ fn children<'a>(session: &'a SessionReport, run: &'a RunReport) -> impl Iterator
 
 /// Whether a run is shown where finished ones are folded: it is open, or one below it is.
 fn stays(session: &SessionReport, run: &RunReport, deep: usize) -> bool {
-    !folded(run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
+    !folded(session, run) || (deep < DEEPEST && children(session, run).any(|child| stays(session, child, deep + 1)))
 }
 
 fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), page: &Page) -> String {

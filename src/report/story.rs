@@ -46,9 +46,10 @@ pub fn run(source: &Source, id: &str, trip: Option<i64>, page: &Page) -> String 
     let told = report.sessions.iter().flat_map(|session| &session.runs).find(|run| run.run_id == id);
     let (Some(run), Some(told)) = (found, told) else { return String::new() };
     let mut text = title(source.rows, told, page);
-    if !told.limits.is_empty() {
+    let limits = bars(&told.limits, "  ", page);
+    if !limits.is_empty() {
         text.push_str(&heading("Limits", page));
-        text.push_str(&bars(&told.limits, "  ", page));
+        text.push_str(&limits);
     }
     text.push_str(&heading("Timeline", page));
     let records: Vec<Logged> = source.rows.records.iter().filter(|it| it.record.run == id).cloned().collect();

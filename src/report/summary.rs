@@ -1,5 +1,8 @@
 //! `fusebox report` as text: a table with its totals, what tripped, and what to do next.
 
+use std::ops::Add;
+
+use crate::engine::amount::Amount;
 use crate::limits::Unit;
 use crate::report::advice;
 use crate::report::group::{By, Group, Grouped, total_of};
@@ -50,6 +53,7 @@ pub fn sessions(report: &Report, page: &Page) -> String {
     rows.push((Ink::Bold, totals(&report.sessions, costs)));
     let (columns, rows) = without_empty(&SESSIONS, rows);
     let mut text = table(&columns, &rows, page);
+    text.push_str(&notes(report, page));
     text.push_str(&trips(report, page));
     text.push_str(&held(report, page));
     text.push_str(&status::shared(&report.budgets, page));
@@ -98,10 +102,30 @@ fn session(session: &SessionReport, costs: Costs, page: &Page) -> Vec<String> {
         session.turns.to_string(),
         session.requests.to_string(),
         tokens(session.tokens),
-        session.cost_usd.0.to_string(),
+        estimate(session) + &session.cost_usd.0.to_string(),
         if costs == Costs::Same { String::new() } else { session.new_cost_usd.0.to_string() },
         session.client_cost_usd.map(|cost| cost.0.to_string()).unwrap_or_default(),
     ]
+}
+
+/// Marks a cost that is partly estimated.
+fn estimate(session: &SessionReport) -> String {
+    if session.estimated_cost_usd.0 > Amount::ZERO { "~".to_owned() } else { String::new() }
+}
+
+/// Says what of the costs is estimated, and what was spent before Fusebox.
+fn notes(report: &Report, page: &Page) -> String {
+    let sum = |of: fn(&SessionReport) -> Amount| report.sessions.iter().map(of).fold(Amount::ZERO, Add::add);
+    let (estimated, earlier) = (sum(|it| it.estimated_cost_usd.0), sum(|it| it.earlier_cost_usd.0));
+    let mut notes = String::new();
+    if estimated > Amount::ZERO {
+        let why = "is estimated: web searches, pages, hooks that ask the model, and responses that no transcript shows";
+        notes.push_str(&page.wrap("", &format!("~ {estimated} of this {why}.")));
+    }
+    if earlier > Amount::ZERO {
+        notes.push_str(&page.wrap("", &format!("{earlier} of this is from before Fusebox was installed.")));
+    }
+    if notes.is_empty() { notes } else { format!("\n{notes}") }
 }
 
 /// Sums the sessions; where costs differ only `NEW` has a sum, since the others would count copies too.

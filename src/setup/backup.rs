@@ -1,6 +1,7 @@
 //! What the files that `init` changed were before: kept in the state folder, so that `uninstall` can put them back.
 //!
-//! For a file `/a/b.json` there is `backups/a/b.json.before` (none where there was no file) and `backups/a/b.json.after`.
+//! For a file `/a/b.json` there is `backups/a/b.json.before` (none where there was no file) and `backups/a/b.json.after`; beside
+//! them a note, `backups/a/b.json.since`, says when the hooks were registered there.
 
 use std::fs::DirBuilder;
 use std::path::{Component, Path, PathBuf};
@@ -49,7 +50,19 @@ impl Backups {
     /// Forgets a file that we have left.
     pub fn forget(&self, path: &Path) -> Result<()> {
         files::remove(&self.slot(path, "before"))?;
+        files::remove(&self.slot(path, "since"))?;
         files::remove(&self.slot(path, "after"))
+    }
+
+    /// Returns what is noted about a file.
+    pub fn note(&self, path: &Path) -> Option<String> {
+        files::read(&self.slot(path, "since")).ok()?
+    }
+
+    /// Notes something about a file.
+    pub fn keep_note(&self, path: &Path, note: &str) -> Result<()> {
+        make_private(&self.folder)?;
+        files::write_private(&self.slot(path, "since"), note)
     }
 
     fn slot(&self, path: &Path, which: &str) -> PathBuf {

@@ -34,6 +34,11 @@ impl Plan {
     pub fn registers(&self) -> bool {
         self.steps.iter().any(|step| step.change.path == self.place.settings && step.change.is_change())
     }
+
+    /// Whether our handlers are in the settings file already.
+    pub fn is_registered(&self) -> bool {
+        is_in(&self.place)
+    }
 }
 
 /// Works out the changes.

@@ -14,6 +14,7 @@ pub mod handler;
 pub mod handlers;
 pub mod hooks;
 pub mod install;
+pub mod installed;
 pub mod json;
 pub mod mods;
 pub mod patience;

@@ -198,7 +198,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         {
             run.growth = Growth::Now;
         }
-        let is_first = at.offset == 0;
+        let is_first = at.offset == 0 || book.session.earlier.is_open;
         at.offset = chunk.offset;
         book.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
         book.saw_notification |= chunk.notification;

@@ -22,6 +22,10 @@ pub struct Memory {
     pub span_ms: Option<(i64, i64)>,
     /// How many calls of other prompts have ended.
     pub earlier: u64,
+    /// How many calls had ended before the moment from which on the rest is told.
+    pub before: u64,
+    /// Whether there are rows of that time, and none of later.
+    pub is_before: bool,
 }
 
 #[derive(Deserialize)]
@@ -63,11 +67,12 @@ const MOST_BYTES: u64 = 256 << 20;
 /// The most calls that are recalled: more than any limit on them lets a session make, and no more than a hook can count in time.
 const MOST: usize = 20_000;
 
-/// Reads what a transcript shows of a prompt, or of all where none is given. A row that cannot be read is passed over.
-pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
+/// Reads what a transcript shows of a prompt, or of all where none is given, from a moment on. A row that cannot be read is
+/// passed over.
+pub fn recall(path: &Path, prompt: Option<&str>, since_ms: i64) -> io::Result<Memory> {
     let (file, length) = open(path)?;
     let mut memory = Memory::default();
-    let mut looking = Looking { prompt, is_of_prompt: prompt.is_none(), seen: HashSet::new() };
+    let mut looking = Looking { prompt, since_ms, is_of_prompt: prompt.is_none(), ..Looking::default() };
     let mut buffer = Vec::new();
     let mut lines = Lines::at(&file, 0, length.min(MOST_BYTES), &mut buffer)?;
     while looking.seen.len() < MOST
@@ -78,24 +83,44 @@ pub fn recall(path: &Path, prompt: Option<&str>) -> io::Result<Memory> {
             memory.take(row, &mut looking);
         }
     }
+    memory.is_before = looking.has_earlier && !looking.has_later;
     Ok(memory)
 }
 
 /// Where in a transcript the reading stands.
+#[derive(Default)]
 struct Looking<'a> {
     prompt: Option<&'a str>,
+    since_ms: i64,
+    /// Whether there were rows of the time before that.
+    has_earlier: bool,
+    /// Whether there were rows of the time from then on.
+    has_later: bool,
     is_of_prompt: bool,
     seen: HashSet<String>,
 }
 
 impl Memory {
+    /// Takes a row that is older than what is told.
+    fn take_before(&mut self, content: &Content, at: &mut Looking) {
+        at.has_earlier = true;
+        let Content::Blocks(blocks) = content else { return };
+        let calls = blocks.iter().filter_map(|block| block.tool_use_id.as_ref());
+        self.before += calls.filter(|call| at.seen.insert((*call).clone())).count() as u64;
+    }
+
     fn take(&mut self, row: Row, at: &mut Looking) {
         if let (Some(of_row), Some(prompt)) = (&row.prompt_id, at.prompt) {
             at.is_of_prompt = of_row == prompt;
         }
         let is_of_prompt = at.is_of_prompt;
         let time = row.timestamp.as_deref().and_then(|time| DateTime::parse_from_rfc3339(time).ok());
-        if let Some(time) = time.map(|time| time.timestamp_millis()).filter(|_| is_of_prompt) {
+        let time = time.map(|time| time.timestamp_millis());
+        if time.is_some_and(|time| time < at.since_ms) {
+            return self.take_before(&row.message.content, at);
+        }
+        at.has_later |= time.is_some();
+        if let Some(time) = time.filter(|_| is_of_prompt) {
             let (began, ended) = self.span_ms.unwrap_or((time, time));
             self.span_ms = Some((began, ended.max(time)));
         }
@@ -148,11 +173,11 @@ mod tests {
             user("p2", &result("t3")),
         ];
         crate::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
-        let memory = recall(&path, Some("p2")).unwrap();
+        let memory = recall(&path, Some("p2"), 0).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
         assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));
         assert_eq!(memory.span_ms, Some((1_795_168_800_000, 1_795_168_800_000)));
-        let all = recall(&path, None).unwrap();
+        let all = recall(&path, None, 0).unwrap();
         assert_eq!((all.calls.len(), all.responses.len(), all.earlier), (3, 2, 0));
     }
 }

@@ -14,7 +14,7 @@ use crate::engine::event::{
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
-use crate::wire::{prints, prompts, tools, waits};
+use crate::wire::{prints, prompts, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -241,9 +241,8 @@ fn call(input: &Input, guard: &Guard) -> Call {
 
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
-    // To wait for something again and again, and see nothing new, is no repetition.
-    let prints = prints::of(&call.tool_name, call.tool_input, call.tool_response);
-    let prints = waits::without_polls(prints, tools::waits_s(&call.tool_name, call.tool_input));
+    let wait = tools::wait(&call.tool_name, call.tool_input);
+    let prints = Prints { wait, ..prints::of(&call.tool_name, call.tool_input, call.tool_response) };
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
 

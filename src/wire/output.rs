@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::engine::amount::Amount;
 use crate::engine::book::Book;
 use crate::engine::ending;
 use crate::engine::event::{Call, Event, Intent, Kind};
@@ -242,7 +243,9 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         Kind::Prompt { .. } => {
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
-                Some(finding) => sentences::blocked_prompt(&case.book.session, run, finding),
+                Some(finding) => {
+                    sentences::blocked_prompt(&case.book.session, run, finding) + &found(case.book, finding)
+                }
                 None => refusal(run, verdict),
             }));
             return;
@@ -265,6 +268,18 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     } else if let Some(finding) = finding.filter(|_| tripped) {
         answer.tell_person(&sentences::ending(run, finding));
     }
+}
+
+/// Says what of a session's spend was found when the state first saw it.
+fn found(book: &Book, finding: &Finding) -> String {
+    let counted = book.session.earlier.counted.cost;
+    if counted == Amount::ZERO || finding.scope != Scope::Session || !finding.spent_by_requests() {
+        return String::new();
+    }
+    format!(
+        " {counted} of it was found in the transcript when Fusebox first saw this session: it ran without Fusebox before, or \
+         the state was deleted."
+    )
 }
 
 /// Tells an agent that the agents it starts have to come one after another.

@@ -10,7 +10,7 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Returns the fingerprints of a call whose batch is over.
 pub fn of(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Prints {
     let result = eat(eat(MIX, tool.as_bytes()), text(response));
-    Prints { all: fold(eat(result, text(input))), error: fold(result) }
+    Prints { all: fold(eat(result, text(input))), error: fold(result), ..Prints::default() }
 }
 
 fn text(raw: Option<&RawValue>) -> &[u8] {

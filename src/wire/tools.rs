@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::engine::event::Intent;
+use crate::engine::event::{Intent, Wait};
 use crate::wire::guard::{Guard, names_the_model};
 use crate::wire::input::prompt_hash;
 use crate::wire::waits;
@@ -166,15 +166,15 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
     timeout.filter(|given| *given >= 1.0).map_or(default, |given| given as u64)
 }
 
-/// Returns the seconds that a call waits before it looks: for a background task without end, in a shell as long as it sleeps.
-pub fn waits_s(tool: &str, input: Option<&RawValue>) -> f64 {
+/// Returns how a call waits, as its tool and input show.
+pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
     match TOOLS.iter().find(|(name, _)| *name == tool) {
-        Some((_, Does::Waits(_))) => f64::INFINITY,
+        Some((_, Does::Waits(default))) => Wait::Sleeps(*default),
         Some((_, Does::RunsShell(_))) => {
-            let sleeps = input.filter(|input| waits::may_sleep(input.get()));
-            command(sleeps).map_or(0.0, |command| waits::slept_s(&command))
+            let waits = input.filter(|input| waits::may_wait(input.get()));
+            command(waits).map_or(Wait::No, |command| waits::of_shell(&command))
         }
-        _ => 0.0,
+        _ => waits::of_name(tool),
     }
 }
 

@@ -38,6 +38,10 @@ fn a_search_and_a_page_are_charged_once_when_they_are_asked_for() {
     assert_eq!(by_session["sessions"][0]["cost_usd"], "0.135840000000");
     assert_eq!(by_session["sessions"][0]["estimated_cost_usd"], "0.130000000000");
     assert_eq!(by_session["sessions"][0]["requests"], 3);
+    // A person sees that a part is estimated.
+    assert!(story.world.run(&["status"]).ok().contains("estimated: 0.13 USD"));
+    let table = story.world.run(&["report"]).ok();
+    assert!(table.contains("~0.14 USD") && table.contains("~ 0.13 USD of this is estimated"), "{table}");
     let by_day = reported(&story, &["report", "--by", "day", "--json"]);
     assert_eq!(by_day["days"][0]["cost_usd"], "0.135840000000");
     story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));

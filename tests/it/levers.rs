@@ -1,5 +1,6 @@
 //! Levers from outside: what a person grants, resumes, pauses, stops and resets.
 
+mod advice;
 mod grant;
 mod law;
 mod scene;

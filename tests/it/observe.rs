@@ -49,7 +49,7 @@ fn strict(mode: Mode) -> (Book, Policy) {
 }
 
 fn call(id: &str, tool: &str, intent: Intent) -> Call {
-    Call { id: id.to_owned(), tool: tool.to_owned(), intent, prints: Prints { all: 7, error: 7 } }
+    Call { id: id.to_owned(), tool: tool.to_owned(), intent, prints: Prints { all: 7, error: 7, ..Prints::default() } }
 }
 
 fn event(seconds: i64, kind: Kind) -> Event {

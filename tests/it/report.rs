@@ -240,6 +240,7 @@ fn dollars_are_exact_strings_in_json() {
     "cost_usd": "0.980000000000",
     "new_cost_usd": "0.980000000000",
     "estimated_cost_usd": "0.000000000000",
+    "earlier_cost_usd": "0.000000000000",
     "client_cost_usd": "0.980000000000",
       "max_cost_usd": "25.000000000000"
         "limit": "max_cost_usd",

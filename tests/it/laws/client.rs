@@ -186,7 +186,12 @@ impl Client<'_> {
     /// Makes a call with an id of its own.
     fn call(&self, tool: &str, intent: Intent, result: u8) -> Call {
         let print = u32::from(result) * 7 + tool.len() as u32;
-        Call { id: String::new(), tool: tool.to_owned(), intent, prints: Prints { all: print, error: print } }
+        Call {
+            id: String::new(),
+            tool: tool.to_owned(),
+            intent,
+            prints: Prints { all: print, error: print, ..Prints::default() },
+        }
     }
 
     /// Plays a whole response; returns whether all its calls ran.

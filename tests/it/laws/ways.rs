@@ -292,7 +292,7 @@ impl Play<'_> {
         self.calls += 1;
         let tool = if matches!(intent, Intent::Plain) { "WebSearch" } else { "Agent" };
         let wakes = matches!(intent, Intent::Message { .. } | Intent::Spawn { .. });
-        let prints = Prints { all: self.calls, error: self.calls };
+        let prints = Prints { all: self.calls, error: self.calls, ..Prints::default() };
         let call = Call { id: format!("t{}", self.calls), tool: tool.to_owned(), intent, prints };
         self.asking = false;
         let verdict = self.event(who, Kind::ToolRequested(call.clone()), Findings::default());

@@ -1,0 +1,225 @@
+//! Sessions that ran before Fusebox was installed: a limit judges what is spent while it is in force, and nothing that looks
+//! like such a session without being one gets away with what it spent.
+
+use std::process::{Child, Command};
+
+use fusebox::processes;
+use fusebox::store::logbook;
+use fusebox::world::World;
+use serde_json::{Value, json};
+
+use crate::state::load;
+use crate::world::TestWorld;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// A process that stands for the client: limits are pinned to it.
+struct Client(Child);
+
+impl Client {
+    fn start() -> Client {
+        Client(Command::new("sleep").arg("600").spawn().unwrap())
+    }
+
+    /// Starts one that is surely younger than whatever has ended: process times are told in hundredths of a second.
+    fn start_later() -> Client {
+        let first = Client::start();
+        loop {
+            let next = Client::start();
+            if next.started() > first.started() {
+                return next;
+            }
+        }
+    }
+
+    fn started(&self) -> u64 {
+        processes::parent_and_start(self.0.id()).unwrap().1
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// When a response was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    /// Twenty days ago.
+    LongAgo,
+    /// After the installation.
+    Now,
+}
+
+/// Rows of a prompt, a response with a call, which costs 0.00584 USD, and the call's result.
+fn rows(number: usize, when: When) -> String {
+    let now = World::real().now().wall_ms;
+    let time = logbook::time(if when == When::Now { now } else { now - 20 * DAY_MS });
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
+        "cache_read_input_tokens": 2000});
+    let call = json!([{"type": "tool_use", "id": format!("t{number}"), "name": "Read", "input": {}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": format!("t{number}"), "content": "done"}]);
+    let user = |content: Value| {
+        json!({"type": "user", "promptId": format!("p{number}"), "timestamp": time,
+            "message": {"role": "user", "content": content}})
+    };
+    let message = json!({"role": "assistant", "id": format!("m{number}"), "model": "claude-opus-5-5", "content": call,
+        "usage": usage});
+    let answer = json!({"type": "assistant", "timestamp": time, "message": message});
+    format!("{}\n{answer}\n{}\n", user(json!("go")), user(result))
+}
+
+/// How the state first hears of a session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sight {
+    Resumed,
+    Forked,
+    Prompted,
+    /// It had run with Fusebox, and then the state was deleted.
+    Deleted,
+    /// The same, and whoever deleted it has installed Fusebox anew below the client.
+    DeletedAndInstalled,
+    /// It runs in a client that was at work when Fusebox was installed.
+    AtWork,
+}
+
+impl Sight {
+    /// Whether what is older than the installation is no matter of the session's limits.
+    fn is_free(self) -> bool {
+        matches!(self, Sight::Resumed | Sight::Forked | Sight::Prompted)
+    }
+}
+
+struct Case {
+    world: TestWorld,
+    client: Client,
+}
+
+impl Case {
+    /// Makes a session of five responses, installs Fusebox, and has the session go on as `sight` says.
+    fn of(sight: Sight, session: &Value, when: When) -> Case {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", json!({"session": session}).to_string());
+        let old = Client::start();
+        let make = |when| (1..=5).map(|number| rows(number, when)).collect::<String>();
+        world.write("s1.jsonl", make(When::LongAgo));
+        world.run(&["init", "--scope", "user"]).ok();
+        let client = if sight == Sight::AtWork { old } else { Client::start_later() };
+        if when == When::Now {
+            world.write("s1.jsonl", make(When::Now));
+        }
+        let case = Case { world, client };
+        match sight {
+            Sight::Resumed => drop(case.event("SessionStart", &json!({"source": "resume"}))),
+            Sight::Forked => drop(case.event("SessionStart", &json!({"source": "fork"}))),
+            Sight::Prompted | Sight::AtWork => {}
+            Sight::Deleted | Sight::DeletedAndInstalled => case.lose_state(sight),
+        }
+        case
+    }
+
+    fn lose_state(&self, sight: Sight) {
+        self.event("SessionStart", &json!({"source": "resume"}));
+        std::fs::remove_dir_all(self.world.path("state")).unwrap();
+        if sight == Sight::DeletedAndInstalled {
+            self.world.write("home/.claude/settings.json", "{}");
+            self.world.run(&["init", "--scope", "user"]).ok();
+        }
+    }
+
+    fn event(&self, name: &str, rest: &Value) -> String {
+        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
+            "cwd": self.world.path("project"), "prompt_id": "p9", "hook_event_name": name});
+        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let pid = self.client.0.id().to_string();
+        self.world.command(&["hook"]).env("CLAUDE_PID", &pid).stdin(input).run().ok()
+    }
+
+    fn prompt(&self) -> String {
+        self.event("UserPromptSubmit", &json!({"prompt": "on"}))
+    }
+
+    fn call(&self, id: &str) -> String {
+        self.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id}))
+    }
+}
+
+#[test]
+fn a_limit_of_the_session_judges_what_was_spent_since_fusebox_was_installed() {
+    let limits = [
+        json!({"max_cost_usd": 0.02}),
+        json!({"max_tokens": 4000}),
+        json!({"max_requests": 4}),
+        json!({"max_turns": 4}),
+        json!({"models": {"*opus*": {"max_cost_usd": 0.02}}}),
+    ];
+    let sights =
+        [Sight::Resumed, Sight::Forked, Sight::Prompted, Sight::Deleted, Sight::DeletedAndInstalled, Sight::AtWork];
+    let mut wrong = Vec::new();
+    for limit in &limits {
+        for sight in sights {
+            for when in [When::LongAgo, When::Now] {
+                if sight == Sight::Forked && (when == When::Now && limit.get("max_turns").is_some()) {
+                    // What a fork has copied of calls is none of its own.
+                    continue;
+                }
+                let case = Case::of(sight, limit, when);
+                let said = case.prompt() + &case.call("t9");
+                let is_held = said.contains("\"block\"") || said.contains("\"deny\"") || said.contains("\"ask\"");
+                let is_free = sight.is_free() && when == When::LongAgo;
+                if is_held == is_free {
+                    wrong.push(format!("{limit} {sight:?} {when:?}: {said}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_was_spent_before_fusebox_is_told_and_what_comes_after_is_held_to_the_limit() {
+    let case = Case::of(Sight::Resumed, &json!({"max_requests": 2, "grace_turns": 0, "warn_at": []}), When::LongAgo);
+    let told = case.prompt();
+    assert!(told.contains("began before Fusebox was installed: 0.0292 USD and 5 tool calls of that time"), "{told}");
+    let (session, _) = load(&case.world, "s1");
+    assert_eq!((session.tally.spent.requests, session.earlier.spent.requests), (5, 5));
+    let status = case.world.run(&["status"]).ok();
+    assert!(status.contains("before Fusebox: 0.0292 USD"), "{status}");
+    assert!(status.contains("0/2 max_requests"), "{status}");
+    assert!(case.world.run(&["explain", "s1"]).ok().contains("before Fusebox: 0.0292 USD"));
+    let report = case.world.run(&["report", "--since", "all"]).ok();
+    assert!(report.contains("0.0292 USD of this is from before Fusebox was installed"), "{report}");
+    let json: Value = serde_json::from_str(&case.world.run(&["report", "--since", "all", "--json"]).ok()).unwrap();
+    assert_eq!(json["sessions"][0]["earlier_cost_usd"], "0.029200000000");
+    // From here on the limit is in force, whatever the rows' dates say.
+    let before = case.world.read("s1.jsonl").unwrap();
+    case.world.write("s1.jsonl", before + &rows(9, When::LongAgo) + &rows(10, When::LongAgo));
+    let batch =
+        json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": "t9", "tool_response": "x"}]});
+    let ended = case.event("PostToolBatch", &batch);
+    assert!(ended.contains("2/2 (max_requests"), "{ended}");
+}
+
+#[test]
+fn days_before_fusebox_count_in_the_budgets_of_their_days() {
+    let case = Case::of(Sight::Resumed, &json!({}), When::LongAgo);
+    case.world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 0.02}}).to_string());
+    assert!(!case.prompt().contains("block"));
+    let days: Value =
+        serde_json::from_str(&case.world.run(&["report", "--by", "day", "--since", "all", "--json"]).ok()).unwrap();
+    assert_eq!(days["days"].as_array().unwrap().len(), 1, "{days}");
+    assert_eq!(days["days"][0]["cost_usd"], "0.029200000000");
+}
+
+#[test]
+fn a_prompt_that_is_blocked_for_what_was_found_says_where_that_comes_from() {
+    let case = Case::of(Sight::Deleted, &json!({"max_cost_usd": 0.02}), When::Now);
+    let blocked = case.prompt();
+    assert!(blocked.contains("the state was deleted"), "{blocked}");
+    assert!(
+        blocked.contains("0.0292 USD of it was found in the transcript when Fusebox first saw this session"),
+        "{blocked}"
+    );
+}
