@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::bounds::{self, of_model};
+use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
@@ -45,6 +46,10 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
     let estimated = unwritten::less_the_estimate(book, id, new);
     add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
+    if credible::is_doubted(charge) {
+        return unwritten::of_the_idle(book, id, now);
+    }
+    estimate::note_dearest(book, id, charge);
     let Some(run) = book.run_mut(id) else { return };
     run.extremes = (charge.context, run.extremes.1.max(charge.output));
     if new.adds.requests > 0 && estimated.is_none() {
@@ -141,6 +146,9 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             book.session.wants.clear();
             if let Some(run) = book.run_mut(run) {
                 run.owes_ask = false;
+                if run.tally.turns == 0 && run.tally.spent.requests == 0 {
+                    credible::cut(book);
+                }
             }
             book.pools.iter_mut().for_each(|pool| pool.wants.clear());
         }
@@ -288,9 +296,7 @@ const KNOWN_AFTER_MS: u64 = 5_000;
 
 fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     book.session.sees_batches = true;
-    if let Some(run) = book.run_mut(run) {
-        run.unpaid = (run.unpaid + 1).max(0);
-    }
+    unwritten::is_over(book, run);
     let now = book.session.last;
     book.session.asks.retain(|ask| !ask.granted || now.since(ask.granted_at) < KNOWN_AFTER_MS);
     let mut errors = BTreeSet::new();
@@ -371,6 +377,7 @@ fn start_session(book: &mut Book, source: &str) {
     if source != "compact" {
         book.session.asks.clear();
     }
+    credible::cut(book);
     if book.session.status == Status::Completed {
         book.session.status = Status::Running;
     }

@@ -47,7 +47,7 @@ pub fn matters(book: &Book, event: &Event) -> bool {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,
         Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => return false,
         Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. } => {
-            return ending.again || book.runs().any(|run| run.unpaid > 0);
+            return ending.again || book.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
         }
         _ => return true,
     };

@@ -16,6 +16,7 @@ mod diversions;
 mod doctor;
 mod endings;
 mod first_requests;
+mod forged;
 mod hidden;
 mod install;
 mod late_usage;
