@@ -29,6 +29,8 @@ const MOST_IN_FLIGHT: usize = 32;
 pub struct Adds<'a> {
     /// The model it was spent on.
     pub model: &'a str,
+    /// Whether that has a price of its own.
+    pub is_priced: bool,
     /// When, milliseconds since 1970.
     pub at_ms: i64,
     /// How much.
@@ -43,7 +45,8 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
         history::open(book, id);
     }
     let charge = &new.charge;
-    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
+    let (model, is_priced) = (&charge.model, !charge.unknown_model);
+    let adds = Adds { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited: charge.inherited };
     let estimated = unwritten::less_the_estimate(book, id, new);
     add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
@@ -81,7 +84,7 @@ pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 /// Does the same for a request that nothing was reserved for.
 pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     book.session.tally.spent += adds.spend;
-    *of_model(&mut book.session.models, adds.model) += adds.spend;
+    *of_model(&mut book.session.models, adds.model, adds.is_priced) += adds.spend;
     if adds.inherited {
         book.session.inherited += adds.spend;
     } else {
@@ -89,7 +92,7 @@ pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     }
     if let Some(run) = book.run_mut(id) {
         run.tally.spent += adds.spend;
-        *of_model(&mut run.models, adds.model) += adds.spend;
+        *of_model(&mut run.models, adds.model, adds.is_priced) += adds.spend;
     }
 }
 
@@ -97,11 +100,12 @@ pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
     for above in &mut book.above {
         above.tally.spent += adds.spend;
-        *of_model(&mut above.models, adds.model) += adds.spend;
+        *of_model(&mut above.models, adds.model, adds.is_priced) += adds.spend;
     }
     for pool in &mut book.pools {
         if !pool.counted {
-            pool.charge(adds.model, adds.at_ms, adds.spend);
+            let model = pool.name_of(&book.session.id, adds.model, adds.is_priced).into_owned();
+            pool.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
         }
     }
     if adds.spend.requests > 0 {
@@ -384,6 +388,7 @@ fn start_session(book: &mut Book, source: &str) {
 }
 
 fn end_session(book: &mut Book) {
+    credible::compare_with_client(book);
     let running: Vec<String> =
         book.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
     for id in running {

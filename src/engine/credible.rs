@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::amount::Amount;
 use crate::engine::book::Book;
 use crate::engine::record::Charge;
 use crate::engine::session::is_default;
@@ -79,4 +80,24 @@ pub fn clear(book: &mut Book, run: &str) {
 /// who may have gone back in it.
 pub fn cut(book: &mut Book) {
     book.session.cuts += 1;
+}
+
+/// How much a client's own total may be above what was counted: what no transcript shows, such as titles.
+const SLACK: Amount = Amount(50_000_000_000);
+
+/// Whether what was counted falls short of a client's own total, by more than a tenth of it and more than 0.05 USD.
+pub fn falls_short(counted: Amount, client: Amount) -> bool {
+    let missing = client.minus(counted);
+    missing > SLACK && missing.0 > client.0 / 10
+}
+
+/// Tells the person at a session's end where the client has spent well more than was counted.
+pub fn compare_with_client(book: &mut Book) {
+    let (counted, client) = (book.session.tally.spent.cost, Amount(book.session.client_cost.unwrap_or(0)));
+    if book.session.has_own_prices || !falls_short(counted, client) || !book.session.says_first("client-total") {
+        return;
+    }
+    book.session.tell(&format!(
+        "{counted} were counted in this session, and the client's own total is {client}: responses are missing in the transcript, or say too little"
+    ));
 }

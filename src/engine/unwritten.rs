@@ -110,10 +110,11 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         return;
     }
     let (model, at_ms) = (estimate::unwritten_model(book, run).to_owned(), now.wall_ms);
+    let is_priced = book.session.knows_price(&model);
     let is_hook = hidden::is_hook_agent(&run.id);
     let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
     for _ in 0..count {
-        account::add(book, id, &Adds { model: &model, at_ms, spend: each, inherited: false }, now);
+        account::add(book, id, &Adds { model: &model, is_priced, at_ms, spend: each, inherited: false }, now);
         let (holder, unwritten) = book.unwritten_mut(id);
         unwritten.sum += each;
         unwritten.until_ms = at_ms;

@@ -2,7 +2,9 @@
 //! strikes nearly when it would have. And what honest transcripts say is charged exactly.
 
 use fusebox::engine::amount::Amount;
-use fusebox::store::logbook;
+use fusebox::engine::bounds;
+use fusebox::engine::rules::Models;
+use fusebox::store::{Store, logbook};
 use fusebox::world::World;
 use serde_json::{Value, json};
 
@@ -263,4 +265,72 @@ fn a_conversation_that_is_cut_or_falls_by_itself_is_charged_as_it_says() {
         assert_eq!(scene.batch(2), "", "{why}");
         assert_eq!(scene.spent().1, due + price, "{why}");
     }
+}
+
+#[test]
+fn a_client_that_has_spent_well_more_than_was_counted_is_told_of() {
+    for (client, is_told) in [(0.013, false), (0.06, false), (0.07, true)] {
+        let mut scene = Scene::begin(Place::Main, &json!({}));
+        scene.rows.push(json!({"type": "cost-state", "totalCostUSD": client, "modelUsage": {}}));
+        scene.write();
+        scene.event("SessionEnd", &json!({}));
+        let told = scene.world.run(&["log"]).ok().contains("the client's own total is");
+        let reported = scene.world.run(&["report"]).ok().contains("total is well above what was counted");
+        assert_eq!((told, reported), (is_told, is_told), "{client}: {}", scene.world.run(&["report"]).ok());
+    }
+}
+
+/// Models that a session made up crowd no other session's out of what both share.
+#[test]
+fn made_up_models_of_a_session_are_its_own_burden() {
+    let made_up = || (0..200).map(|at| format!("made-up-{at}"));
+    let cap = json!({"user": {"models": {"*haiku*": {"max_cost_usd_per_day": 1_000}}, "max_cost_usd_per_day": 1_000}});
+    let scene = Scene::begin(Place::Main, &cap);
+    let rows = made_up().map(|model| {
+        let message = json!({"id": model, "model": model, "usage": {"input_tokens": 100_000, "output_tokens": 1}});
+        json!({"type": "assistant", "timestamp": logbook::time(World::real().now().wall_ms), "message": message})
+    });
+    let scene = Scene { rows: scene.rows.iter().cloned().chain(rows).collect(), ..scene };
+    scene.write();
+    scene.batch(1);
+    let of_haiku = |session: &str, recount: bool| {
+        let store = Store::open_for(&scene.world.path("state"), None).unwrap();
+        let mut pool = store.pools().unwrap().remove(0);
+        assert!(!recount || pool.periods[0].spent.len() < 20, "{:?}", pool.periods[0].spent.keys());
+        pool.own_others = bounds::others_of(session);
+        let haiku = Models::Like("*haiku*".to_owned());
+        (pool.spent(Some(&haiku)).day.requests, pool.spent(None).day.requests)
+    };
+    let known = pool_names(&scene);
+    assert!(!known.iter().any(|name| name == bounds::OTHER_MODELS), "{known:?}");
+    // Its own rules over some models count what may be any of them, and those of others do not.
+    let (own, all) = of_haiku("s1", true);
+    assert!(own > 150 && all >= 201, "{own} {all}");
+    assert_eq!(of_haiku("s2", true).0, 0);
+    // A model with a price has a place of its own however many were made up.
+    scene.event(
+        "SessionStart",
+        &json!({"session_id": "s2", "transcript_path": scene.world.path("s2.jsonl"),
+        "source": "startup", "prompt_id": "p9"}),
+    );
+    assert_eq!(of_haiku("s2", true).0, 0, "counted anew");
+    let mut other = scene.rows[0].clone();
+    (other["message"]["id"], other["message"]["model"]) = (json!("h1"), json!("claude-haiku-5-5"));
+    scene.world.write("s2.jsonl", format!("{other}\n"));
+    scene.event(
+        "UserPromptSubmit",
+        &json!({"session_id": "s2", "transcript_path": scene.world.path("s2.jsonl"),
+        "prompt": "go", "prompt_id": "p9"}),
+    );
+    scene.event(
+        "PostToolBatch",
+        &json!({"session_id": "s2", "transcript_path": scene.world.path("s2.jsonl"),
+        "prompt_id": "p9", "tool_calls": []}),
+    );
+    assert_eq!(of_haiku("s2", false).0, 1);
+}
+
+fn pool_names(scene: &Scene) -> Vec<String> {
+    let store = Store::open_for(&scene.world.path("state"), None).unwrap();
+    store.pools().unwrap()[0].periods[0].spent.keys().cloned().collect()
 }
