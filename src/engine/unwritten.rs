@@ -69,10 +69,11 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
 
-/// Charges the responses of a run that are doubted.
+/// Charges the responses of a run that are doubted: no more than can have been given since its last batch, since an agent can
+/// add rows without end.
 pub fn doubtful(book: &mut Book, id: &str, now: Moment) {
     let Some(run) = book.run_mut(id).filter(|run| run.doubted > 0) else { return };
-    let count = std::mem::take(&mut run.doubted);
+    let count = std::mem::take(&mut run.doubted).min(u64::from(LATE.unsigned_abs()) + 1);
     book.unwritten_mut(id).1.doubted = true;
     charge(book, id, (count, now));
 }

@@ -274,7 +274,7 @@ fn a_client_that_has_spent_well_more_than_was_counted_is_told_of() {
         scene.rows.push(json!({"type": "cost-state", "totalCostUSD": client, "modelUsage": {}}));
         scene.write();
         scene.event("SessionEnd", &json!({}));
-        let told = scene.world.run(&["log"]).ok().contains("the client's own total is");
+        let told = scene.world.run(&["log", "--json"]).ok().contains("the client's own total is");
         let reported = scene.world.run(&["report"]).ok().contains("total is well above what was counted");
         assert_eq!((told, reported), (is_told, is_told), "{client}: {}", scene.world.run(&["report"]).ok());
     }

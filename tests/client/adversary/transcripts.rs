@@ -8,7 +8,7 @@ use crate::adversary::siege::{ESCAPED, WHILE_AT_WORK, daemon, program};
 use crate::adversary::trial::{self, Trial};
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run};
-use crate::script::{Step, Tool, agent, bash, call, child, main, say, work};
+use crate::script::{Step, Tool, agent, call, child, main, say, work};
 use crate::version::request_usd;
 
 pub const ATTEMPTS: &[Attempt] = &[
@@ -117,7 +117,7 @@ fn spent(lab: &Lab) -> usize {
 fn as_many_forged_responses_as_can_be_take_no_limit_off() {
     for rows in [30_000, 100_000] {
         let forgery = format!(
-            "last['message']['usage'] = {{'input_tokens': 0, 'output_tokens': 0}}\nfile = open(path, 'a')\n\
+            "last['message']['usage'] = {{'input_tokens': 0, 'output_tokens': 0, 'cache_read_input_tokens': 500}}\nfile = open(path, 'a')\n\
              for at in range({rows}):\n    last['message'].update(id='forged-%d' % at, model='made-up-%d' % at)\n\
              \x20   file.write(json.dumps(last) + '\\n')\nfile.close()"
         );
@@ -262,7 +262,7 @@ fn usage_that_is_rewritten_before_a_hook_reads_it_is_doubted_and_told() {
          \x20       read += len(line)",
     );
     // A response that streams is written down when its calls are at work already.
-    let works = || call([bash("sleep 0.2; echo step")]).slowly(Duration::from_millis(100));
+    let works = || call([work()]).slowly(Duration::from_millis(300));
     let steps = [call([work()]), call([daemon(find, &rewrite)])].into_iter();
     let steps = steps.chain(std::iter::repeat_with(works).take(15)).chain([say(ESCAPED)]);
     let (lab, run) = within_the_budget(steps);
