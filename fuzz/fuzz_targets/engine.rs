@@ -51,7 +51,7 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
     let mut book = Book::new(Session {
         id: "s".to_owned(),
         rules: PINNED.session(),
-        tail: Tail { path: path.display().to_string(), offset: 0 },
+        tail: Tail { path: path.display().to_string(), offset: 0, ..Tail::default() },
         ..Session::default()
     });
     let mut named = BTreeMap::new();

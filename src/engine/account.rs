@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
 use crate::engine::bounds::{self, of_model};
+use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
@@ -28,6 +29,8 @@ const MOST_IN_FLIGHT: usize = 32;
 pub struct Adds<'a> {
     /// The model it was spent on.
     pub model: &'a str,
+    /// Whether that has a price of its own.
+    pub is_priced: bool,
     /// When, milliseconds since 1970.
     pub at_ms: i64,
     /// How much.
@@ -45,9 +48,14 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     }
     let charge = &new.charge;
     let (inherited, earlier) = (charge.inherited, book.session.earlier.has(charge));
-    let adds = Adds { model: &charge.model, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
+    let (model, is_priced) = (&charge.model, !charge.unknown_model);
+    let adds = Adds { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);
     add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
+    if credible::is_doubted(charge) {
+        return unwritten::of_the_idle(book, id, now);
+    }
+    estimate::note_dearest(book, id, charge);
     let Some(run) = book.run_mut(id) else { return };
     run.extremes = (charge.context, run.extremes.1.max(charge.output));
     if new.adds.requests > 0 && estimated.is_none() {
@@ -79,7 +87,7 @@ pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 /// Does the same for a request that nothing was reserved for.
 pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     book.session.tally.spent += adds.spend;
-    *of_model(&mut book.session.models, adds.model) += adds.spend;
+    *of_model(&mut book.session.models, adds.model, adds.is_priced) += adds.spend;
     if adds.inherited {
         book.session.inherited += adds.spend;
     } else {
@@ -87,7 +95,7 @@ pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
     }
     if let Some(run) = book.run_mut(id) {
         run.tally.spent += adds.spend;
-        *of_model(&mut run.models, adds.model) += adds.spend;
+        *of_model(&mut run.models, adds.model, adds.is_priced) += adds.spend;
     }
 }
 
@@ -95,11 +103,12 @@ pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
 fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
     for above in book.above.iter_mut().filter(|_| !adds.earlier) {
         above.tally.spent += adds.spend;
-        *of_model(&mut above.models, adds.model) += adds.spend;
+        *of_model(&mut above.models, adds.model, adds.is_priced) += adds.spend;
     }
     for pool in &mut book.pools {
         if !pool.counted {
-            pool.charge(adds.model, adds.at_ms, adds.spend);
+            let model = pool.name_of(&book.session.id, adds.model, adds.is_priced).into_owned();
+            pool.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
         }
     }
     if adds.spend.requests > 0 {
@@ -144,6 +153,9 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             book.session.wants.clear();
             if let Some(run) = book.run_mut(run) {
                 run.owes_ask = false;
+                if run.tally.turns == 0 && run.tally.spent.requests == 0 {
+                    credible::cut(book);
+                }
             }
             book.pools.iter_mut().for_each(|pool| pool.wants.clear());
         }
@@ -300,9 +312,7 @@ const KNOWN_AFTER_MS: u64 = 5_000;
 
 fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     book.session.sees_batches = true;
-    if let Some(run) = book.run_mut(run) {
-        run.unpaid = (run.unpaid + 1).max(0);
-    }
+    unwritten::is_over(book, run);
     let now = book.session.last;
     book.session.asks.retain(|ask| !ask.granted || now.since(ask.granted_at) < KNOWN_AFTER_MS);
     let mut errors = BTreeSet::new();
@@ -383,12 +393,14 @@ fn start_session(book: &mut Book, source: &str) {
     if source != "compact" {
         book.session.asks.clear();
     }
+    credible::cut(book);
     if book.session.status == Status::Completed {
         book.session.status = Status::Running;
     }
 }
 
 fn end_session(book: &mut Book) {
+    credible::compare_with_client(book);
     let running: Vec<String> =
         book.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
     for id in running {

@@ -1,6 +1,7 @@
 //! How much is kept of what an agent can make more and more of. Every event loads and saves it, so all of it has a bound, and
 //! nothing that is over a bound is lost to a limit: it is folded into what counts for all.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,13 @@ use crate::engine::session::{Session, Tail, is_default};
 
 /// Models whose spend a scope keeps by name. What goes to further ones is summed as [`OTHER_MODELS`].
 pub const MODELS: usize = 64;
+/// Models that have prices keep a place of their own beside those: there are no more of them than price lists have.
+const PRICED_MODELS: usize = 4 * MODELS;
 /// The name of all further models. Every rule over some models counts them.
 pub const OTHER_MODELS: &str = "other models";
+/// Models without a price that a session brings by name to what sessions share. Its further ones are one there, which its own
+/// rules over some models count, and those of no other session.
+const UNPRICED_SHARED: usize = 4;
 /// Moments that a window of a rate keeps, where not more fit into it.
 pub const MOMENTS: usize = 1_000;
 /// Things of one kind that are each said once a session; a kind is what stands before a colon.
@@ -31,9 +37,42 @@ pub const OPEN_AGENTS: usize = 500;
 pub const FOUND_AGENTS: usize = 1_000;
 
 /// Returns the sum for a model: its own while there are few, else that of all others.
-pub fn of_model<'a>(models: &'a mut BTreeMap<String, Spend>, model: &str) -> &'a mut Spend {
-    let is_kept = models.len() < MODELS || models.contains_key(model);
+pub fn of_model<'a>(models: &'a mut BTreeMap<String, Spend>, model: &str, is_priced: bool) -> &'a mut Spend {
+    let places = if is_priced { PRICED_MODELS } else { MODELS };
+    let is_kept = models.len() < places || models.contains_key(model);
     models.entry(if is_kept { model } else { OTHER_MODELS }.to_owned()).or_default()
+}
+
+/// The models without a price that each session has brought to what sessions share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Unpriced(BTreeMap<String, Vec<String>>);
+
+impl Unpriced {
+    /// Returns the name under which a model without a price is kept there: its own, or one for all further ones of its session.
+    pub fn name<'a>(&mut self, session: &str, model: &'a str) -> Cow<'a, str> {
+        if !self.0.contains_key(session) && self.0.len() >= MODELS {
+            return Cow::Borrowed(OTHER_MODELS);
+        }
+        let known = self.0.entry(session.to_owned()).or_default();
+        if known.len() < UNPRICED_SHARED && known.iter().all(|name| name != model) {
+            known.push(model.to_owned());
+        }
+        match known.iter().any(|name| name == model) {
+            true => Cow::Borrowed(model),
+            false => Cow::Owned(others_of(session)),
+        }
+    }
+}
+
+/// Returns the name of a session's further models without a price, in what sessions share.
+pub fn others_of(session: &str) -> String {
+    format!("{OTHER_MODELS} of {session}")
+}
+
+/// Whether a name is that of further models of one session.
+pub fn is_others_of_one(name: &str) -> bool {
+    name.strip_prefix(OTHER_MODELS).is_some_and(|rest| rest.starts_with(" of "))
 }
 
 /// What is left of a transcript that one event could not take in.
@@ -68,6 +107,12 @@ impl Session {
         is_new
     }
 
+    /// Whether a model that it has used has a price of its own, as far as that was said.
+    pub fn knows_price(&self, model: &str) -> bool {
+        let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
+        !self.said.iter().any(is_said) && (self.models.is_empty() || self.models.contains_key(model))
+    }
+
     /// Notes what is left of a transcript.
     pub fn leave(&mut self, path: &str, unread: Unread) {
         if unread == Unread::default() {
@@ -93,11 +138,13 @@ mod tests {
     fn further_models_are_folded_into_one_that_every_pattern_counts() {
         let mut models = BTreeMap::new();
         for at in 0..10 * MODELS {
-            of_model(&mut models, &format!("made-up-{at}")).requests += 1;
+            of_model(&mut models, &format!("made-up-{at}"), false).requests += 1;
         }
         assert_eq!(models.len(), MODELS + 1);
         assert_eq!(models.values().map(|spend| spend.requests).sum::<u64>(), 10 * MODELS as u64);
         assert!(Models::Like("*opus*".to_owned()).include(OTHER_MODELS));
+        of_model(&mut models, "claude-opus-5-5", true).requests += 1;
+        assert_eq!(models["claude-opus-5-5"].requests, 1);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
+use crate::engine::bounds::OTHER_MODELS;
+use crate::engine::measure;
 use crate::engine::meters::Spend;
+use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
-use crate::engine::session::Run;
+use crate::engine::session::{Run, Tally};
 
 /// How many requests an estimate is made from.
 pub const RECENT: usize = 5;
@@ -14,9 +17,44 @@ pub fn first(book: &Book) -> Spend {
     book.first_request.unwrap_or_else(|| book.session.tally.spent.mean())
 }
 
-/// Estimates a response of a run that is not on disk.
+/// Estimates a response of a run that is not on disk, or says less than it can have used.
+///
+/// An agent can add cheap rows to its transcript, or begin one with them. So it is no less than what the run or its session was
+/// ever charged for a response on average.
 pub fn unwritten(book: &Book, run: &Run) -> Spend {
-    if run.recent.is_empty() { first(book) } else { next(run, &Rules::default()) }
+    let own = if run.recent.is_empty() { first(book) } else { next(run, &Rules::default()) };
+    own.max(run.tally.typical).max(book.session.tally.typical)
+}
+
+/// Counts a response that is over, by an event that says so, in the tally of a run or session, some of whose responses are late.
+pub fn note_over(tally: &mut Tally, (late, inherited): (u64, Spend)) {
+    tally.over += 1;
+    let own = tally.spent.beyond(tally.hidden).beyond(inherited);
+    let mean = Spend { requests: tally.over.saturating_sub(late), ..own }.mean();
+    // Of what was counted from transcripts alone no event has said that it is over.
+    tally.typical = tally.typical.max(mean.min(tally.dearest));
+}
+
+/// Notes the most that a response has spent.
+pub fn note_dearest(book: &mut Book, id: &str, charge: &Charge) {
+    if charge.inherited {
+        return;
+    }
+    let spend = Spend { requests: 1, ..charge.spend };
+    book.session.tally.dearest = book.session.tally.dearest.max(spend);
+    if let Some(run) = book.run_mut(id) {
+        run.tally.dearest = run.tally.dearest.max(spend);
+    }
+}
+
+/// Returns the model that a response is taken for which is not on disk: the one that the run has spent most on. The last row
+/// may be one that the agent has added.
+pub fn unwritten_model<'a>(book: &'a Book, run: &'a Run) -> &'a str {
+    let dearest = run.models.iter().filter(|(name, _)| *name != OTHER_MODELS).max_by_key(|(_, spend)| spend.cost);
+    match dearest {
+        Some((model, spend)) if spend.cost > Amount::ZERO => model,
+        _ => measure::model_of(book, run),
+    }
 }
 
 /// Estimates the next request: the mean of the last five, or the conversation read again from the cache, if that is more.

@@ -128,7 +128,8 @@ fn charge(book: &mut Book, run: &str, name: &str, spend: Spend) {
     }
     let (model, now) = (book.hidden.model.clone(), book.session.last);
     let at_ms = now.wall_ms;
-    account::spread(book, run, &Adds { model: &model, at_ms, spend, inherited: false, earlier: false }, now);
+    let adds = Adds { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
+    account::spread(book, run, &adds, now);
     for session in std::iter::once(&mut book.session).chain(&mut book.above) {
         session.tally.hidden += spend;
     }

@@ -48,6 +48,26 @@ impl Spend {
         }
     }
 
+    /// Returns the larger of two, count by count.
+    pub fn max(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.max(other.requests),
+            tokens: self.tokens.max(other.tokens),
+            cache_reads: self.cache_reads.max(other.cache_reads),
+            cost: self.cost.max(other.cost),
+        }
+    }
+
+    /// Returns the smaller of two, count by count.
+    pub fn min(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.min(other.requests),
+            tokens: self.tokens.min(other.tokens),
+            cache_reads: self.cache_reads.min(other.cache_reads),
+            cost: self.cost.min(other.cost),
+        }
+    }
+
     /// Returns the average of its requests.
     pub fn mean(self) -> Spend {
         let count = self.requests.max(1);

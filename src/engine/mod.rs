@@ -7,6 +7,7 @@ pub mod book;
 pub mod bounds;
 pub mod calls;
 pub mod checkpoints;
+pub mod credible;
 pub mod decide;
 pub mod dialogs;
 pub mod earlier;

@@ -1,11 +1,12 @@
 //! What sessions share: the budgets of days, weeks and months, and rates, of a user or a project.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::amount::Amount;
-use crate::engine::bounds::of_model;
+use crate::engine::bounds::{Unpriced, of_model};
 use crate::engine::event::Moment;
 use crate::engine::meters::{Periods, Spend};
 use crate::engine::policy::Scope;
@@ -75,6 +76,12 @@ pub struct Pool {
     /// Calls and requests in the windows of its rates.
     #[serde(default, skip_serializing_if = "is_default")]
     pub windows: Windows,
+    /// The models without a price that sessions have brought.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unpriced: Unpriced,
+    /// What it calls the further ones of the session at hand.
+    #[serde(skip)]
+    pub own_others: String,
     /// Whether it has to be saved.
     #[serde(skip)]
     pub changed: bool,
@@ -103,6 +110,8 @@ impl Pool {
             granted: Vec::new(),
             wants: Vec::new(),
             windows: Windows::default(),
+            unpriced: Unpriced::default(),
+            own_others: String::new(),
             changed: false,
             counted: false,
         }
@@ -119,13 +128,18 @@ impl Pool {
     /// Charges a response to the periods that have begun by its time.
     ///
     /// What carries a time after a period's end counts too: a clock that was ahead for a while gives nothing away.
-    pub fn charge(&mut self, model: &str, at_ms: i64, adds: Spend) {
+    pub fn charge(&mut self, (model, is_priced): (&str, bool), at_ms: i64, adds: Spend) {
         for period in &mut self.periods {
             if period.to_ms > 0 && at_ms >= period.from_ms {
-                *of_model(&mut period.spent, model) += adds;
+                *of_model(&mut period.spent, model, is_priced) += adds;
                 self.changed = true;
             }
         }
+    }
+
+    /// Returns the name under which it keeps a model that a session has used.
+    pub fn name_of<'a>(&mut self, session: &str, model: &'a str, is_priced: bool) -> Cow<'a, str> {
+        if is_priced { Cow::Borrowed(model) } else { self.unpriced.name(session, model) }
     }
 
     /// Whether rules cap a period that is not open at a moment.
@@ -138,6 +152,7 @@ impl Pool {
     /// The warnings and grants of a period that is over are forgotten. Where a clock was set back they stay.
     pub fn open(&mut self, rules: &Rules, at_ms: i64, period: impl Fn(Span) -> Period) {
         self.changed = true;
+        self.unpriced = Unpriced::default();
         for ((span, key), old) in SPANS.iter().zip(&mut self.periods) {
             let wanted = caps(rules, key) || old.covers(at_ms);
             let new = if wanted { period(*span) } else { Period::default() };
@@ -157,7 +172,9 @@ impl Pool {
     /// Returns what was spent in each period on all models, or on some.
     pub fn spent(&self, of: Option<&Models>) -> Periods {
         let [day, week, month] = self.periods.each_ref().map(|period| {
-            let counted = period.spent.iter().filter(|(model, _)| of.is_none_or(|of| of.include(model)));
+            let is_own = |model: &str| !self.own_others.is_empty() && model == self.own_others;
+            let counts = |model: &str| of.is_none_or(|of| of.include(model) || is_own(model));
+            let counted = period.spent.iter().filter(|(model, _)| counts(model));
             counted.map(|(_, spend)| *spend).fold(Spend::default(), std::ops::Add::add)
         });
         Periods { day, week, month }
@@ -244,8 +261,8 @@ mod tests {
         pool.open(&rules(), 150, day(150));
         assert!(!pool.is_due(&rules(), 199));
         assert_eq!(pool.periods[1], Period::default());
-        pool.charge("opus", 99, Spend { cost: Amount(1), ..Spend::default() });
-        pool.charge("opus", 150, Spend { cost: Amount(2), ..Spend::default() });
+        pool.charge(("opus", true), 99, Spend { cost: Amount(1), ..Spend::default() });
+        pool.charge(("opus", true), 150, Spend { cost: Amount(2), ..Spend::default() });
         assert_eq!(cost(&pool), 2);
         pool.granted.push(("max_cost_usd_per_day".to_owned(), 7));
         pool.take_rules(&rules());
@@ -263,7 +280,7 @@ mod tests {
         pool.granted.push(("max_cost_usd_per_day".to_owned(), 7));
         assert!(pool.is_due(&rules(), 150));
         pool.open(&rules(), 150, day(150));
-        pool.charge("opus", 250, Spend { cost: Amount(2), ..Spend::default() });
+        pool.charge(("opus", true), 250, Spend { cost: Amount(2), ..Spend::default() });
         assert_eq!((cost(&pool), pool.granted.len()), (2, 1));
     }
 }

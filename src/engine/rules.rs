@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::engine::bounds::OTHER_MODELS;
+use crate::engine::bounds::{self, OTHER_MODELS};
 use crate::engine::pattern;
 use crate::engine::policy::{Action, Layer};
 use crate::limits::{self, Limit, Role};
@@ -49,6 +49,7 @@ impl Models {
         match self {
             // Any of them may be meant.
             _ if model == OTHER_MODELS => true,
+            Models::Role(..) if bounds::is_others_of_one(model) => false,
             Models::Like(like) => pattern::matches(like, model),
             Models::Role(role, planning) => {
                 let plans = match planning {

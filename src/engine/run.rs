@@ -102,6 +102,9 @@ pub struct Run {
     /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpaid: i32,
+    /// Responses on disk that are doubted, and not charged at an estimate yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub doubted: u64,
     /// When its transcript has grown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub growth: Growth,

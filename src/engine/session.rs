@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::bounds::{Origin, Unread};
+use crate::engine::credible::Conversation;
 use crate::engine::earlier::Earlier;
 use crate::engine::event::Moment;
 use crate::engine::hidden::ModelHook;
@@ -128,6 +129,15 @@ pub struct Tally {
     pub hidden: Spend,
     /// Working time in milliseconds.
     pub duration_ms: u64,
+    /// Responses that events say are over. An agent can add rows to its transcript, but no events.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub over: u64,
+    /// The most that one response has spent, count by count.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dearest: Spend,
+    /// The most that one of those has spent on average. Rows that are added to a transcript do not lower it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub typical: Spend,
 }
 
 impl Tally {
@@ -144,6 +154,9 @@ pub struct Tail {
     pub path: String,
     /// Bytes read.
     pub offset: u64,
+    /// How long its conversation was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub conversation: Conversation,
 }
 
 /// The client process that runs a session.
@@ -297,6 +310,9 @@ pub struct Session {
     /// The sessions whose agents are still to be taken in.
     #[serde(default, skip_serializing_if = "is_default")]
     pub origins: Vec<Origin>,
+    /// How often its conversations may have become shorter: by a compaction, or a person's prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cuts: u64,
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,

@@ -11,7 +11,6 @@ use crate::engine::book::{Book, NewCharge};
 use crate::engine::estimate;
 use crate::engine::event::{Event, Kind, Moment};
 use crate::engine::hidden;
-use crate::engine::measure;
 use crate::engine::meters::Spend;
 use crate::engine::record::{Charge, ESTIMATES};
 use crate::engine::session::is_default;
@@ -27,6 +26,9 @@ pub struct Unwritten {
     /// How many were ever charged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub made: u64,
+    /// Whether some of them are on disk, and doubted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub doubted: bool,
     /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
     pub until_ms: i64,
 }
@@ -47,6 +49,7 @@ pub enum Growth {
 /// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
 pub fn look(book: &mut Book, id: &str, event: &Event) {
     let known = book.unwritten_mut(id).1.sum.requests > 0;
+    doubtful(book, id, event.at);
     let Some(run) = book.run_mut(id) else { return };
     let at_batch = matches!(event.kind, Kind::BatchEnded(_));
     let is_hook = hidden::is_hook_agent(&run.id);
@@ -66,11 +69,37 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
 
+/// Charges the responses of a run that are doubted: no more than can have been given since its last batch, since an agent can
+/// add rows without end.
+pub fn doubtful(book: &mut Book, id: &str, now: Moment) {
+    let Some(run) = book.run_mut(id).filter(|run| run.doubted > 0) else { return };
+    let count = std::mem::take(&mut run.doubted).min(u64::from(LATE.unsigned_abs()) + 1);
+    book.unwritten_mut(id).1.doubted = true;
+    charge(book, id, (count, now));
+}
+
+/// Does so where the run is not at work: no batch of it is to end.
+pub fn of_the_idle(book: &mut Book, id: &str, now: Moment) {
+    if book.run(id).is_some_and(|run| !run.working) {
+        doubtful(book, id, now);
+    }
+}
+
+/// Counts a response that is over, by an event that says so.
+pub fn is_over(book: &mut Book, id: &str) {
+    let Some(run) = book.run_mut(id) else { return };
+    run.unpaid = (run.unpaid + 1).max(0);
+    let late = u64::try_from(run.unpaid).unwrap_or(0);
+    estimate::note_over(&mut run.tally, (late, Spend::default()));
+    let inherited = book.session.inherited;
+    estimate::note_over(&mut book.session.tally, (late, inherited));
+}
+
 /// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it
 /// may be late, too.
 pub fn last_is_over(book: &mut Book, id: &str) {
-    if let Some(run) = book.run_mut(id).filter(|run| run.order.is_none()) {
-        run.unpaid = (run.unpaid + 1).max(0);
+    if book.run(id).is_some_and(|run| run.order.is_none()) {
+        is_over(book, id);
     }
 }
 
@@ -81,11 +110,13 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
     if (each.tokens, each.cost) == (0, Amount::ZERO) {
         return;
     }
-    let (model, at_ms) = (measure::model_of(book, run).to_owned(), now.wall_ms);
+    let (model, at_ms) = (estimate::unwritten_model(book, run).to_owned(), now.wall_ms);
+    let is_priced = book.session.knows_price(&model);
     let is_hook = hidden::is_hook_agent(&run.id);
     let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
     for _ in 0..count {
-        account::add(book, id, &Adds { model: &model, at_ms, spend: each, inherited: false, earlier: false }, now);
+        let adds = Adds { model: &model, is_priced, at_ms, spend: each, inherited: false, earlier: false };
+        account::add(book, id, &adds, now);
         let (holder, unwritten) = book.unwritten_mut(id);
         unwritten.sum += each;
         unwritten.until_ms = at_ms;
@@ -94,13 +125,17 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         let (run, session, model) = (id.to_owned(), book.session.id.clone(), model.clone());
         book.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }
-    let what = format!(
-        "responses are missing in the transcript `{path}`; until they are there they are estimated, now at {} and {} tokens each",
-        each.cost, each.tokens
-    );
+    let (key, what) = match book.unwritten_mut(id).1.doubted {
+        true => ("doubted", format!("responses in the transcript `{path}` say less than they can have used; they")),
+        false => {
+            let missing = "responses are missing in the transcript";
+            ("unwritten", format!("{missing} `{path}`; until they are there they"))
+        }
+    };
+    let what = format!("{what} are estimated, now at {} and {} tokens each", each.cost, each.tokens);
     let told = std::iter::once(&mut book.session).chain(&mut book.above).filter(|_| !is_hook);
     for session in told {
-        if session.says_first("unwritten") {
+        if session.says_first(key) {
             session.tell(&what);
         }
     }
@@ -119,7 +154,8 @@ pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<S
     unwritten.sum = unwritten.sum.beyond(each);
     let adds = new.adds.beyond(each);
     // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
-    book.estimated.push(Charge { spend: adds, covered: each, ..new.charge.clone() });
+    let before = new.charge.spend.beyond(new.adds);
+    book.estimated.push(Charge { spend: before + adds, covered: each, ..new.charge.clone() });
     Some(adds)
 }
 

@@ -370,13 +370,13 @@ pub fn session(
         session.model.clone_from(&input.model);
     }
     if !input.transcript_path.is_empty() && session.tail.path != input.transcript_path {
-        session.tail = Tail { path: input.transcript_path.to_string(), offset: 0 };
+        session.tail = Tail { path: input.transcript_path.to_string(), offset: 0, ..Tail::default() };
         session.unread.clear();
     }
     if let Some(id) = input.backgrounded_main() {
         let path = layout::agent_file(Path::new(&session.tail.path), id).to_string_lossy().into_owned();
         if session.more_tails.iter().all(|known| known.path != path) {
-            session.more_tails.push(Tail { path, offset: 0 });
+            session.more_tails.push(Tail { path, offset: 0, ..Tail::default() });
         }
     }
     Ok(session)

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use crate::engine::book::Book;
+use crate::engine::bounds;
 use crate::engine::event::{Event, Intent, Kind};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
@@ -47,7 +48,7 @@ pub fn matters(book: &Book, event: &Event) -> bool {
         Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => call,
         Kind::PermissionRequested | Kind::ConfigChanged { .. } | Kind::Other(_) => return false,
         Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. } => {
-            return ending.again || book.runs().any(|run| run.unpaid > 0);
+            return ending.again || book.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
         }
         _ => return true,
     };
@@ -73,6 +74,7 @@ pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
             pool.counted = true;
         }
         pool.take_rules(rules);
+        pool.own_others = bounds::others_of(&session.id);
         // What sessions share says nothing of reports: each session does.
         pool.rules.grace_turns = session.rules.grace_turns;
         pools.push(pool);
@@ -121,7 +123,9 @@ fn count(store: &Store, pool: &mut Pool, of: (&Session, &Rules), when: (&TimeZon
     let mut seen = HashSet::new();
     store.each_charge_since(since, (project.as_deref(), &session.id), |charge| {
         if !charge.inherited && seen.insert(charge.message) {
-            pool.charge(&charge.model, charge.at_ms, charge.spend);
+            let is_priced = !charge.unknown_model;
+            let model = pool.name_of(&charge.session, &charge.model, is_priced);
+            pool.charge((&model, is_priced), charge.at_ms, charge.spend);
         }
     })
 }

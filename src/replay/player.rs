@@ -88,7 +88,7 @@ impl<'a> Player<'a> {
             last: began,
             mode: setting.mode,
             rules: setting.policy.session(),
-            tail: Tail { path: recording.transcript.to_string_lossy().into_owned(), offset: 0 },
+            tail: Tail { path: recording.transcript.to_string_lossy().into_owned(), offset: 0, ..Tail::default() },
             ..Session::default()
         };
         Player {

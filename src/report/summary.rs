@@ -3,6 +3,7 @@
 use std::ops::Add;
 
 use crate::engine::amount::Amount;
+use crate::engine::credible;
 use crate::limits::Unit;
 use crate::report::advice;
 use crate::report::group::{By, Group, Grouped, total_of};
@@ -54,11 +55,25 @@ pub fn sessions(report: &Report, page: &Page) -> String {
     let (columns, rows) = without_empty(&SESSIONS, rows);
     let mut text = table(&columns, &rows, page);
     text.push_str(&notes(report, page));
+    text.push_str(&shortfalls(report, page));
     text.push_str(&trips(report, page));
     text.push_str(&held(report, page));
     text.push_str(&status::shared(&report.budgets, page));
     text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, page));
     text
+}
+
+/// Names the sessions whose client has spent well more than was counted.
+fn shortfalls(report: &Report, page: &Page) -> String {
+    let is_short = |session: &&SessionReport| {
+        session.client_cost_usd.is_some_and(|client| credible::falls_short(session.cost_usd.0, client.0))
+    };
+    let short: Vec<&str> = report.sessions.iter().filter(is_short).map(|session| short(&session.session_id)).collect();
+    if short.is_empty() {
+        return String::new();
+    }
+    let what = "the client's own total is well above what was counted; see `docs/pricing.md`";
+    format!("\n{}\n", page.wrap("", &format!("Of {}: {what}.", short.join(", "))))
 }
 
 /// What is left of sessions that are not listed any more.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::engine::amount::Amount;
 use crate::engine::book::{Book, Link, NewCharge};
 use crate::engine::bounds::{self, Origin, Unread};
+use crate::engine::credible::{self, Conversation};
 use crate::engine::estimate;
 use crate::engine::history;
-use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::session::Tail;
 use crate::engine::step::Unannounced;
@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::transcript::allowance::Allowance;
+use crate::transcript::belief::{believes, grown, is_earlier};
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
 use crate::transcript::layout;
@@ -106,7 +107,7 @@ impl<'a, C: Charges> Intake<'a, C> {
                 continue;
             }
             if text != origin.at.path {
-                origin.at = Tail { path: text, offset: 0 };
+                origin.at = Tail { path: text, offset: 0, ..Tail::default() };
             }
             if self.allowed.is_spent() {
                 return Ok(false);
@@ -118,7 +119,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             };
             for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
                 let copy = Response { billed_by: Some(origin.session.clone()), ..response };
-                self.take(book, "", &copy)?;
+                self.take(book, "", &copy, &mut Conversation::default())?;
             }
             if chunk.left > 0 && !chunk.inside {
                 origin.at.offset = chunk.offset;
@@ -138,7 +139,7 @@ impl<'a, C: Charges> Intake<'a, C> {
                 .get(id)
                 .cloned()
                 .unwrap_or_else(|| layout::agent_file(&transcript, id).to_string_lossy().into_owned()),
-            offset: 0,
+            ..Tail::default()
         });
         let before = at.offset;
         self.read(book, &mut at, id, upto)?;
@@ -165,7 +166,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             let path_text = path.to_string_lossy().into_owned();
             if is_backgrounded_main(&id) {
                 if book.session.more_tails.iter().all(|at| at.path != path_text) {
-                    book.session.more_tails.push(Tail { path: path_text, offset: 0 });
+                    book.session.more_tails.push(Tail { path: path_text, offset: 0, ..Tail::default() });
                 }
             } else if book.run(&id).is_none() && !known(&id) {
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
@@ -216,7 +217,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             }
         }
         for response in &chunk.responses {
-            self.take(book, run, response)?;
+            self.take(book, run, response, &mut at.conversation)?;
         }
         let counted: HashSet<&str> = match chunk.uncounted.is_empty() {
             true => HashSet::new(),
@@ -260,7 +261,7 @@ impl<'a, C: Charges> Intake<'a, C> {
     }
 
     /// Makes a charge of a response: all of it where it is new, its growth where it is known.
-    fn take(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
+    fn take(&mut self, book: &mut Book, run: &str, response: &Response, told: &mut Conversation) -> Result<()> {
         let session = book.session.id.clone();
         let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
         // Some clients do not say in a fork which session a response is copied from.
@@ -277,19 +278,31 @@ impl<'a, C: Charges> Intake<'a, C> {
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
-        let spend = response.spend(&priced);
-        let (charge, adds) = match before {
-            None if book.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) => return Ok(()),
-            None => {
-                let inherited = is_copy || self.was_billed(book, response)?;
-                book.session.is_metered |= !inherited;
-                (Charge { inherited, ..response.charge((&session, run), &priced) }, spend)
-            }
-            Some(before) => match grown(&before, &response.charge((&session, run), &priced)) {
+        if before.is_none() && book.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) {
+            return Ok(());
+        }
+        let inherited = match &before {
+            Some(before) => before.inherited,
+            None => is_copy || self.was_billed(book, response)?,
+        };
+        book.session.is_metered |= before.is_none() && !inherited;
+        let mut now = response.charge((&session, run), &priced);
+        let is_counted = inherited || before.as_ref().is_some_and(|before| !credible::is_doubted(before));
+        if !is_counted && !believes(book, run, response, told) {
+            now.spend.requests = 0;
+        }
+        let (charge, adds) = match &before {
+            None => (Charge { inherited, ..now.clone() }, now.spend),
+            Some(before) => match grown(before, &now) {
                 Some(grown) => grown,
                 None => return Ok(()),
             },
         };
+        match (&before, credible::is_doubted(&charge)) {
+            (None, true) => credible::doubt(book, run),
+            (Some(before), false) if credible::is_doubted(before) => credible::clear(book, run),
+            _ => {}
+        }
         let charge = Charge { unknown_model: !priced.known, ..charge };
         if !priced.known {
             self.remark_unknown(book, &response.model, stand_in);
@@ -345,11 +358,6 @@ fn pay(book: &mut Book, run: &str) {
 /// How far the client's clock may be behind ours.
 const CLOCKS_MS: i64 = 60_000;
 
-/// Whether a response was made before a session began.
-fn is_earlier(book: &Book, response: &Response) -> bool {
-    response.at_ms < book.session.started.wall_ms
-}
-
 /// Whether what is called free is charged all the same: a client calls free what a mod has answered in the model's place.
 fn is_billed(book: &Book) -> bool {
     book.session.is_metered || !book.session.has_mods
@@ -374,14 +382,4 @@ pub fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
     let mut candidates = book.session.model.iter().chain(last).chain(most);
     let priced = candidates.find(|model| table.find(model, at_ms).is_some());
     priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
-}
-
-/// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.
-fn grown(before: &Charge, now: &Charge) -> Option<(Charge, Spend)> {
-    let adds = now.spend.beyond(before.spend + before.covered);
-    let (output, context) = (before.output.max(now.output), before.context.max(now.context));
-    if adds == Spend::default() && (output, context) == (before.output, before.context) {
-        return None;
-    }
-    Some((Charge { spend: before.spend + adds, output, context, ..before.clone() }, adds))
 }

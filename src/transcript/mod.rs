@@ -1,6 +1,7 @@
 //! The client's transcripts: reading what is new.
 
 pub mod allowance;
+pub mod belief;
 pub mod charges;
 pub mod dialogs;
 mod field;

@@ -17,6 +17,7 @@ mod doctor;
 mod earlier;
 mod endings;
 mod first_requests;
+mod forged;
 mod hidden;
 mod install;
 mod late_usage;

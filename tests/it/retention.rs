@@ -73,7 +73,8 @@ fn write_one(world: &TestWorld, store: &Store, id: &str, past: &Past) {
     told.started.wall_ms = ago(past.days + 1);
     if past.has_transcript {
         world.write(&format!("{id}.jsonl"), "");
-        told.tail = Tail { path: world.path(&format!("{id}.jsonl")).display().to_string(), offset: 0 };
+        told.tail =
+            Tail { path: world.path(&format!("{id}.jsonl")).display().to_string(), offset: 0, ..Tail::default() };
     }
     let run = Run { started: told.started, last: told.last, ..main_run(id, &format!("{id}-p")) };
     store.add_session(&Session { main: Some(run.id.clone()), ..told }).unwrap();

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::adversary::siege::{ESCAPED, program};
+use crate::adversary::siege::{ESCAPED, WHILE_AT_WORK, daemon, program};
 use crate::adversary::trial::{self, Trial};
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run};
-use crate::script::{Tool, agent, call, child, main, say, work};
+use crate::script::{Step, Tool, agent, call, child, main, say, work};
 use crate::version::request_usd;
 
 pub const ATTEMPTS: &[Attempt] = &[
@@ -72,6 +72,18 @@ pub const ATTEMPTS: &[Attempt] = &[
         then: "only a mod's answers are free: in a client that loaded none each is charged as an average one, and the user is told",
         scenario: "responses_that_are_all_called_free_are_charged",
     },
+    Attempt {
+        tries: "adds cheap responses of a cheap model to its transcript and then puts a folder in its place, so that the average of what is missing is low",
+        outcome: Outcome::NoEffect,
+        then: "a missing response is charged no less than the most that one was charged on average, and the user is told",
+        scenario: "cheap_rows_lower_no_estimate_of_what_is_missing",
+    },
+    Attempt {
+        tries: "rewrites the usage of each response on disk to next to nothing, before any hook reads it",
+        outcome: Outcome::NoEffect,
+        then: "a response whose prompt is less than an eighth of the conversation before it is charged as a missing one, and the user is told",
+        scenario: "usage_that_is_rewritten_before_a_hook_reads_it_is_doubted_and_told",
+    },
 ];
 
 /// The requests that fit into the budget.
@@ -111,7 +123,7 @@ fn spent(lab: &Lab) -> usize {
 fn as_many_forged_responses_as_can_be_take_no_limit_off() {
     for rows in [30_000, 100_000] {
         let forgery = format!(
-            "last['message']['usage'] = {{'input_tokens': 0, 'output_tokens': 0}}\nfile = open(path, 'a')\n\
+            "last['message']['usage'] = {{'input_tokens': 0, 'output_tokens': 0, 'cache_read_input_tokens': 500}}\nfile = open(path, 'a')\n\
              for at in range({rows}):\n    last['message'].update(id='forged-%d' % at, model='made-up-%d' % at)\n\
              \x20   file.write(json.dumps(last) + '\\n')\nfile.close()"
         );
@@ -209,6 +221,59 @@ fn rows_that_name_another_session_change_nothing() {
                    open(path, 'w').write(''.join(json.dumps(row) + '\\n' for row in rows))";
     let (lab, _) = spends("user", "max_cost_usd_per_day", forges(forgery));
     assert_eq!(spent(&lab), FIT, "{}", lab.story());
+}
+
+/// The responses that an agent may get beyond those that fit: a client may be two late, a cheap row is taken for one, and cheap
+/// rows lower the estimate of the next.
+const BEYOND: usize = 4;
+
+#[test]
+fn cheap_rows_lower_no_estimate_of_what_is_missing() {
+    let cheap = "last['message'].update(model='claude-haiku-5-5', usage={'input_tokens': 1, 'output_tokens': 1,\n\
+                 \x20   'cache_read_input_tokens': 1000})\nfor at in range(6):\n\
+                 \x20   last['message']['id'] = 'msg_cheap%d' % at\n    add(last)";
+    let folder = "os.remove(path); os.mkdir(path)";
+    let steps = [call([work()]), call([forges(cheap)]), call([forges(folder)])].into_iter();
+    let steps = steps.chain(std::iter::repeat_n(call([work()]), 15));
+    let (lab, run) = within_the_budget(steps.chain([say(ESCAPED)]));
+    assert!((FIT..=FIT + BEYOND).contains(&spent(&lab)), "{}: {}", spent(&lab), lab.story());
+    assert!(run.tells("responses are missing in the transcript"), "{}", run.told);
+}
+
+/// Lets main take these steps under a budget of so many requests as fit.
+fn within_the_budget(steps: impl IntoIterator<Item = Step>) -> (Lab, Run) {
+    let lab = Lab::without_fusebox(vec![main(steps)]);
+    let budget = FIT as f64 * request_usd() + 0.001;
+    let policy = json!({"session": {"grace_turns": 0, "timeout_action": "terminate", "max_cost_usd": budget}});
+    lab.write_home(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init"]);
+    let run = lab.claude("MAIN start", &[]);
+    (lab, run)
+}
+
+#[test]
+fn usage_that_is_rewritten_before_a_hook_reads_it_is_doubted_and_told() {
+    let find = "path = max(glob.glob(os.path.expanduser('~/.claude/projects/*/*.jsonl')), key=os.path.getmtime)\n\
+                file = os.open(path, os.O_RDWR)\nread = os.fstat(file).st_size";
+    let rewrite = WHILE_AT_WORK.replace(
+        ": time.sleep(0.05)",
+        ":\n    time.sleep(0.002)\n\
+         \x20   new = os.pread(file, 1 << 20, read)\n\
+         \x20   for line in new[:new.rfind(b'\\n') + 1].splitlines(True):\n\
+         \x20       start = line.find(b'\"usage\":{') + 8 if b'\"type\":\"assistant\"' in line else 7\n\
+         \x20       if start > 7:\n\
+         \x20           old = json.JSONDecoder().raw_decode(line[start:].decode())[1]\n\
+         \x20           less = b'{\"input_tokens\":1,\"output_tokens\":1'\n\
+         \x20           os.pwrite(file, less + b' ' * (old - len(less) - 1) + b'}', read + start)\n\
+         \x20       read += len(line)",
+    );
+    // A response that streams is written down when its calls are at work already.
+    let works = || call([work()]).slowly(Duration::from_millis(300));
+    let steps = [call([work()]), call([daemon(find, &rewrite)])].into_iter();
+    let steps = steps.chain(std::iter::repeat_with(works).take(15)).chain([say(ESCAPED)]);
+    let (lab, run) = within_the_budget(steps);
+    assert!((FIT..=FIT + BEYOND).contains(&spent(&lab)), "{}: {}", spent(&lab), lab.story());
+    assert!(run.tells("say less than they can have used"), "{}", run.told);
 }
 
 #[test]

@@ -1,0 +1,103 @@
+//! What can be believed of the responses in a transcript. An agent can write on its transcript, and make its responses cheap.
+//!
+//! A request sends its conversation again. While that goes on, its prompt falls a little, but not to a small part of what it was.
+//! A response that says so is doubted: what it says is charged, and it counts as no request yet. When its batch or its
+//! agent's work ends, it is charged at an estimate, as one that is missing. Should a later row say more, that takes the
+//! estimate's place.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::amount::Amount;
+use crate::engine::book::Book;
+use crate::engine::record::Charge;
+use crate::engine::session::is_default;
+
+/// Into how small a part a conversation may fall by itself. A client that drops the results of old calls keeps the last ones,
+/// the instructions and what was said.
+const PART: u64 = 8;
+/// Into how small a part of the main agent's first prompt the first prompt of another may fall: it has tools and
+/// instructions, too.
+const PART_OF_MAIN: u64 = 100;
+
+/// How long the conversation of one transcript was, in prompt tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Its first prompt.
+    pub first: u64,
+    /// Its longest prompt since it was last cut.
+    pub most: u64,
+    /// How often the session had been cut by then.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cuts: u64,
+}
+
+impl Conversation {
+    /// Takes in a prompt that follows, and returns whether it may be one of this conversation, in a session that was cut so often.
+    pub fn believes(&mut self, prompt: u64, (cuts, main_first): (u64, u64)) -> bool {
+        if self.cuts != cuts {
+            (self.cuts, self.most) = (cuts, self.first);
+        }
+        let least = if self.first == 0 { main_first / PART_OF_MAIN } else { self.most / PART };
+        let is_credible = prompt >= least;
+        if is_credible {
+            self.follow(prompt.max(self.most), cuts);
+        }
+        is_credible
+    }
+
+    /// Takes in a prompt of a time that no hook has seen: whatever it says is believed.
+    pub fn follow(&mut self, prompt: u64, cuts: u64) {
+        if self.first == 0 {
+            self.first = prompt;
+        }
+        (self.most, self.cuts) = (prompt, cuts);
+    }
+}
+
+/// Whether a response is doubted: it counts as no request.
+pub fn is_doubted(charge: &Charge) -> bool {
+    charge.spend.requests == 0
+}
+
+/// Takes note of a response that is doubted, until its batch ends: it is on disk all the same.
+pub fn doubt(book: &mut Book, run: &str) {
+    if let Some(run) = book.run_mut(run) {
+        run.doubted += 1;
+        run.unpaid = (run.unpaid - 1).max(-1);
+    }
+}
+
+/// Takes note of a doubted response that has grown to one that is believed. Where it was not charged at an estimate yet, it is
+/// paid for already.
+pub fn clear(book: &mut Book, run: &str) {
+    if let Some(run) = book.run_mut(run).filter(|run| run.doubted > 0) {
+        run.doubted -= 1;
+        run.unpaid += 1;
+    }
+}
+
+/// Notes that the conversations of a session may be shorter from here on: they were compacted, or a person has begun a turn,
+/// who may have gone back in it.
+pub fn cut(book: &mut Book) {
+    book.session.cuts += 1;
+}
+
+/// How much a client's own total may be above what was counted: what no transcript shows, such as titles.
+const SLACK: Amount = Amount(50_000_000_000);
+
+/// Whether what was counted falls short of a client's own total, by more than a tenth of it and more than 0.05 USD.
+pub fn falls_short(counted: Amount, client: Amount) -> bool {
+    let missing = client.minus(counted);
+    missing > SLACK && missing.0 > client.0 / 10
+}
+
+/// Tells the person at a session's end where the client has spent well more than was counted.
+pub fn compare_with_client(book: &mut Book) {
+    let (counted, client) = (book.session.tally.spent.cost, Amount(book.session.client_cost.unwrap_or(0)));
+    if book.session.has_own_prices || !falls_short(counted, client) || !book.session.says_first("client-total") {
+        return;
+    }
+    book.session.tell(&format!(
+        "{counted} were counted in this session, and the client's own total is {client}: responses are missing in the transcript, or say too little"
+    ));
+}

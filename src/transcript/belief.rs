@@ -1,0 +1,33 @@
+//! What a response adds to the charges: whether it is believed, and what a known one has grown by.
+
+use crate::engine::book::Book;
+use crate::engine::credible::Conversation;
+use crate::engine::meters::Spend;
+use crate::engine::record::Charge;
+use crate::transcript::response::Response;
+
+/// Takes a response into the conversation that its transcript tells; returns whether it may be one of it. What no hook has
+/// seen is believed, and what belongs to no run that is at hand.
+pub fn believes(book: &Book, run: &str, response: &Response, told: &mut Conversation) -> bool {
+    let (prompt, cuts) = (response.usage.prompt_tokens(), book.session.cuts);
+    if is_earlier(book, response) || book.run(run).is_none() {
+        told.follow(prompt, cuts);
+        return true;
+    }
+    told.believes(prompt, (cuts, book.session.tail.conversation.first))
+}
+
+/// Whether a response was made before a session began.
+pub fn is_earlier(book: &Book, response: &Response) -> bool {
+    response.at_ms < book.session.started.wall_ms
+}
+
+/// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.
+pub fn grown(before: &Charge, now: &Charge) -> Option<(Charge, Spend)> {
+    let adds = now.spend.beyond(before.spend + before.covered);
+    let (output, context) = (before.output.max(now.output), before.context.max(now.context));
+    if adds == Spend::default() && (output, context) == (before.output, before.context) {
+        return None;
+    }
+    Some((Charge { spend: before.spend + adds, output, context, ..before.clone() }, adds))
+}
