@@ -70,9 +70,9 @@ impl Outcome {
 }
 
 /// Answers an event; where the state turns out to be damaged, from a new one.
-fn answer(world: &World, deadline: &Deadline, input: &Input, bytes: &'static [u8]) -> Result<Outcome> {
+fn answer(world: &World, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
     if let Some(name) = EventName::parse(&input.hook_event_name) {
-        deadline.is_for(name, bytes);
+        deadline.is_for(name, input.results());
     }
     match respond(world, deadline, input, bytes) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => {

@@ -58,27 +58,27 @@ pub struct Input<'a> {
     stop_hook_active: bool,
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
     /// Returns the id of the main conversation where it goes on in the background, in a transcript of its own.
     pub fn backgrounded_main(&self) -> Option<&str> {
         let id = self.agent_id.as_deref().filter(|id| is_backgrounded_main(id));
         id.filter(|_| self.agent_type.as_deref().unwrap_or("").is_empty())
     }
 
-    /// Whether the result of some call of the batch holds these words.
-    pub fn batch_says(&self, words: &str) -> bool {
-        self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))
-    }
-
-    /// Whether the client itself has rejected every call of the batch.
-    pub fn batch_was_rejected(&self) -> bool {
-        let rejected = |call: &BatchCall| call.tool_response.is_some_and(|it| it.get().contains(REJECTED));
-        !self.tool_calls.is_empty() && self.tool_calls.iter().all(rejected)
+    /// Returns the results of the calls of a batch, as JSON.
+    pub fn results(&self) -> Vec<&'a str> {
+        self.tool_calls.iter().map(|call| call.tool_response.map_or("", RawValue::get)).collect()
     }
 }
 
-/// What stands in the result of a call that the client rejects: an unknown tool, an input that does not fit.
-const REJECTED: &str = "<tool_use_error>";
+/// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
+/// or a hook denies it. Where several hooks do, the client tells what the last one said.
+const NOT_MADE: [&str; 2] = ["\"<tool_use_error>", "\"PreToolUse:"];
+
+/// Whether a call was not made, by its result as JSON.
+pub fn was_not_made(result: &str) -> bool {
+    NOT_MADE.iter().any(|begins| result.starts_with(begins))
+}
 
 #[derive(Debug, Deserialize)]
 struct BatchCall<'a> {

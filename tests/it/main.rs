@@ -15,6 +15,7 @@ mod cost;
 mod diversions;
 mod doctor;
 mod endings;
+mod failing;
 mod first_requests;
 mod hidden;
 mod install;
