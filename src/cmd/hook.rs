@@ -99,7 +99,7 @@ pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) 
         (store, book) = open(world, &folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
-    schedule::mark(&mut event, &book);
+    schedule::mark(&mut event, input, &book);
     if let Some(answer) = given(&book, &event, input) {
         let rest = Some(Rest { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });

@@ -133,6 +133,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             dialogs::decline(book, run);
             book.session.crons.clone_from(crons);
             book.session.crons.truncate(bounds::CRONS);
+            book.session.schedules |= !crons.is_empty();
             end(book, run);
         }
         Kind::SessionStart { source } => start_session(book, source),
@@ -202,6 +203,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
         book.session.crons.truncate(bounds::CRONS);
+        book.session.schedules = true;
     }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
         run.task = Some(id.clone());

@@ -65,6 +65,11 @@ impl<'a> Input<'a> {
         id.filter(|_| self.agent_type.as_deref().unwrap_or("").is_empty())
     }
 
+    /// Returns the text of the prompt.
+    pub fn prompt(&self) -> &str {
+        self.prompt.as_deref().unwrap_or_default()
+    }
+
     /// Returns the results of the calls of a batch, as JSON.
     pub fn results(&self) -> Vec<&'a str> {
         self.tool_calls.iter().map(|call| call.tool_response.map_or("", RawValue::get)).collect()
@@ -301,12 +306,17 @@ pub fn notifications(text: &str) -> Vec<Notification> {
     found
 }
 
-/// How much of a prompt tells it from others, in characters: in its list of schedules the client cuts each after 1,000.
+/// How much of a prompt tells it from others, in units of UTF-16: in its list of schedules the client cuts each after 1,000.
 const TELLING: usize = 900;
 
 /// Hashes the start of a prompt, to recognise it again where the client has cut it.
 pub fn prompt_hash(text: &str) -> u64 {
-    hash(text.char_indices().nth(TELLING).map_or(text, |(end, _)| &text[..end]))
+    let mut units = 0;
+    let over = text.char_indices().find(|(_, letter)| {
+        units += letter.len_utf16();
+        units > TELLING
+    });
+    hash(over.map_or(text, |(end, _)| &text[..end]))
 }
 
 /// Hashes a text, to recognise it again.

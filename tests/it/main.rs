@@ -34,6 +34,7 @@ mod prolonged;
 mod replay;
 mod report;
 mod retention;
+mod schedules;
 mod setup;
 mod shared_state;
 mod sources;
