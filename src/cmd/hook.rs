@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{below, failing, first_requests, prune, schedule, settings, tasks, unseen, watch};
+use crate::live::{below, failing, first_requests, full, prune, schedule, settings, tasks, unseen, watch};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -105,7 +105,7 @@ pub fn respond(world: &World, deadline: &Deadline, input: &Input, bytes: &[u8]) 
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
     deadline.waits_for(Waits::Files);
-    book.held = below::held(world, &store, &mut book, input, &event, &guard)?;
+    book.held = below::held(world, &store, &mut book, input, &event, &guard)?.or_else(|| full::held(&mut book, &event));
     let (answer, watch) = take(world, &store, &mut book, (input, &event, judged))?;
     stamp(&mut book);
     store.save(&mut book)?;

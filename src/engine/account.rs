@@ -229,9 +229,8 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => release_spawn(book, &call.id),
         None => {}
     }
-    if let (Some(background), Some(run)) = (&outcome.background, book.run_mut(run)) {
-        run.background.push(Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
-        run.background.truncate(bounds::COMMANDS);
+    if let Some(background) = &outcome.background {
+        bounds::in_background(book, run, Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
     }
 }
 

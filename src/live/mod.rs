@@ -9,6 +9,7 @@ pub mod deadline;
 pub mod ending;
 pub mod failing;
 pub mod first_requests;
+pub mod full;
 pub mod hidden;
 pub mod load;
 pub mod orphans;
