@@ -14,7 +14,7 @@ use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
 use crate::live::{
-    below, failing, first_requests, home, prune, schedule, settings, skills, swapped, tasks, unseen, watch,
+    below, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks, unseen, watch,
 };
 use crate::processes;
 use crate::store::logbook;
@@ -72,9 +72,9 @@ impl Outcome {
 }
 
 /// Answers an event; where the state turns out to be damaged, from a new one.
-fn answer(world: &World, deadline: &Deadline, input: &Input, bytes: &'static [u8]) -> Result<Outcome> {
+fn answer(world: &World, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
     if let Some(name) = EventName::parse(&input.hook_event_name) {
-        deadline.is_for(name, bytes);
+        deadline.is_for(name, input.results());
     }
     let mut folder = store::folder(world)?;
     match respond(world, deadline, (input, bytes), &mut folder) {
@@ -106,7 +106,7 @@ fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &m
         (store, book) = open(world, folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
-    schedule::mark(&mut event, &book);
+    schedule::mark(&mut event, input, &book);
     swapped::look(&mut book, &event, input);
     if let Some(answer) = given(&book, &event, input) {
         let rest = Some(Rest { store, taken: None });
@@ -114,7 +114,8 @@ fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &m
     }
     deadline.waits_for(Waits::Files);
     let held = below::held(world, &store, &mut book, input, &event, &guard)?;
-    book.held = held.or_else(|| swapped::held(&book.session, &event));
+    let held = held.or_else(|| swapped::held(&book.session, &event));
+    book.held = held.or_else(|| full::held(&mut book, &event));
     unseen::look(&mut book, (input, &event), &guard);
     let (answer, watch) = take(world, &store, &mut book, (input, &event, judged), &guard)?;
     stamp(&mut book);

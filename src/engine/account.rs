@@ -145,6 +145,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             dialogs::decline(book, run);
             book.session.crons.clone_from(crons);
             book.session.crons.truncate(bounds::CRONS);
+            book.session.schedules |= !crons.is_empty();
             end(book, run);
         }
         Kind::SessionStart { source } => start_session(book, source),
@@ -217,6 +218,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
         book.session.crons.truncate(bounds::CRONS);
+        book.session.schedules = true;
     }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
         run.task = Some(id.clone());
@@ -244,9 +246,8 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => release_spawn(book, &call.id),
         None => {}
     }
-    if let (Some(background), Some(run)) = (&outcome.background, book.run_mut(run)) {
-        run.background.push(Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
-        run.background.truncate(bounds::COMMANDS);
+    if let Some(background) = &outcome.background {
+        bounds::in_background(book, run, Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
     }
 }
 

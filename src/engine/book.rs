@@ -12,6 +12,7 @@ use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 pub use crate::engine::record::NewCharge;
 use crate::engine::record::{Charge, Record};
+use crate::engine::reserve;
 pub use crate::engine::rulebook::Rulebook;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Reserve, Run, Session};
@@ -75,7 +76,8 @@ pub struct Book {
     pub unknown_first: Spend,
     /// What the requests of this event are taken for that no transcript shows.
     pub hidden: Hidden,
-    /// Why the prompt or call of this event is refused for settings that wait for a person, as the sentence to say.
+    /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
+    /// that is under way. The sentence to say.
     pub held: Option<String>,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
@@ -232,12 +234,10 @@ impl Book {
     /// Holds an estimate of a request in flight, in every scope that it is charged to.
     pub fn reserve(&mut self, held: &Reserve) {
         for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            let live = |other: &Reserve| held.at.wall_since(other.at) < RESERVE_LIVES_MS;
-            session.reserves.retain(|other| other.holder != held.holder && live(other));
-            session.reserves.push(held.clone());
+            reserve::hold(&mut session.reserves, held.clone(), RESERVE_LIVES_MS);
         }
         for pool in &mut self.pools {
-            pool.reserve(held.clone(), held.at, RESERVE_LIVES_MS);
+            pool.reserve(held.clone(), RESERVE_LIVES_MS);
         }
     }
 

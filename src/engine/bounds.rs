@@ -1,12 +1,33 @@
 //! How much is kept of what an agent can make more and more of. Every event loads and saves it, so all of it has a bound, and
-//! nothing that is over a bound is lost to a limit: it is folded into what counts for all.
+//! nothing that is over a bound is lost to a limit: it is folded into what counts for all, or no more of it is let through.
+//!
+//! | what | its bound | what is over it |
+//! |---|---|---|
+//! | models of a session, a run and a pool's period | [`MODELS`] | summed as [`OTHER_MODELS`] |
+//! | moments in a window of a rate; windows | [`MOMENTS`]; [`MODELS`] | the earliest go; one window for all others |
+//! | what is said once; what waits to be said | [`SAID`] a kind; [`NOTICES`] an event | is not said; is counted |
+//! | prompts of the schedule | [`CRONS`] | any prompt may be one of them |
+//! | commands in the background | [`COMMANDS`] | refused, or ended at once |
+//! | agents asked for | [`SPAWNS`] | refused |
+//! | estimates in flight, of sessions and pools | [`RESERVES`] | one sum |
+//! | open runs, and how far they were read | [`OPEN_RUNS`] | closed where they are over; at work, none is asked for |
+//! | unread transcripts; sessions forked from | [`UNREAD`]; [`SAID`] | calls are held back |
+//! | transcripts of main in the background | [`MORE_TAILS`] | read as those of unannounced agents |
+//! | calls of a batch in flight | 32 | filed one by one |
+//! | calls remembered for repetition; requests for a mean | 16; 5 | the earliest go |
+//!
+//! Warnings, trips that ask, grants, hooks and mods are as many as the rules and the settings files have, which are read up to a
+//! size. The sessions above one are as many as clients were started below each other.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::book::Book;
+use crate::engine::event::Background;
 use crate::engine::meters::Spend;
+use crate::engine::policy::Mode;
 use crate::engine::session::{Session, Tail, is_default};
 
 /// Models whose spend a scope keeps by name. What goes to further ones is summed as [`OTHER_MODELS`].
@@ -26,8 +47,18 @@ pub const SAID: usize = 64;
 pub const NOTICES: usize = 30;
 /// Prompts of the client's schedule that are known by their text. Where there are so many, any prompt may be one of them.
 pub const CRONS: usize = 1_000;
-/// Shell commands in the background that are ended with their run. Further ones are not known.
+/// Shell commands in the background that are ended with their run. While so many are at work no shell command is let through, and
+/// what a command that was let through before leaves in the background is ended at once.
 pub const COMMANDS: usize = 200;
+/// Agents that were asked for and have not begun. While there are so many, none is asked for.
+pub const SPAWNS: usize = 1_000;
+/// Holders of an estimate of requests in flight. What further ones hold is one sum, which lasts as long as anything is added to it.
+pub const RESERVES: usize = 1_000;
+/// Runs that events of other runs may touch. Beyond so many, those that are over and read to their ends are looked up at their own
+/// events alone, and no agent is asked for where as many are at work.
+pub const OPEN_RUNS: usize = 1_000;
+/// Transcripts of the main agent in the background. Further ones are read as those of agents that nobody has announced.
+pub const MORE_TAILS: usize = 100;
 /// Transcripts that are known to have unread rows. While one is known, no call is made.
 pub const UNREAD: usize = 16;
 /// Agents that are watched for more rows although nobody has announced them. Of further ones what is there is read when they are
@@ -35,6 +66,9 @@ pub const UNREAD: usize = 16;
 pub const OPEN_AGENTS: usize = 500;
 /// Agents that one event finds although no hook has announced them. The next ones are found by the next event.
 pub const FOUND_AGENTS: usize = 1_000;
+
+/// The longest that any list or map gets which is saved with a session or a run: a bound, and what is folded.
+pub const LARGEST: usize = 1_001;
 
 /// Returns the sum for a model: its own while there are few, else that of all others.
 pub fn of_model<'a>(models: &'a mut BTreeMap<String, Spend>, model: &str, is_priced: bool) -> &'a mut Spend {
@@ -75,6 +109,28 @@ pub fn is_others_of_one(name: &str) -> bool {
     name.strip_prefix(OTHER_MODELS).is_some_and(|rest| rest.starts_with(" of "))
 }
 
+/// Notes a shell command that runs on, so that it is ended with its run; one of too many is ended at once.
+pub fn in_background(book: &mut Book, run: &str, command: Background) {
+    let observes = book.session.mode == Mode::Observe;
+    let Some(of) = book.run_mut(run) else { return };
+    if of.background.len() < COMMANDS {
+        of.background.push(command);
+    } else if !observes {
+        book.session.tell(&format!(
+            "a shell command was ended, since its agent has {COMMANDS} others in the background: {}",
+            shown(&command.command)
+        ));
+        book.kills.push(command);
+    }
+}
+
+/// How much of a command is shown, in characters.
+const SHOWN: usize = 80;
+
+fn shown(command: &str) -> &str {
+    command.char_indices().nth(SHOWN).map_or(command, |(end, _)| &command[..end])
+}
+
 /// What is left of a transcript that one event could not take in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
@@ -111,6 +167,16 @@ impl Session {
     pub fn knows_price(&self, model: &str) -> bool {
         let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
         !self.said.iter().any(is_said) && (self.models.is_empty() || self.models.contains_key(model))
+    }
+
+    /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
+    pub fn reads_on(&mut self, path: &str) -> bool {
+        let is_known = self.more_tails.iter().any(|known| known.path == path);
+        let is_new = !is_known && self.more_tails.len() < MORE_TAILS;
+        if is_new {
+            self.more_tails.push(Tail { path: path.to_owned(), offset: 0, ..Tail::default() });
+        }
+        is_known || is_new
     }
 
     /// Notes what is left of a transcript.

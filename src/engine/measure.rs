@@ -17,7 +17,7 @@ use crate::engine::session::{Reserve, Run, Session, Status};
 use crate::engine::usage::ScopeUsage;
 
 /// A spawn whose agent never came stops counting after this.
-const SPAWN_LIVES_MS: u64 = 600_000;
+pub const SPAWN_LIVES_MS: u64 = 600_000;
 /// An agent without any event for so long is taken for ended: nobody has announced its end.
 const SILENCE_MS: u64 = 1_800_000;
 

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::amount::Amount;
 use crate::engine::bounds::{Unpriced, of_model};
-use crate::engine::event::Moment;
 use crate::engine::meters::{Periods, Spend};
 use crate::engine::policy::Scope;
 use crate::engine::rates::Windows;
+use crate::engine::reserve;
 use crate::engine::rules::{Models, Rules};
 use crate::engine::session::{Reserve, is_default};
 use crate::engine::verdict::Finding;
@@ -194,12 +194,11 @@ impl Pool {
     }
 
     /// Holds the estimate of a request in flight in place of the holder's last one.
-    pub fn reserve(&mut self, mut held: Reserve, now: Moment, lives_ms: u64) {
+    pub fn reserve(&mut self, mut held: Reserve, lives_ms: u64) {
         if held.spend.cost == Amount::ZERO {
             held.spend = self.mean(None);
         }
-        self.reserves.retain(|other| other.holder != held.holder && now.wall_since(other.at) < lives_ms);
-        self.reserves.push(held);
+        reserve::hold(&mut self.reserves, held, lives_ms);
         self.changed = true;
     }
 

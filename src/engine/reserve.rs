@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::bounds::RESERVES;
 use crate::engine::event::Moment;
 use crate::engine::meters::Spend;
 use crate::engine::session::is_default;
@@ -21,6 +22,19 @@ pub struct Reserve {
     /// What a first request may spend of which nothing is known but its prompt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub first: Spend,
+}
+
+/// Holds an estimate in place of the holder's last one. Those of too many holders are one sum, of no holder's.
+pub fn hold(reserves: &mut Vec<Reserve>, held: Reserve, lives_ms: u64) {
+    reserves.retain(|other| other.holder != held.holder && held.at.wall_since(other.at) < lives_ms);
+    if reserves.len() < RESERVES {
+        reserves.push(held);
+        return;
+    }
+    let at = reserves.iter().position(|other| other.holder.is_empty());
+    let others = at.map(|at| reserves.remove(at)).unwrap_or_default();
+    let (spend, first) = (others.spend + held.spend, others.first + held.first);
+    reserves.push(Reserve { holder: String::new(), spend, first, ..held });
 }
 
 impl Reserve {

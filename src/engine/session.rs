@@ -337,6 +337,9 @@ pub struct Session {
     /// Hashes of prompts that the client's schedule sends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crons: Vec<u64>,
+    /// Whether it has ever scheduled a prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub schedules: bool,
     /// Sentences to show the user at the next event that can.
     #[serde(default, skip_serializing_if = "is_default")]
     pub notices: Vec<String>,

@@ -73,7 +73,8 @@ struct Shared {
     waits: AtomicU8,
     /// Milliseconds after the beginning.
     due_ms: AtomicU64,
-    event: OnceLock<(EventName, &'static [u8])>,
+    /// The event, and the results of its batch.
+    event: OnceLock<(EventName, Vec<&'static str>)>,
 }
 
 impl Deadline {
@@ -97,9 +98,9 @@ impl Deadline {
         deadline
     }
 
-    /// Says which event is answered, and its input.
-    pub fn is_for(&self, event: EventName, input: &'static [u8]) {
-        let _once = self.0.event.set((event, input));
+    /// Says which event is answered, and the results of its batch.
+    pub fn is_for(&self, event: EventName, results: Vec<&'static str>) {
+        let _once = self.0.event.set((event, results));
         if self.0.due_ms.load(Acquire) != u64::MAX {
             self.0.due_ms.store(ours(event.timeout_s()), Release);
         }
@@ -187,8 +188,9 @@ impl Shared {
     fn answer(&self, world: &World) {
         let waits = WAITS[usize::from(self.waits.load(Relaxed)) % WAITS.len()];
         // What cannot be read in time may be a tool call.
-        let (event, input) = self.event.get().copied().unwrap_or((EventName::PreToolUse, &[]));
-        world.answer_in_pieces(failing::late(event, input, waits));
+        let known = self.event.get().map(|(event, results)| (*event, results.as_slice()));
+        let (event, results) = known.unwrap_or((EventName::PreToolUse, &[]));
+        world.answer_in_pieces(failing::late(event, results, waits));
         world.end();
     }
 }
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn a_command_that_judges_has_the_clients_time_and_what_follows_it_ours() {
         let (world, deadline) = (World::real(), Deadline::never(&World::real()));
-        deadline.is_for(EventName::Stop, b"{}");
+        deadline.is_for(EventName::Stop, Vec::new());
         assert_eq!(deadline.0.due_ms.load(Acquire), u64::MAX, "what never ends is not begun");
         deadline.0.due_ms.store(ours(ORDINARY_S), Release);
         let meanwhile = deadline.while_judging(&world, || deadline.0.due_ms.load(Acquire));

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::store;
 use crate::store::{health, logbook};
 use crate::wire::events::EventName;
-use crate::wire::input::{self, Input, Unreadable};
+use crate::wire::input::{self, Input, Unreadable, was_not_made};
 use crate::world::World;
 
 /// Answers to input that is no event; it is written down.
@@ -42,36 +42,46 @@ pub fn begin_anew(world: &World, folder: &Path, input: &Input, cause: &Error) ->
     Ok(())
 }
 
-/// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended, and an
-/// agent whose calls were refused is ended with their batch: what it would ask for next could not be counted. So it is with a
-/// state that only a newer version can read: an agent can write that.
+/// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended. What an agent
+/// would ask for next could not be counted, so its turn ends with the first batch of which nothing was let through, and no hook
+/// prolongs it. So it is with a state that only a newer version can read: an agent can write that.
 pub fn state(world: &World, input: &Input, cause: &Error) -> String {
     note(world, &input.session_id, &cause.to_string());
     let name = EventName::parse(&input.hook_event_name);
     let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
     let reason = format!("{CANNOT}, so this is refused while the cause lasts: {cause}{advice}");
-    // Calls that the client itself rejects ask no hook before, so nothing has refused them.
-    let was_refused = input.batch_says(CANNOT) || input.batch_was_rejected();
-    if name == Some(EventName::PostToolBatch) && was_refused {
+    if name.is_some_and(|name| ends(name, &input.results())) {
         return serde_json::json!({"continue": false, "stopReason": reason, "systemMessage": reason}).to_string();
     }
     refusal(name, &reason).unwrap_or_default()
 }
 
+/// Whether the agent's turn ends with an event at which nothing can be checked: a batch of calls that were refused or not made,
+/// and any end of a turn, since a hook could prolong that.
+fn ends(event: EventName, results: &[&str]) -> bool {
+    let was_refused = |result: &&str| bytes::find(CANNOT.as_bytes(), result.as_bytes()).is_some();
+    match event {
+        EventName::PostToolBatch => {
+            results.iter().any(was_refused) || !results.is_empty() && results.iter().all(|result| was_not_made(result))
+        }
+        EventName::Stop | EventName::SubagentStop => true,
+        _ => false,
+    }
+}
+
 /// The pieces of an answer: static, so that writing them takes nothing that could be missing.
 pub type Pieces = [&'static str; 5];
 
-/// Words the answer to an event that nothing else has answered in time, in pieces that were laid out beforehand. An agent whose
-/// calls were refused like this is ended with their batch.
-pub fn late(event: EventName, input: &[u8], waits: &'static str) -> Pieces {
-    let refused = || bytes::find(CANNOT.as_bytes(), input).is_some();
+/// Words the answer to an event that nothing else has answered in time, in pieces that were laid out beforehand: the same as where
+/// the state fails. `results` are those of a batch.
+pub fn late(event: EventName, results: &[&str], waits: &'static str) -> Pieces {
     let (head, tail) = match event {
         EventName::PreToolUse => (
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
             r#""}}"#,
         ),
         EventName::UserPromptSubmit | EventName::ConfigChange => (r#"{"decision":"block","reason":""#, r#""}"#),
-        EventName::PostToolBatch if refused() => (r#"{"continue":false,"stopReason":""#, r#""}"#),
+        _ if ends(event, results) => (r#"{"continue":false,"stopReason":""#, r#""}"#),
         EventName::SessionStart => (r#"{"systemMessage":""#, r#""}"#),
         _ => return Pieces::default(),
     };
@@ -136,18 +146,30 @@ mod tests {
 
     #[test]
     fn late_answers_are_json_and_refuse_what_can_be_refused() {
-        let refused_before = format!(r#"{{"tool_calls":[{{"tool_response":"{CANNOT}, …"}}]}}"#);
-        for (row, waits) in EVENTS.iter().flat_map(|row| WAITS.map(|waits| (row, waits))) {
-            for input in ["{}", &refused_before] {
-                let text = late(row.event, input.as_bytes(), waits).concat();
+        let refused = format!(r#""PreToolUse:Bash hook error: {CANNOT}, …""#);
+        let (rejected, denied, done) =
+            (r#""<tool_use_error>No such tool""#, r#""PreToolUse:Bash hook error: no""#, r#""done""#);
+        for (results, ends_batch) in [
+            (vec![], false),
+            (vec![done], false),
+            (vec![refused.as_str()], true),
+            (vec![done, &refused], true),
+            (vec![rejected, denied], true),
+            (vec![rejected, done], false),
+        ] {
+            for (row, waits) in EVENTS.iter().flat_map(|row| WAITS.map(|waits| (row, waits))) {
+                let text = late(row.event, &results, waits).concat();
+                let ends = match row.event {
+                    EventName::PostToolBatch => ends_batch,
+                    event => matches!(event, EventName::Stop | EventName::SubagentStop),
+                };
                 if text.is_empty() {
-                    assert!(!is_refused(row.event), "{}", row.name);
+                    assert!(!is_refused(row.event) && !ends, "{} {results:?}", row.name);
                     continue;
                 }
                 let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
                 let deny = &answer["hookSpecificOutput"]["permissionDecision"];
                 let refuses = deny == "deny" || answer["decision"] == "block" || answer["continue"] == false;
-                let ends = row.event == EventName::PostToolBatch && input != "{}";
                 assert_eq!(refuses, is_refused(row.event) || ends, "{text}");
                 assert!(text.contains(CANNOT) && text.contains(waits), "{text}");
             }

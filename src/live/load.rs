@@ -375,9 +375,8 @@ pub fn session(
     }
     if let Some(id) = input.backgrounded_main() {
         let path = layout::agent_file(Path::new(&session.tail.path), id).to_string_lossy().into_owned();
-        if session.more_tails.iter().all(|known| known.path != path) {
-            session.more_tails.push(Tail { path, offset: 0, ..Tail::default() });
-        }
+        // One of too many is found in its folder.
+        let _is_read = session.reads_on(&path);
     }
     Ok(session)
 }

@@ -10,6 +10,7 @@ pub mod earlier;
 pub mod ending;
 pub mod failing;
 pub mod first_requests;
+pub mod full;
 pub mod hidden;
 pub mod home;
 pub mod load;

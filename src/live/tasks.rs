@@ -1,7 +1,7 @@
 //! The ending of shell commands that outlive their run. What is ended is proved to be the task by what the client gave it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::engine::event::{Background, Moment};
 use crate::engine::session::Process;
@@ -42,6 +42,26 @@ pub fn end(client: Process, task: &Background) -> bool {
     nearest.is_some_and(|(pid, start)| processes::end_group(pid, || is_still(pid, start) && runs(pid, &task.command)))
 }
 
+/// Forgets the commands that no shell of the client's runs any more.
+pub fn forget_gone(client: Process, background: &mut Vec<Background>) {
+    if !processes::is_at_work(client.pid, client.start, client.ns) {
+        return;
+    }
+    let of_shells = processes::leaders_below(client.pid).map(|(pid, _)| (pid, files_of(pid)));
+    let shells: Vec<(u32, Vec<PathBuf>)> = of_shells.collect();
+    background.retain(|task| {
+        shells.iter().any(|(pid, files)| match files.as_slice() {
+            [] => runs(*pid, &task.command),
+            files => files.iter().any(|file| is_file_of(file, &task.task)),
+        })
+    });
+}
+
+/// Returns the files that the client keeps for tasks, as far as a process writes to them.
+fn files_of(pid: u32) -> Vec<PathBuf> {
+    outputs(pid).filter(|path| is_task_file(path)).collect()
+}
+
 /// A shell that a client runs a command in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shell {
@@ -78,21 +98,23 @@ pub fn end_shell(client: Process, shell: Shell, commands: &[String]) -> bool {
 
 /// Whether a process writes to the file that the client keeps for a task.
 pub fn writes_to(pid: u32, task: &str) -> bool {
-    let file = format!("{task}.output");
-    !task.is_empty()
-        && outputs(pid).any(|path| is_task_file(&path) && path.file_name().is_some_and(|name| *name == *file))
+    files_of(pid).iter().any(|path| is_file_of(path, task))
+}
+
+fn is_file_of(path: &Path, task: &str) -> bool {
+    !task.is_empty() && path.file_name().is_some_and(|name| *name == *format!("{task}.output"))
 }
 
 /// Whether a process writes to a file that the client keeps for a task: whichever it is.
 fn has_another_file(pid: u32) -> bool {
-    outputs(pid).any(|path| is_task_file(&path))
+    !files_of(pid).is_empty()
 }
 
 fn is_task_file(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with("tasks"))
 }
 
-fn outputs(pid: u32) -> impl Iterator<Item = std::path::PathBuf> {
+fn outputs(pid: u32) -> impl Iterator<Item = PathBuf> {
     [1, 2].into_iter().filter_map(move |fd| fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok())
 }
 

@@ -1,8 +1,11 @@
 //! Loading and saving what an event touches: the session, its runs, its calls, its charges.
 
+use std::collections::BTreeSet;
+
 use rusqlite::params;
 
 use crate::engine::book::{Book, CallRecord};
+use crate::engine::bounds::OPEN_RUNS;
 use crate::engine::event::Moment;
 use crate::engine::record::{Charge, Record};
 use crate::engine::session::{Run, Session, Status};
@@ -101,6 +104,7 @@ impl Store {
                 _ => {}
             }
         }
+        self.close_some(book)?;
         for run in book.changed_runs().filter(|run| book.was_opened(&run.id)) {
             self.list_run(run)?;
         }
@@ -125,6 +129,24 @@ impl Store {
         self.save_shared(book)?;
         self.put(&format!("s/{}", book.session.id), &book.session)?;
         book.unpack();
+        Ok(())
+    }
+
+    /// Closes the earliest of too many open runs that are over and read to their ends: they are looked up at their own events alone.
+    fn close_some(&self, book: &mut Book) -> Result<()> {
+        let session = &book.session;
+        let over = session.open.len().saturating_sub(OPEN_RUNS);
+        let is_settled = |id: &&String| session.read.get(*id) == Some(&None);
+        let closed: BTreeSet<String> = session.open.iter().filter(is_settled).take(over).cloned().collect();
+        if closed.is_empty() {
+            return Ok(());
+        }
+        for id in &closed {
+            let kept = if book.run(id).is_some() { None } else { self.run(&book.session.id, id)? };
+            self.keep_name(book.run(id).or(kept.as_ref()))?;
+            book.session.read.remove(id);
+        }
+        book.session.open.retain(|id| !closed.contains(id));
         Ok(())
     }
 

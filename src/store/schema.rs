@@ -48,9 +48,10 @@ pub fn migrate(conn: &Connection) -> Result<()> {
             "a newer version of fusebox has written the state (schema {done}, known here: {})",
             MIGRATIONS.len()
         );
-        return Err(Error::failed(what)
-            .of_kind(ErrorKind::TooNew)
-            .hint("install that version again, or set FUSEBOX_HOME to another folder"));
+        let path = conn.path().unwrap_or("state.db");
+        return Err(Error::failed(what).of_kind(ErrorKind::TooNew).hint(format!(
+            "install that version again; where none was, move `{path}` away, and what sessions spent is counted again"
+        )));
     }
     for step in MIGRATIONS.iter().skip(done as usize) {
         conn.execute_batch(step)?;

@@ -164,11 +164,10 @@ impl<'a, C: Charges> Intake<'a, C> {
                 break;
             }
             let path_text = path.to_string_lossy().into_owned();
-            if is_backgrounded_main(&id) {
-                if book.session.more_tails.iter().all(|at| at.path != path_text) {
-                    book.session.more_tails.push(Tail { path: path_text, offset: 0, ..Tail::default() });
-                }
-            } else if book.run(&id).is_none() && !known(&id) {
+            if is_backgrounded_main(&id) && book.session.reads_on(&path_text) {
+                continue;
+            }
+            if book.run(&id).is_none() && !known(&id) {
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
                 let link = link(&path).unwrap_or_default();
                 self.paths.insert(id.clone(), path_text.clone());

@@ -1,4 +1,4 @@
-//! Whether the client's own schedule has sent a prompt: it writes a row about that before the prompt's hook runs.
+//! Whether the client's own schedule has sent a prompt: it writes a row about that, at times before the prompt's hook runs.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -23,8 +23,17 @@ struct Row<'a> {
     prompt: Cow<'a, str>,
 }
 
-/// Whether a transcript has such a row at its end, after `offset`, for a prompt that `is_it` knows.
-pub fn has_fired(path: &Path, offset: u64, is_it: impl Fn(&str) -> bool) -> io::Result<bool> {
+/// How much of the prompt the client writes into the row, in units of UTF-16.
+const SHOWN: usize = 200;
+
+/// Whether a row's prompt is this one, or the start of it.
+fn is_of(row: &Row, prompt: &str) -> bool {
+    let is_cut = row.prompt.encode_utf16().count() >= SHOWN;
+    if is_cut { prompt.starts_with(&*row.prompt) } else { prompt == row.prompt }
+}
+
+/// Whether a transcript has such a row of a prompt at its end, after `offset`.
+pub fn has_fired(path: &Path, offset: u64, prompt: &str) -> io::Result<bool> {
     let (mut file, length) = open(path)?;
     let from = offset.max(length.saturating_sub(REACH));
     file.seek(SeekFrom::Start(from))?;
@@ -32,7 +41,7 @@ pub fn has_fired(path: &Path, offset: u64, is_it: impl Fn(&str) -> bool) -> io::
     file.take(REACH).read_to_end(&mut end)?;
     let lines = end.split(|byte| *byte == b'\n').filter(|line| bytes::find(KIND.as_bytes(), line).is_some());
     let mut rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
-    Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND && is_it(&row.prompt)))
+    Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND && is_of(&row, prompt)))
 }
 
 #[cfg(test)]
@@ -53,9 +62,11 @@ mod tests {
         ] {
             let _before = std::fs::remove_file(&path);
             crate::files::write_new(&path, 0o600, &text).unwrap();
-            assert_eq!(has_fired(&path, offset, |prompt| prompt == "/loop").unwrap(), fired, "{text:.200}");
-            assert!(!has_fired(&path, offset, |prompt| prompt == "a person's").unwrap(), "{text:.200}");
+            assert_eq!(has_fired(&path, offset, "/loop").unwrap(), fired, "{text:.200}");
+            for other in ["a person's", "/loop more", "/loo", ""] {
+                assert!(!has_fired(&path, offset, other).unwrap(), "{other} {text:.200}");
+            }
         }
-        assert!(has_fired(&folder.path().join("none"), 0, |_| true).is_err());
+        assert!(has_fired(&folder.path().join("none"), 0, "/loop").is_err());
     }
 }

@@ -58,7 +58,7 @@ pub struct Input<'a> {
     stop_hook_active: bool,
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
     /// Returns the id of the main conversation where it goes on in the background, in a transcript of its own.
     pub fn backgrounded_main(&self) -> Option<&str> {
         let id = self.agent_id.as_deref().filter(|id| is_backgrounded_main(id));
@@ -67,23 +67,28 @@ impl Input<'_> {
 
     /// Returns the name of the command or skill that the prompt begins with.
     pub fn slash_command(&self) -> Option<&str> {
-        self.prompt.as_deref()?.strip_prefix('/')?.split_whitespace().next()
+        self.prompt().strip_prefix('/')?.split_whitespace().next()
     }
 
-    /// Whether the result of some call of the batch holds these words.
-    pub fn batch_says(&self, words: &str) -> bool {
-        self.tool_calls.iter().filter_map(|call| call.tool_response).any(|result| result.get().contains(words))
+    /// Returns the text of the prompt.
+    pub fn prompt(&self) -> &str {
+        self.prompt.as_deref().unwrap_or_default()
     }
 
-    /// Whether the client itself has rejected every call of the batch.
-    pub fn batch_was_rejected(&self) -> bool {
-        let rejected = |call: &BatchCall| call.tool_response.is_some_and(|it| it.get().contains(REJECTED));
-        !self.tool_calls.is_empty() && self.tool_calls.iter().all(rejected)
+    /// Returns the results of the calls of a batch, as JSON.
+    pub fn results(&self) -> Vec<&'a str> {
+        self.tool_calls.iter().map(|call| call.tool_response.map_or("", RawValue::get)).collect()
     }
 }
 
-/// What stands in the result of a call that the client rejects: an unknown tool, an input that does not fit.
-const REJECTED: &str = "<tool_use_error>";
+/// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
+/// or a hook denies it. Where several hooks do, the client tells what the last one said.
+const NOT_MADE: [&str; 2] = ["\"<tool_use_error>", "\"PreToolUse:"];
+
+/// Whether a call was not made, by its result as JSON.
+pub fn was_not_made(result: &str) -> bool {
+    NOT_MADE.iter().any(|begins| result.starts_with(begins))
+}
 
 #[derive(Debug, Deserialize)]
 struct BatchCall<'a> {
@@ -305,12 +310,17 @@ pub fn notifications(text: &str) -> Vec<Notification> {
     found
 }
 
-/// How much of a prompt tells it from others, in characters: in its list of schedules the client cuts each after 1,000.
+/// How much of a prompt tells it from others, in units of UTF-16: in its list of schedules the client cuts each after 1,000.
 const TELLING: usize = 900;
 
 /// Hashes the start of a prompt, to recognise it again where the client has cut it.
 pub fn prompt_hash(text: &str) -> u64 {
-    hash(text.char_indices().nth(TELLING).map_or(text, |(end, _)| &text[..end]))
+    let mut units = 0;
+    let over = text.char_indices().find(|(_, letter)| {
+        units += letter.len_utf16();
+        units > TELLING
+    });
+    hash(over.map_or(text, |(end, _)| &text[..end]))
 }
 
 /// Hashes a text, to recognise it again.

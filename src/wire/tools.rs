@@ -156,7 +156,8 @@ pub fn starts_client(tool: &str, input: Option<&RawValue>, guard: &Guard) -> boo
     named.and_then(|input| command(Some(input))).is_some_and(|command| guard.starts_client(&command))
 }
 
-fn runs_shell(tool: &str) -> bool {
+/// Whether a tool runs a shell command.
+pub fn runs_shell(tool: &str) -> bool {
     let shell = |does: &Does| matches!(does, Does::RunsShell(_) | Does::Watches(_));
     TOOLS.iter().any(|(name, does)| *name == tool && shell(does))
 }

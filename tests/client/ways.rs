@@ -97,6 +97,12 @@ fn a_schedules_prompts_use_the_runs_requests() {
     scheduled("say hello");
 }
 
+/// The client cuts such a prompt in its list of schedules at a stop.
+#[test]
+fn a_schedules_long_prompts_use_the_runs_requests() {
+    scheduled(&format!("say hello {}", "and hello ".repeat(150)));
+}
+
 #[test]
 fn an_autonomous_loops_prompts_use_the_runs_requests() {
     scheduled("<<autonomous-loop>>");

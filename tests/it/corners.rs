@@ -56,9 +56,9 @@ fn what_was_reserved_before_a_boot_holds_nothing_back() {
         at,
         ..Reserve::default()
     };
-    pool.reserve(held("dead", at(0, 1000, 1)), at(0, 1000, 1), 600_000);
+    pool.reserve(held("dead", at(0, 1000, 1)), 600_000);
     let later = at(86_400_000 * 30, 5_000_000, 2);
-    pool.reserve(held("new", later), later, 600_000);
+    pool.reserve(held("new", later), 600_000);
     assert_eq!(pool.reserves.len(), 1, "{:?}", pool.reserves);
 }
 

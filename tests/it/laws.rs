@@ -3,6 +3,7 @@
 
 mod client;
 mod counting;
+mod growth;
 mod scripts;
 mod truth;
 mod way;

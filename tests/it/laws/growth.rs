@@ -1,0 +1,340 @@
+//! Nothing that is saved grows without a bound: what grows with anything that an agent does again and again stands in a table of bounds,
+//! and is no longer than that after a long and hostile history.
+
+use std::collections::BTreeMap;
+
+use fusebox::engine::amount::Amount;
+use fusebox::engine::book::{NewCharge, Rulebook};
+use fusebox::engine::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVES, SPAWNS};
+use fusebox::engine::event::{
+    Agent, Background, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints,
+};
+use fusebox::engine::meters::Spend;
+use fusebox::engine::policy::{Action, Scope};
+use fusebox::engine::record::Charge;
+use fusebox::engine::rules::Rules;
+use fusebox::engine::session::Session;
+use fusebox::engine::step::step;
+use fusebox::limits;
+use fusebox::live::{full, load};
+use fusebox::store::Store;
+use fusebox::world::World;
+use serde_json::Value;
+
+use crate::laws::scripts::Case;
+use crate::world::in_long_form;
+
+/// How often each thing is done in the long form: more often than the largest bound.
+const TIMES: usize = LARGEST + 200;
+/// How often in the short form: enough to see what grows.
+const SOME: usize = 40;
+/// What may grow with the times that something is done, and how long it gets. All else that is saved is shorter than [`SOME`].
+const BOUNDS: [(&str, usize); 12] = [
+    ("session.spawns", SPAWNS),
+    ("session.reserves", RESERVES + 1),
+    ("session.crons", CRONS),
+    ("session.open", OPEN_RUNS),
+    ("session.read", OPEN_RUNS),
+    ("session.models", MODELS + 1),
+    ("session.said", LARGEST),
+    ("session.at_work.[].models", MODELS + 1),
+    ("session.at_work.[].background", COMMANDS),
+    ("session.at_work.[].calls", 33),
+    ("run.models", MODELS + 1),
+    ("run.background", COMMANDS),
+];
+/// 2026-11-20 10:00 UTC.
+const BEGAN_MS: i64 = 1_795_168_800_000;
+
+/// Subagents may make one call.
+struct Policy(Rules);
+
+impl Rulebook for Policy {
+    fn main(&self) -> Rules {
+        Rules::default()
+    }
+    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+        self.0.clone()
+    }
+    fn discipline(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// One thing that an agent can do again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    Spawns,
+    Messages,
+    AgentsEnded,
+    AgentsThatFail,
+    Commands,
+    CommandsSideBySide,
+    Watches,
+    Schedules,
+    Crons,
+    Prompts,
+    Notifications,
+    Calls,
+    Batches,
+    Tasks,
+    Unknown,
+    Models,
+}
+
+const DEEDS: [Deed; 16] = [
+    Deed::Spawns,
+    Deed::Messages,
+    Deed::AgentsEnded,
+    Deed::AgentsThatFail,
+    Deed::Commands,
+    Deed::CommandsSideBySide,
+    Deed::Watches,
+    Deed::Schedules,
+    Deed::Crons,
+    Deed::Prompts,
+    Deed::Notifications,
+    Deed::Calls,
+    Deed::Batches,
+    Deed::Tasks,
+    Deed::Unknown,
+    Deed::Models,
+];
+
+fn call(id: &str, tool: &str, intent: Intent) -> Call {
+    Call { id: id.to_owned(), tool: tool.to_owned(), intent, prints: Prints::default() }
+}
+
+fn ran_on(id: &str) -> Outcome {
+    let task = format!("b{id}");
+    let background = Background {
+        task,
+        command: "sleep 60".to_owned(),
+        timed_out: false,
+        began: Moment::default(),
+        told: Moment::default(),
+    };
+    Outcome { background: Some(background), ..Outcome::default() }
+}
+
+impl Deed {
+    /// The events of one time: whose they are (nobody's name is the main agent's), and what happens.
+    fn events(self, number: usize) -> Vec<(String, Kind)> {
+        let id = format!("{self:?}-{number}");
+        let wait = Intent::Wait { timeout_ms: 1 };
+        let of_main = |kind| (String::new(), kind);
+        let of_agent = |kind| (id.clone(), kind);
+        let spawn =
+            Intent::Spawn { agent_type: "worker".to_owned(), name: Some(id.clone()), prompt: "work".to_owned() };
+        match self {
+            Deed::Spawns => vec![of_main(Kind::ToolRequested(call(&id, "Agent", spawn)))],
+            Deed::Messages => {
+                let to = format!("{:?}-{number}", Deed::AgentsEnded);
+                vec![of_main(Kind::ToolRequested(call(&id, "SendMessage", Intent::Message { to })))]
+            }
+            Deed::AgentsEnded => {
+                vec![of_agent(Kind::SubagentStarted), of_agent(Kind::SubagentEnded(Ending::default()))]
+            }
+            Deed::AgentsThatFail => {
+                let calls = [0, 1].map(|at| Kind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
+                let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false };
+                let prompt = Kind::Prompt { text_hash: 1, notifications: vec![notification], by_machine: false };
+                [Kind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(prompt)]).collect()
+            }
+            Deed::Commands => {
+                let call = call(&id, "Bash", wait);
+                vec![of_main(Kind::ToolRequested(call.clone())), of_main(Kind::ToolEnded(call, ran_on(&id)))]
+            }
+            Deed::CommandsSideBySide => vec![of_main(Kind::ToolEnded(call(&id, "Bash", wait), ran_on(&id)))],
+            Deed::Watches => vec![of_main(Kind::ToolEnded(call(&id, "Monitor", wait), ran_on(&id)))],
+            Deed::Schedules => {
+                let intent = Intent::Schedules { prompt: number as u64 };
+                vec![of_main(Kind::ToolRequested(call(&id, "CronCreate", intent)))]
+            }
+            Deed::Crons => {
+                let crons = (0..number as u64).collect();
+                vec![of_main(Kind::Stopped { ending: Ending::default(), crons })]
+            }
+            Deed::Prompts => {
+                let prompt = Kind::Prompt { text_hash: number as u64, notifications: Vec::new(), by_machine: false };
+                vec![of_main(prompt), of_main(Kind::ToolRequested(call(&id, "Read", Intent::Plain)))]
+            }
+            Deed::Notifications => {
+                let one = |at| Notification {
+                    task: format!("{id}-{at}"),
+                    tool_use_id: Some(id.clone()),
+                    is_line: at % 2 == 0,
+                };
+                let notifications = (0..3).map(one).collect();
+                vec![of_main(Kind::Prompt { text_hash: 2, notifications, by_machine: false })]
+            }
+            Deed::Calls => vec![of_main(Kind::ToolRequested(call(&id, "Read", Intent::Plain)))],
+            Deed::Batches => {
+                let calls = (0..3).map(|at| call(&format!("{id}-{at}"), "Read", Intent::Plain)).collect();
+                vec![of_main(Kind::BatchEnded(calls))]
+            }
+            Deed::Tasks => vec![of_main(Kind::ToolRequested(call(&id, "TaskUpdate", Intent::Task { id: id.clone() })))],
+            Deed::Unknown => vec![of_main(Kind::Other(id.clone()))],
+            Deed::Models => vec![of_main(Kind::PermissionRequested)],
+        }
+    }
+}
+
+/// A response of a model that nobody knows.
+fn made_up(number: usize, run: &str) -> NewCharge {
+    let adds = Spend { requests: 1, tokens: 1, cache_reads: 0, cost: Amount(1) };
+    let charge = Charge {
+        session: "s".to_owned(),
+        run: run.to_owned(),
+        message: format!("m{number}"),
+        model: format!("made-up-{number}"),
+        at_ms: BEGAN_MS,
+        spend: adds,
+        ..Charge::default()
+    };
+    NewCharge { charge, adds, replay_price: (0, 0) }
+}
+
+/// A session that is at work, and where it stands in time.
+struct History {
+    store: Store,
+    policy: Policy,
+    now: u64,
+    prompts: usize,
+    _folder: tempfile::TempDir,
+}
+
+impl History {
+    fn new() -> History {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_for(folder.path(), None).unwrap();
+        store.begin().unwrap();
+        let rules = Case::plain(limits::find("max_turns").unwrap(), Scope::Run, 1, Action::Terminate).policy(1).main();
+        store.save_session(&Session { id: "s".to_owned(), ..Session::default() }).unwrap();
+        let mut history = History { store, policy: Policy(rules), now: 1, prompts: 0, _folder: folder };
+        history.event("", Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
+        history
+    }
+
+    /// Takes one event, as the hook does.
+    fn event(&mut self, who: &str, kind: Kind, charge: Option<usize>) {
+        let agent = match who {
+            "" => Agent::Main,
+            id => Agent::Sub { id: id.to_owned(), agent_type: "worker".to_owned() },
+        };
+        self.prompts += usize::from(matches!(kind, Kind::Prompt { .. }));
+        let prompt_id = Some(format!("p{}", self.prompts));
+        let at = Moment { wall_ms: BEGAN_MS + self.now as i64, mono_ms: self.now, slept_ms: 0, boot: 1 };
+        let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
+        let session = self.store.session("s").unwrap().unwrap();
+        let mut book = load::load(&self.store, session, &event).unwrap();
+        book.held = full::held(&mut book, &event);
+        let mut findings = load::gather(&World::real(), &self.store, &mut book, &event).unwrap();
+        let run = book.session.main.clone().unwrap_or_default();
+        findings.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
+        step(&mut book, &event, &findings, &self.policy);
+        // The hook itself tells them, and keeps so many.
+        book.session.notices.clear();
+        self.store.save(&mut book).unwrap();
+    }
+
+    /// Returns the length of each list and map in what is saved, by where it stands: the longest of those of all runs.
+    fn lengths(&self) -> BTreeMap<String, usize> {
+        let mut found = BTreeMap::new();
+        let session = self.store.session("s").unwrap().unwrap();
+        walk("session", &serde_json::to_value(&session).unwrap(), &mut found);
+        for run in self.store.runs_of("s").unwrap() {
+            walk("run", &serde_json::to_value(&run).unwrap(), &mut found);
+        }
+        found
+    }
+}
+
+fn walk(path: &str, value: &Value, found: &mut BTreeMap<String, usize>) {
+    let length = match value {
+        Value::Array(items) => items.len(),
+        Value::Object(fields) => fields.len(),
+        _ => return,
+    };
+    let longest = found.entry(path.to_owned()).or_default();
+    *longest = length.max(*longest);
+    let items = value.as_array().into_iter().flatten().map(|item| ("[]", item));
+    let fields = value.as_object().into_iter().flatten().map(|(name, field)| (name.as_str(), field));
+    for (name, inner) in items.chain(fields) {
+        walk(&format!("{path}.{name}"), inner, found);
+    }
+}
+
+/// Entries have about as many fields; these do not grow.
+fn is_entry(path: &str) -> bool {
+    matches!(path, "session" | "run" | "session.at_work.[]")
+}
+
+#[test]
+fn nothing_that_is_saved_grows_without_a_bound() {
+    let times = if in_long_form() { TIMES } else { SOME };
+    let mut broken = Vec::new();
+    for deed in DEEDS {
+        let mut history = History::new();
+        for number in 0..times {
+            // Agents that are over are read to their ends some seconds later.
+            history.now += if matches!(deed, Deed::AgentsThatFail | Deed::AgentsEnded) { 6_000 } else { 10 };
+            for (who, kind) in deed.events(number) {
+                history.event(&who, kind, (deed == Deed::Models).then_some(number));
+            }
+        }
+        for (path, length) in history.lengths().into_iter().filter(|(path, _)| !is_entry(path)) {
+            let bound = BOUNDS.iter().find(|(known, _)| *known == path).map_or(SOME - 10, |(_, bound)| *bound);
+            if length > bound.min(LARGEST) {
+                broken.push(format!("{deed:?}: {path} has {length}, at most {bound}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn no_command_in_the_background_is_forgotten() {
+    for deed in [Deed::Commands, Deed::CommandsSideBySide, Deed::Watches] {
+        let mut history = History::new();
+        for number in 0..COMMANDS {
+            for (who, kind) in deed.events(number) {
+                history.event(&who, kind, None);
+            }
+        }
+        let main = |history: &History| history.store.runs_of("s").unwrap().remove(0);
+        assert_eq!(main(&history).background.len(), COMMANDS, "{deed:?}");
+        let event = Event {
+            session: "s".to_owned(),
+            agent: Agent::Main,
+            prompt_id: Some("p1".to_owned()),
+            at: Moment { wall_ms: BEGAN_MS + 9_000, mono_ms: 9_000, slept_ms: 0, boot: 1 },
+            attended: true,
+            kind: Kind::ToolRequested(call("one-more", "Bash", Intent::Wait { timeout_ms: 1 })),
+        };
+        let session = history.store.session("s").unwrap().unwrap();
+        let mut book = load::load(&history.store, session, &event).unwrap();
+        let held = full::held(&mut book, &event).unwrap_or_default();
+        assert!(held.contains("200 shell commands in the background"), "{deed:?}: {held}");
+        assert!(!held.contains('\n'));
+        // One that was let through before is ended at once.
+        let ended = Event {
+            kind: Kind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
+            ..event
+        };
+        let found = load::gather(&World::real(), &history.store, &mut book, &ended).unwrap();
+        step(&mut book, &ended, &found, &history.policy);
+        let kills: Vec<&str> = book.kills.iter().map(|task| task.task.as_str()).collect();
+        assert_eq!(kills, ["blate"], "{deed:?}");
+        assert!(book.session.notices.iter().any(|told| told.contains("sleep 60")), "{:?}", book.session.notices);
+        // Once one has ended there is room.
+        book.run_mut("p1").unwrap().background.pop();
+        assert_eq!(
+            full::held(
+                &mut book,
+                &Event { kind: Kind::ToolRequested(call("n", "Bash", Intent::Wait { timeout_ms: 1 })), ..ended }
+            ),
+            None
+        );
+    }
+}
