@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
-use crate::live::{below, failing, first_requests, prune, schedule, settings, tasks, unseen, watch};
+use crate::live::{below, dialogs, failing, first_requests, prune, schedule, settings, tasks, unseen, watch};
 use crate::processes;
 use crate::store::logbook;
 use crate::store::{self, Store};
@@ -165,6 +165,7 @@ fn take(world: &World, store: &Store, book: &mut Book, what: (&Input, &Event, Op
         run.last = world.now();
     }
     load::follow(store, book)?;
+    dialogs::note(book, &run, event);
     first_requests::learn(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);

@@ -30,6 +30,16 @@ pub const OPEN_AGENTS: usize = 500;
 /// Agents that one event finds although no hook has announced them. The next ones are found by the next event.
 pub const FOUND_AGENTS: usize = 1_000;
 
+/// Dialogs about limits that are open or whose answers are still to be shown. While there are so many, calls that would ask are
+/// refused, and may be tried again.
+pub const ASKS: usize = 64;
+/// Waits for dialogs that are off the clock until the transcript shows who was waited for. Further waits stay on it.
+pub const WAITS: usize = 64;
+/// Yeses that are remembered for a minute. One more shows that no person gives them: nobody is asked any more.
+pub const YESES: usize = 64;
+/// Limits whose increase was declined in one run. Where there are so many, nobody is asked about any.
+pub const DECLINED: usize = 64;
+
 /// Returns the sum for a model: its own while there are few, else that of all others.
 pub fn of_model<'a>(models: &'a mut BTreeMap<String, Spend>, model: &str) -> &'a mut Spend {
     let is_kept = models.len() < MODELS || models.contains_key(model);
