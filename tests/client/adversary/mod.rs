@@ -4,6 +4,7 @@
 mod binary;
 mod clients;
 mod commands;
+mod dialogs;
 mod identity;
 mod managed;
 mod mods;
@@ -60,6 +61,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("binary", include_str!("binary.rs"), binary::ATTEMPTS),
     ("clients", include_str!("clients.rs"), clients::ATTEMPTS),
     ("commands", include_str!("commands.rs"), commands::ATTEMPTS),
+    ("dialogs", include_str!("dialogs.rs"), dialogs::ATTEMPTS),
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),

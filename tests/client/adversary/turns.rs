@@ -36,7 +36,7 @@ pub const ATTEMPTS: &[Attempt] = &[
 ];
 
 /// Adds a hook of the agent's own beside Fusebox's.
-fn own_hook(lab: &Lab, event: &str, command: &str) {
+pub fn own_hook(lab: &Lab, event: &str, command: &str) {
     let path = lab.project().join(".claude/settings.local.json");
     let mut settings: Value =
         std::fs::read(&path).map_or_else(|_| json!({}), |text| serde_json::from_slice(&text).unwrap());
