@@ -7,6 +7,8 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -245,5 +247,56 @@ fn a_yes_grants_only_where_the_transcript_shows_a_person() {
             wrong += &format!("\n{who:?}, {name}, {written:?}: {ran} calls instead of {expected}, told: {told}");
         }
     }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A call that a dialog holds, and whether that is a wait for a person.
+type Held = (Who, &'static str, Written, Happens, bool);
+
+/// Says what is wrong with the working time of a run that made one call, which a dialog held for so long.
+fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<String> {
+    let began = Instant::now();
+    let mut scene = Scene::new(who, &json!({"max_turns": 99, "warn_at": []}));
+    scene.attended = attended;
+    assert_eq!(scene.requests("t1"), "");
+    scene.tell("PermissionRequest", json!({"tool_name": "Read", "tool_input": {"file_path": "t1"}}));
+    happens(&scene.transcript());
+    thread::park_timeout(OPEN);
+    scene.ends("t1", Some(0));
+    scene.writes(written, "t1");
+    scene.batch("t1");
+    // This one is asked for once the transcript tells who answered.
+    scene.requests("t2");
+    let (passed, open) = (began.elapsed().as_millis(), OPEN.as_millis());
+    let status: Value = serde_json::from_str(&scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+    let runs = status["sessions"][0]["runs"].as_array().unwrap().clone();
+    let kind = if who == Who::Main { "main" } else { "worker" };
+    let run = runs.iter().find(|run| run["agent_type"] == kind).unwrap();
+    let worked = u128::from(run["duration_ms"].as_u64().unwrap());
+    let is_right = if is_off { worked + open <= passed } else { worked >= open };
+    (!is_right).then(|| format!("\n{who:?}, attended {attended}, {written:?}, {name}: {worked} of {passed} ms"))
+}
+
+/// How long a dialog is open.
+const OPEN: Duration = Duration::from_millis(2_000);
+/// Cases that wait beside each other.
+const AT_ONCE: usize = 8;
+
+#[test]
+fn a_wait_is_off_the_clock_only_where_a_person_was_waited_for() {
+    let mut cases: Vec<Held> = Vec::new();
+    for (number, who) in [Who::Main, Who::Worker].into_iter().enumerate() {
+        cases.extend(ANSWERS.map(|(written, is_person)| (who, "1", written, HARMLESS[0], is_person)));
+        // Where nobody attends nobody is waited for, whatever is written down.
+        cases.push((who, "0", ANSWERS[number].0, HARMLESS[0], false));
+        let harmful = HARMFUL.iter().skip(number).step_by(4);
+        cases.extend(harmful.map(|happens| (who, "1", Written::Plain, *happens, false)));
+    }
+    let few = cases.len().div_ceil(AT_ONCE);
+    let wrong: String = thread::scope(|scope| {
+        let judge = |cases: &[Held]| cases.iter().filter_map(|held| misjudged(*held)).collect::<String>();
+        let judged: Vec<_> = cases.chunks(few).map(|cases| scope.spawn(move || judge(cases))).collect();
+        judged.into_iter().map(|judged| judged.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{wrong}");
 }
