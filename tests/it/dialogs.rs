@@ -8,8 +8,9 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fusebox::world::World;
 use serde_json::{Value, json};
 
 use crate::world::TestWorld;
@@ -255,7 +256,7 @@ type Held = (Who, &'static str, Written, Happens, bool);
 
 /// Says what is wrong with the working time of a run that made one call, which a dialog held for so long.
 fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<String> {
-    let began = Instant::now();
+    let began = now_ms();
     let mut scene = Scene::new(who, &json!({"max_turns": 99, "warn_at": []}));
     scene.attended = attended;
     assert_eq!(scene.requests("t1"), "");
@@ -267,7 +268,7 @@ fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<
     scene.batch("t1");
     // This one is asked for once the transcript tells who answered.
     scene.requests("t2");
-    let (passed, open) = (began.elapsed().as_millis(), OPEN.as_millis());
+    let (passed, open) = (u128::from(now_ms() - began), OPEN.as_millis());
     let status: Value = serde_json::from_str(&scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
     let runs = status["sessions"][0]["runs"].as_array().unwrap().clone();
     let kind = if who == Who::Main { "main" } else { "worker" };
@@ -275,6 +276,10 @@ fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<
     let worked = u128::from(run["duration_ms"].as_u64().unwrap());
     let is_right = if is_off { worked + open <= passed } else { worked >= open };
     (!is_right).then(|| format!("\n{who:?}, attended {attended}, {written:?}, {name}: {worked} of {passed} ms"))
+}
+
+fn now_ms() -> u64 {
+    World::real().now().mono_ms
 }
 
 /// How long a dialog is open.
