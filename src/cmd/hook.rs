@@ -14,7 +14,8 @@ use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
 use crate::live::{
-    below, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks, unseen, watch,
+    below, dialogs, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks, unseen,
+    watch,
 };
 use crate::processes;
 use crate::store::logbook;
@@ -186,6 +187,7 @@ fn take(
         run.last = world.now();
     }
     load::follow(store, book)?;
+    dialogs::note(book, &run, event);
     first_requests::learn(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);

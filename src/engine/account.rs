@@ -228,7 +228,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
 fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let (call, outcome) = what;
     let requested = book.call(&call.id).and_then(|record| record.requested);
-    dialogs::take_off_wait(book, run, what, at);
+    dialogs::take_off_wait(book, run, (call, outcome.duration_ms), at);
     count_call(book, run, call);
     let record = book.call_mut(run, &call.id);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
@@ -308,24 +308,12 @@ pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
 /// A call that ends well in less than that has not waited.
 const TELLING_MS: u64 = 500;
 
-/// By then the transcript says who answered a dialog.
-const KNOWN_AFTER_MS: u64 = 5_000;
-
 fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     book.session.sees_batches = true;
     unwritten::is_over(book, run);
-    let now = book.session.last;
-    book.session.asks.retain(|ask| !ask.granted || now.since(ask.granted_at) < KNOWN_AFTER_MS);
+    dialogs::batch_is_over(book, run, calls, book.session.last);
     let mut errors = BTreeSet::new();
     for call in calls {
-        if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted) {
-            // The dialog ended without the call running: that was a No.
-            let ask = book.session.asks.remove(at);
-            book.call_mut(run, &call.id).state = CallState::Refused;
-            if let Some(run) = book.run_mut(run) {
-                run.declined.push(ask.finding.limit);
-            }
-        }
         count_call(book, run, call);
         let record = book.call_mut(run, &call.id);
         record.is_over = true;
@@ -392,7 +380,8 @@ fn note_unknown(book: &mut Book, name: &str) {
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
 fn start_session(book: &mut Book, source: &str) {
     if source != "compact" {
-        book.session.asks.clear();
+        // A Yes that nothing has shown to be a person's is still to be taken back.
+        book.session.asks.retain(|ask| ask.granted);
     }
     credible::cut(book);
     if book.session.status == Status::Completed {

@@ -70,6 +70,16 @@ pub const FOUND_AGENTS: usize = 1_000;
 /// The longest that any list or map gets which is saved with a session or a run: a bound, and what is folded.
 pub const LARGEST: usize = 1_001;
 
+/// Dialogs about limits that are open or whose answers are still to be shown. While there are so many, calls that would ask are
+/// refused, and may be tried again.
+pub const ASKS: usize = 64;
+/// Waits for dialogs that are off the clock until the transcript shows who was waited for. Further waits stay on it.
+pub const WAITS: usize = 64;
+/// Yeses that are remembered for a minute. One more shows that no person gives them: nobody is asked any more.
+pub const YESES: usize = 64;
+/// Limits whose increase was declined in one run. Where there are so many, nobody is asked about any.
+pub const DECLINED: usize = 64;
+
 /// Returns the sum for a model: its own while there are few, else that of all others.
 pub fn of_model<'a>(models: &'a mut BTreeMap<String, Spend>, model: &str, is_priced: bool) -> &'a mut Spend {
     let places = if is_priced { PRICED_MODELS } else { MODELS };

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::engine::bounds;
 use crate::engine::event::{Call, Event, Intent, Kind};
 use crate::engine::look::{self, Look, grace, look, look_rate};
 use crate::engine::policy::{Action, Mode, Scope};
@@ -232,13 +233,17 @@ fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
         event.attended
             && !missed()
             && !usage.has_stand_in
-            && !usage.declined.contains(&finding.limit)
+            && !has_declined(usage, &finding.limit)
             && !is_locked(usage, finding)
     };
     match finding.action {
         Action::RequestIncrease if !raises() => Action::Terminate,
         action => action,
     }
+}
+
+fn has_declined(usage: &Usage, limit: &String) -> bool {
+    usage.declined.len() >= bounds::DECLINED || usage.declined.contains(limit)
 }
 
 fn is_locked(usage: &Usage, finding: &Finding) -> bool {
@@ -279,12 +284,13 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     let (event, stage) = at;
     let Some(first) = findings.first() else { return Verdict::default() };
     let action = acts(usage, event, first);
-    // Siblings of the asking call wait; another run asks with a dialog of its own, which holds it until it is answered.
+    // Siblings of the asking call wait, and so do calls until it is shown who gave a Yes. Another run asks with a dialog of its own,
+    // which holds it until it is answered.
     let same = |ask: &Ask| {
         let of = &ask.finding;
         of.limit == first.limit && of.scope == first.scope && of.above == first.above
     };
-    let asking = usage.asks.iter().any(|ask| !ask.granted && ask.run == usage.run_id && same(ask));
+    let asking = usage.asks.len() >= bounds::ASKS || usage.asks.iter().any(|ask| ask.run == usage.run_id && same(ask));
     let is_call = is_call(stage);
     let (step, refusal) = match (action, stage) {
         (Action::Warn, _) => (Step::Warn, None),

@@ -1,19 +1,37 @@
-//! Dialogs that ask a person for more: what a Yes grants, and what comes of one that no person gave.
+//! Dialogs that ask a person for more: what a Yes grants, what it must be shown for, and whose time a dialog takes.
+//!
+//! A Yes grants at once, since the next event is judged by it. What nothing shows to be a person's is taken back.
 
 use crate::engine::account;
+use crate::engine::asks::{Answered, Ask, By, Proof, TranscriptEnd, Wait, Yes};
 use crate::engine::book::{Book, CallState, Ended};
+use crate::engine::bounds;
 use crate::engine::enforce;
-use crate::engine::event::{Call, Event, Kind, Moment, Outcome};
-use crate::engine::session::{Ask, Run, Spawn};
-use crate::engine::verdict::Verdict;
+use crate::engine::event::{Call, Event, Kind, Moment};
+use crate::engine::policy::Scope;
+use crate::engine::session::{Run, Spawn};
+use crate::engine::verdict::{Finding, Verdict};
+use crate::limits::Unit;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
 const SHORTEST_WAIT_MS: u64 = 500;
+/// A Yes that comes sooner after its question grants nothing: nobody has read that in the time.
+const SOONEST_YES_MS: u64 = 1_000;
+/// So many Yeses about one limit within a minute are the last: a person who means more says so with `fusebox grant`.
+const YESES_IN_A_ROW: usize = 3;
+/// How long a Yes counts for that.
+const IN_A_ROW_MS: u64 = 60_000;
+/// What is said where nobody is asked any more.
+const NO_MORE: &str = "nobody is asked in this session any more, and `fusebox grant` in another terminal gives more";
 
 /// Keeps when the client has announced a dialog; it does not say for which call.
 pub fn announced(book: &mut Book, run: &str, at: Moment) {
+    for ask in book.session.asks.iter_mut().filter(|ask| ask.run == run && !ask.granted) {
+        ask.opened_at.get_or_insert(at);
+    }
     if let Some(run) = book.run_mut(run) {
         run.dialog_at = Some(at);
+        run.dialog_after = None;
     }
 }
 
@@ -29,19 +47,94 @@ pub fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         run: id.to_owned(),
         finding: finding.clone(),
         increase: finding.increase,
+        opened_at: None,
         granted: false,
         granted_at: Moment::default(),
+        hasty: false,
+        proof: Proof::default(),
     });
 }
 
-/// A dialog's call ran: that was a Yes. Grants what was asked, once.
+/// Notes where the transcript ends when a dialog is asked for or announced: what tells of its answer comes later.
+pub fn note_transcript(book: &mut Book, run: &str, event: &Event, end: &TranscriptEnd) {
+    match &event.kind {
+        Kind::ToolRequested(call) => {
+            let asked = book.session.asks.iter_mut().find(|ask| ask.tool_use_id == call.id);
+            if let Some(ask) = asked.filter(|ask| ask.proof.after.is_none()) {
+                ask.proof.after = Some(end.clone());
+            }
+        }
+        Kind::PermissionRequested => {
+            if let Some(run) = book.run_mut(run) {
+                run.dialog_after = Some(end.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A dialog's call ran: that was a Yes. Grants what was asked, once, but where the Yes came too soon.
 pub fn granted(book: &mut Book, event: &Event) {
-    let Kind::ToolEnded(call, _) = &event.kind else { return };
+    let Kind::ToolEnded(call, outcome) = &event.kind else { return };
+    let requested = book.call(&call.id).and_then(|call| call.requested);
     let open = book.session.asks.iter_mut().find(|ask| ask.tool_use_id == call.id && !ask.granted);
     let Some(ask) = open else { return };
     (ask.granted, ask.granted_at) = (true, event.at);
+    ask.hasty = outcome.duration_ms.is_some_and(|ran| {
+        let opened = ask.opened_at.or(requested).filter(|opened| opened.boot == event.at.boot);
+        opened.is_some_and(|opened| event.at.mono_ms.saturating_sub(ran) < opened.mono_ms + SOONEST_YES_MS)
+    });
     let ask = ask.clone();
-    enforce::raise(book, &ask.run, &ask.finding, ask.increase);
+    if !ask.hasty {
+        enforce::raise(book, &ask.run, &ask.finding, ask.increase);
+    }
+    count_yes(book, &ask);
+    if ask.proof.after.is_none() {
+        book.session.asks.retain(|other| other.tool_use_id != ask.tool_use_id);
+        tell_of_yes(book, &ask);
+    }
+}
+
+/// Counts a Yes: several in a row are more than a person gives.
+fn count_yes(book: &mut Book, ask: &Ask) {
+    let Finding { limit, scope, .. } = ask.finding.clone();
+    let yes = Yes { limit, scope, run: ask.run.clone(), at: ask.granted_at };
+    let session = &mut book.session;
+    session.yeses.retain(|other| yes.at.wall_since(other.at) < IN_A_ROW_MS);
+    let same = |other: &&Yes| {
+        other.limit == yes.limit && other.scope == yes.scope && (scope != Scope::Run || other.run == yes.run)
+    };
+    let in_a_row = session.yeses.iter().filter(same).count() + 1;
+    let limit = yes.limit.clone();
+    if session.yeses.len() < bounds::YESES {
+        session.yeses.push(yes);
+    } else {
+        session.has_stand_in = true;
+    }
+    if in_a_row >= YESES_IN_A_ROW && !session.has_stand_in {
+        session.has_stand_in = true;
+        session.tell(&format!("{in_a_row} times Yes about {limit} within a minute: {NO_MORE}"));
+    }
+}
+
+/// Tells the person what a Yes has granted.
+fn tell_of_yes(book: &mut Book, ask: &Ask) {
+    let Finding { limit, cap, .. } = &ask.finding;
+    if ask.hasty {
+        book.session.tell(&format!(
+            "a Yes about {limit} came within a second, too soon to have read the question; its call ran, and nothing is granted"
+        ));
+        return;
+    }
+    let has_cap = ask.finding.facts().filter(|limit| limit.unit != Unit::Switch && !ask.finding.is_window());
+    let what = match has_cap {
+        Some(facts) => {
+            format!("{limit} raised {} -> {}", facts.show(*cap), facts.show(cap.saturating_add(ask.increase)))
+        }
+        None => format!("{limit} lifted for once"),
+    };
+    let run = ask.run.get(..8).unwrap_or(&ask.run);
+    book.session.tell(&format!("{what} by a Yes in the dialog; `fusebox explain {run}` tells more"));
 }
 
 /// Takes the dialogs that are still open for a No where a prompt goes on with the session: the main agent's, since its loop had
@@ -69,53 +162,117 @@ pub fn decline(book: &mut Book, run: &str) {
     book.session.asks = open;
     for ask in over {
         if let Some(run) = book.run_mut(run) {
-            run.declined.push(ask.finding.limit);
+            run.decline(ask.finding.limit);
         }
     }
 }
 
-/// Takes back what hooks have granted in a person's place. Nobody is asked in this session any more: a dialog that a hook
-/// answers asks nobody.
-pub fn take_back(book: &mut Book, by_hooks: &[String]) {
-    let asks = std::mem::take(&mut book.session.asks);
-    let (theirs, others): (Vec<Ask>, Vec<Ask>) = asks.into_iter().partition(|ask| by_hooks.contains(&ask.tool_use_id));
-    book.session.asks = others;
-    for Ask { run, finding, increase, .. } in theirs {
-        if let Some(side) = book.side(&finding, &run) {
-            side.rules.take_back(&finding.limit, increase, finding.layer);
+/// Takes the end of a batch: a dialog whose call did not run got a No, and from now on the transcript tells of the others.
+pub fn batch_is_over(book: &mut Book, run: &str, calls: &[Call], now: Moment) {
+    take_off_wait_for_no(book, run, calls, now);
+    for call in calls {
+        if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted) {
+            let ask = book.session.asks.remove(at);
+            book.call_mut(run, &call.id).state = CallState::Refused;
+            if let Some(run) = book.run_mut(run) {
+                run.decline(ask.finding.limit);
+            }
         }
-        if let Some(pool) = book.pools.iter_mut().find(|pool| pool.scope == finding.scope) {
-            pool.granted.retain(|granted| *granted != (finding.limit.clone(), increase));
+    }
+    let session = &mut *book.session;
+    let of_asks = session.asks.iter_mut().map(|ask| (&ask.tool_use_id, &mut ask.proof));
+    for (id, proof) in of_asks.chain(session.waits.iter_mut().map(|wait| (&wait.call, &mut wait.proof))) {
+        if proof.over_at.is_none() && calls.iter().any(|call| call.id == *id) {
+            proof.over_at = Some(now);
         }
-        book.session.has_stand_in = true;
-        book.session.tell(&format!(
-            "a hook answered the dialog about {} in a person's place; nothing is granted, and nobody is asked in this session any more",
-            finding.limit
-        ));
     }
 }
 
-/// Returns when a dialog was opened for a call: the client announces it, or we have asked for it ourselves. What else held the call,
-/// a hook of the agent's own, was no wait for a person.
-fn opened(book: &Book, run: &str, call: &Call) -> Option<Moment> {
+/// Takes what has been found out about answers: a Yes of a person's stays, with the time that it took. All else is taken back.
+pub fn settle(book: &mut Book, answered: &[Answered]) {
+    for Answered { call, by } in answered {
+        let session = &mut book.session;
+        let asked = session.asks.iter().position(|ask| ask.tool_use_id == *call).map(|at| session.asks.remove(at));
+        let waited = session.waits.iter().position(|wait| wait.call == *call).map(|at| session.waits.remove(at));
+        match (asked, by) {
+            (Some(ask), By::Person) => tell_of_yes(book, &ask),
+            (Some(ask), by) => take_back(book, &ask, *by),
+            (None, _) => {}
+        }
+        if let Some(wait) = waited.filter(|_| *by != By::Person) {
+            add_time(book, &wait.run, wait.ms);
+        }
+    }
+}
+
+/// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
+/// dialog asks nobody.
+fn take_back(book: &mut Book, ask: &Ask, by: By) {
+    let Ask { run, finding, increase, hasty, .. } = ask;
+    if !hasty && let Some(side) = book.side(finding, run) {
+        side.rules.take_back(&finding.limit, *increase, finding.layer);
+    }
+    if let Some(pool) = book.pools.iter_mut().find(|pool| !hasty && pool.scope == finding.scope) {
+        pool.granted.retain(|granted| *granted != (finding.limit.clone(), *increase));
+    }
+    book.session.has_stand_in = true;
+    let who = match by {
+        By::Hook => format!("a hook answered the dialog about {} in a person's place", finding.limit),
+        _ => format!("nothing shows that a person answered the dialog about {}", finding.limit),
+    };
+    book.session.tell(&format!("{who}; nothing is granted, {NO_MORE}"));
+}
+
+/// Returns when a dialog was opened for a call, and where the transcript ended then: the client announces it, or we have asked for
+/// it ourselves. What else held the call, a hook of the agent's own, was no wait for a person.
+fn opened(book: &Book, run: &str, call: &Call) -> Option<(Moment, Option<TranscriptEnd>)> {
     let requested = book.call(&call.id)?.requested?;
-    let announced = book.run(run)?.dialog_at.filter(|at| at.boot == requested.boot && at.mono_ms >= requested.mono_ms);
-    let asked = book.session.asks.iter().any(|ask| ask.tool_use_id == call.id);
-    announced.or(asked.then_some(requested)).filter(|_| !book.session.has_stand_in)
+    let run = book.run(run)?;
+    let asked = book.session.asks.iter().find(|ask| ask.tool_use_id == call.id);
+    let of_ask = asked.and_then(|ask| ask.proof.after.clone());
+    match run.dialog_at.filter(|at| at.boot == requested.boot && at.mono_ms >= requested.mono_ms) {
+        Some(announced) => Some((announced, of_ask.or_else(|| run.dialog_after.clone()))),
+        None => asked.map(|_| (requested, of_ask)),
+    }
 }
 
 /// Takes the wait for a dialog off the clock: from its opening to the call's end, less the call's own duration.
-pub fn take_off_wait(book: &mut Book, id: &str, (call, outcome): (&Call, &Outcome), to: Moment) {
-    let (Some(from), Some(ran)) = (opened(book, id, call), outcome.duration_ms) else { return };
-    let Some(run) = book.run_mut(id) else { return };
+pub fn take_off_wait(book: &mut Book, id: &str, (call, duration_ms): (&Call, Option<u64>), to: Moment) {
+    let (Some((from, after)), Some(ran)) = (opened(book, id, call), duration_ms) else { return };
+    // Where too many are still to be shown, the time is the agent's.
+    let has_room = after.is_none() || book.session.waits.len() < bounds::WAITS;
+    let Some(run) = book.run_mut(id).filter(|_| has_room) else { return };
     let until = to.awake_ms().saturating_sub(ran);
-    let wait = until.saturating_sub(from.awake_ms().max(run.waited_until));
-    if from.boot != to.boot || wait < SHORTEST_WAIT_MS {
+    let ms = until.saturating_sub(from.awake_ms().max(run.waited_until)).min(run.tally.duration_ms);
+    if from.boot != to.boot || ms < SHORTEST_WAIT_MS {
         return;
     }
     run.waited_until = until;
-    run.tally.duration_ms = run.tally.duration_ms.saturating_sub(wait);
+    run.tally.duration_ms -= ms;
     if run.is_main() {
-        book.session.tally.duration_ms = book.session.tally.duration_ms.saturating_sub(wait);
+        book.session.tally.duration_ms = book.session.tally.duration_ms.saturating_sub(ms);
+    }
+    if after.is_some() {
+        let proof = Proof { after, over_at: None };
+        book.session.waits.push(Wait { call: call.id.clone(), run: id.to_owned(), ms, at: to, proof });
+    }
+}
+
+/// Takes off the wait for a No that lets the agent go on. Only the end of the batch tells of it, so nothing else may have run.
+fn take_off_wait_for_no(book: &mut Book, run: &str, calls: &[Call], now: Moment) {
+    let ran = |call: &Call| book.call(&call.id).is_some_and(|known| known.ended != Ended::No);
+    let asked = |call: &&Call| book.call(&call.id).is_some_and(|known| known.state != CallState::Refused);
+    let mut asked = calls.iter().filter(asked);
+    if let (Some(call), None, false) = (asked.next(), asked.next(), calls.iter().any(ran)) {
+        take_off_wait(book, run, (call, Some(0)), now);
+    }
+}
+
+/// Puts time back on the clock that was no wait for a person.
+fn add_time(book: &mut Book, id: &str, ms: u64) {
+    let Some(run) = book.run_mut(id) else { return };
+    run.tally.duration_ms += ms;
+    if run.is_main() {
+        book.session.tally.duration_ms += ms;
     }
 }

@@ -3,6 +3,7 @@
 mod above;
 pub mod account;
 pub mod amount;
+pub mod asks;
 pub mod book;
 pub mod bounds;
 pub mod calls;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::asks::TranscriptEnd;
 use crate::engine::book::CallRecord;
+use crate::engine::bounds;
 use crate::engine::event::{Background, Moment};
 use crate::engine::loops::Loops;
 use crate::engine::meters::Spend;
@@ -90,6 +92,9 @@ pub struct Run {
     /// When the client last announced a dialog of its own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dialog_at: Option<Moment>,
+    /// Where its transcript ended then.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dialog_after: Option<TranscriptEnd>,
     /// What it has used.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tally: Tally,
@@ -203,6 +208,13 @@ impl Run {
     /// Whether its batches end unseen: by its second request an end would have come.
     pub fn is_blind(&self, sees_batches: bool) -> bool {
         !sees_batches && self.tally.responses() >= 2
+    }
+
+    /// Takes note that a person declined to raise a limit.
+    pub fn decline(&mut self, limit: String) {
+        if !self.declined.contains(&limit) && self.declined.len() < bounds::DECLINED {
+            self.declined.push(limit);
+        }
     }
 
     /// Returns the run whose order it carries out: its own, or one above it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::engine::asks::{Ask, Wait, Yes};
 use crate::engine::bounds::{Origin, Unread};
 use crate::engine::credible::Conversation;
 use crate::engine::earlier::Earlier;
@@ -96,25 +97,6 @@ pub struct Spawn {
     /// When it was admitted: it does not count for ever.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Moment,
-}
-
-/// An increase that a person is being asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
-    /// The call whose dialog asks.
-    pub tool_use_id: String,
-    /// The run that made it.
-    pub run: String,
-    /// The trip it is about.
-    pub finding: Finding,
-    /// What a Yes adds, in the limit's base unit.
-    pub increase: u64,
-    /// Whether a Yes has been seen and its grant made; who gave it is known some moments after the batch.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub granted: bool,
-    /// When that was.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub granted_at: Moment,
 }
 
 /// What has been counted over a scope.
@@ -325,9 +307,15 @@ pub struct Session {
     /// Increases being asked for.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks: Vec<Ask>,
-    /// Whether a hook answers dialogs in a person's place: then nobody is asked.
+    /// Whether dialogs are answered in a person's place, or may be: then nobody is asked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_stand_in: bool,
+    /// Waits for dialogs that are off the clock, until the transcript shows who was waited for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waits: Vec<Wait>,
+    /// The Yeses of the last minute.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub yeses: Vec<Yes>,
     /// Trips of session rules that ask at the next call.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wants: Vec<Finding>,

@@ -1,6 +1,7 @@
 //! One event, from counting to answering: the order of things, the same live and in a replay.
 
 use crate::engine::account;
+use crate::engine::asks::Answered;
 use crate::engine::book::{Book, Link, NewCharge, Rulebook};
 use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
@@ -59,13 +60,13 @@ pub struct Findings {
     pub recalled: Vec<Recalled>,
     /// What is missing at the end of the agent's work, by the rules that say so.
     pub missing: Vec<Finding>,
-    /// The calls whose dialogs a hook has answered with Yes.
-    pub by_hooks: Vec<String>,
+    /// The calls of whose dialogs it is known now who has answered them.
+    pub answered: Vec<Answered>,
 }
 
 /// Takes one event into the book; returns the run it belongs to and what to answer.
 pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rulebook) -> (String, Verdict) {
-    dialogs::take_back(book, &found.by_hooks);
+    dialogs::settle(book, &found.answered);
     for agent in &found.unannounced {
         runs::announce(book, agent, event.at, rulebook);
     }

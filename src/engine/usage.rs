@@ -78,7 +78,7 @@ pub struct Usage<'a> {
     pub order: Option<&'a Order>,
     /// Increases that a person is being asked for.
     pub asks: &'a [Ask],
-    /// Whether a hook answers in a person's place, so that nobody is asked.
+    /// Whether dialogs are answered in a person's place, or may be, so that nobody is asked.
     pub has_stand_in: bool,
     /// Whether a batch of the run was to ask for more and has not: each of its calls was refused for something else.
     pub owes_ask: bool,

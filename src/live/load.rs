@@ -2,7 +2,6 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -16,13 +15,13 @@ use crate::engine::rules::Rules;
 use crate::engine::session::{Session, Status, Tail};
 use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{backlog, earlier, first_requests, hidden, orphans, pin, prune, recall, shared, unwritten};
+use crate::live::{backlog, dialogs, earlier, first_requests, hidden, orphans, pin, prune, recall, shared, unwritten};
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
 use crate::transcript::intake::{self, Intake};
-use crate::transcript::{dialogs, layout};
+use crate::transcript::layout;
 use crate::wire::input::Input;
 use crate::world::World;
 
@@ -249,28 +248,8 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     }
     recall::add(store, book, event, &mut findings)?;
     earlier::close(book, event);
-    findings.by_hooks = answered_by_hooks(book, event);
+    findings.answered = dialogs::answered(store, book, event)?;
     Ok(findings)
-}
-
-/// Finds the granted dialogs of the acting agent that a hook has answered. The transcript tells some moments after their batch.
-fn answered_by_hooks(book: &Book, event: &Event) -> Vec<String> {
-    let granted: Vec<&str> =
-        book.session.asks.iter().filter(|ask| ask.granted).map(|ask| ask.tool_use_id.as_str()).collect();
-    if granted.is_empty() || matches!(event.kind, Kind::ToolEnded(..)) {
-        return Vec::new();
-    }
-    let main = Path::new(&book.session.tail.path);
-    let path = match &event.agent {
-        Agent::Main => main.to_path_buf(),
-        Agent::Sub { id, .. } => layout::agent_file(main, id),
-    };
-    match dialogs::by_hooks(&path, &granted) {
-        Ok(by_hooks) => by_hooks,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Vec::new(),
-        // Something else lies in the place of the transcript, so nothing says that a person has answered.
-        Err(_) => granted.into_iter().map(str::to_owned).collect(),
-    }
 }
 
 /// Tells the person something once a session.

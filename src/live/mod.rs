@@ -6,6 +6,7 @@ pub mod below;
 pub mod calendar;
 pub mod catch_up;
 pub mod deadline;
+pub mod dialogs;
 pub mod earlier;
 pub mod ending;
 pub mod failing;

@@ -1,22 +1,39 @@
-//! Who answered the client's permission dialogs: it writes a row where a hook did, and none where a person did.
+//! Who answered the client's permission dialogs, by what it writes afterwards: a row where a hook did, and with a call's result
+//! where the decision came from.
 
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::bytes;
+use crate::engine::asks::{Answered, By, TranscriptEnd};
 use crate::transcript::open;
 
-/// The end of a transcript that is searched: several batches, whatever their results.
+/// How much is searched after a dialog: several batches, whatever their results.
 const REACH: u64 = 8 * 1024 * 1024;
 
-/// What every such row has.
-const KIND: &str = "hook_permission_decision";
+/// How many bytes before its end tell a transcript.
+const TELLING: u64 = 512;
+
+/// The type of the row that a hook's answer leaves.
+const BY_HOOK: &str = "hook_permission_decision";
+
+/// How the names of a person's decisions begin: `user_temporary`, `user_permanent`, `user_reject`.
+const BY_PERSON: &str = "user_";
 
 #[derive(Deserialize)]
-struct Row {
-    attachment: Attachment,
+struct Row<'a> {
+    #[serde(borrow, default)]
+    attachment: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<Message<'a>>,
+    #[serde(rename = "permissionDecision", default)]
+    decision: Option<Decision>,
 }
 
 #[derive(Deserialize)]
@@ -28,22 +45,93 @@ struct Attachment {
     hook_event: String,
 }
 
-/// Returns those of the calls whose dialog a hook has answered, by the end of a transcript.
-pub fn by_hooks(path: &Path, calls: &[&str]) -> io::Result<Vec<String>> {
-    let (mut file, length) = open(path)?;
-    file.seek(SeekFrom::Start(length.saturating_sub(REACH)))?;
-    let mut found = Vec::new();
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(default)]
+    r#type: String,
+    #[serde(default)]
+    tool_use_id: String,
+}
+
+/// Where a call's decision came from. Clients before 2.1.328 do not say it.
+#[derive(Deserialize)]
+struct Decision {
+    #[serde(default)]
+    source: String,
+}
+
+/// Returns where a transcript ends now. What lies in its place and is no file ends nowhere: nothing that follows it is believed.
+pub fn end(path: &Path) -> TranscriptEnd {
+    let (offset, file) = match open(path).and_then(|(file, length)| Ok((length, identity(&file, length)?))) {
+        Ok(end) => end,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => (0, 0),
+        Err(_) => (u64::MAX, 0),
+    };
+    TranscriptEnd { path: path.to_string_lossy().into_owned(), offset, file }
+}
+
+/// Returns what tells a file as far as it goes from others: an inode is used again, the time of birth is not, and a file that was
+/// cut has another end.
+fn identity(mut file: &File, offset: u64) -> io::Result<u64> {
+    let meta = file.metadata()?;
+    file.seek(SeekFrom::Start(offset.saturating_sub(TELLING)))?;
+    let mut end = Vec::new();
+    file.take(TELLING.min(offset)).read_to_end(&mut end)?;
+    let mut hasher = DefaultHasher::new();
+    (meta.dev(), meta.ino(), meta.created().ok(), end).hash(&mut hasher);
+    // Half of it is enough, and stays a whole number in every reader of JSON.
+    Ok((hasher.finish() >> 32) | 1)
+}
+
+/// Returns who answered the dialogs of calls, as far as a transcript says it after some point. An error means that it can no longer
+/// say it: it is no file any more, another one, or cut. Where more was added than is searched, nobody is shown.
+pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered>> {
+    let (mut file, length) = open(Path::new(&after.path))?;
+    if length < after.offset || after.file != 0 && identity(&file, after.offset)? != after.file {
+        return Err(io::Error::other("it is not the transcript that was there"));
+    }
+    file.seek(SeekFrom::Start(after.offset))?;
+    let mut found: Vec<Answered> = Vec::new();
     // It may grow while it is read.
     for line in BufReader::new(file.take(REACH)).split(b'\n') {
         let line = line?;
-        if bytes::find(KIND.as_bytes(), &line).is_none() {
-            continue;
-        }
-        let Ok(Row { attachment }) = serde_json::from_slice::<Row>(&line) else { continue };
-        let answers = attachment.r#type == KIND && attachment.hook_event == "PermissionRequest";
-        if answers && calls.contains(&attachment.call.as_str()) {
-            found.push(attachment.call);
+        let named = calls.iter().filter(|call| bytes::find(call.as_bytes(), &line).is_some());
+        for (call, by) in named.filter_map(|call| Some((*call, by(&line, call)?))) {
+            match found.iter_mut().find(|known| known.call == call) {
+                // What speaks against a person is not taken back by a later row.
+                Some(known) => known.by = known.by.max(by),
+                None => found.push(Answered { call: call.to_owned(), by }),
+            }
         }
     }
+    if length - after.offset > REACH {
+        let missing = calls.iter().filter(|call| found.iter().all(|known| known.call != **call));
+        let hidden = missing.map(|call| Answered { call: (*call).to_owned(), by: By::Nobody });
+        found.extend(hidden.collect::<Vec<_>>());
+    }
     Ok(found)
+}
+
+/// Returns who answered a call's dialog, where a row says something of it.
+fn by(line: &[u8], call: &str) -> Option<By> {
+    let row = serde_json::from_slice::<Row>(line).ok()?;
+    if let Some(attachment) = row.attachment {
+        let told = serde_json::from_str::<Attachment>(attachment.get()).ok()?;
+        let is_hook = told.r#type == BY_HOOK && told.hook_event == "PermissionRequest" && told.call == call;
+        return is_hook.then_some(By::Hook);
+    }
+    let blocks = serde_json::from_str::<Vec<Block>>(row.message?.content.get()).ok()?;
+    blocks.iter().find(|block| block.r#type == "tool_result" && block.tool_use_id == call)?;
+    Some(match row.decision {
+        Some(decision) if decision.source == "hook" => By::Hook,
+        Some(decision) if !decision.source.starts_with(BY_PERSON) => By::Nobody,
+        // Where no decision is written down, a hook's answer left a row of its own.
+        Some(_) | None => By::Person,
+    })
 }

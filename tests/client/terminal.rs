@@ -8,6 +8,9 @@ use crate::lab::{Lab, claude};
 /// What every dialog about a tool call asks.
 pub const DIALOG: &str = "Do you want to proceed?";
 
+/// How long a person reads a dialog at the least.
+const READING: Duration = Duration::from_millis(1_500);
+
 /// A terminal of its own tmux server.
 pub struct Terminal<'lab> {
     lab: &'lab Lab,
@@ -53,9 +56,10 @@ impl<'lab> Terminal<'lab> {
         self.insists(&format!("`{text}` on the screen"), || self.screen().contains(text), || self.presses(key));
     }
 
-    /// Answers a dialog.
+    /// Answers a dialog, once a person could have read it: what is quicker grants nothing.
     pub fn answers(&self, key: &str) {
         self.sees(DIALOG);
+        std::thread::park_timeout(READING);
         // Another dialog may follow at once. What is asked about may be told after its dialog has opened.
         let ends = ["PostToolUse", "PostToolUseFailure", "PostToolBatch"];
         let ended = || ends.map(|event| self.lab.events(event).len()).iter().sum::<usize>();

@@ -39,15 +39,19 @@ impl Client {
         Client { book: Book::new(Session { id: "s1".to_owned(), started: at, ..Session::default() }), agent, at }
     }
 
-    fn tell(&mut self, kind: Kind) {
-        let event = Event {
+    fn event(&self, kind: Kind) -> Event {
+        Event {
             session: "s1".to_owned(),
             agent: self.agent.clone(),
             prompt_id: Some("p1".to_owned()),
             at: self.at,
             attended: true,
             kind,
-        };
+        }
+    }
+
+    fn tell(&mut self, kind: Kind) {
+        let event = self.event(kind);
         step(&mut self.book, &event, &Findings::default(), &Free);
     }
 
@@ -150,4 +154,36 @@ fn only_a_dialog_is_a_wait_for_a_person() {
             assert_eq!(client.worked_ms(), held + ran, "{agent:?}: held {held}, dialog {dialog:?}, {asleep} asleep");
         }
     }
+}
+
+#[test]
+fn waits_that_are_still_to_be_shown_are_few_and_the_others_stay_on_the_clock() {
+    use fusebox::engine::asks::{Answered, By, TranscriptEnd};
+    use fusebox::engine::{bounds, dialogs};
+    const MORE: u64 = 10;
+    let agent = agents()[0].clone();
+    let mut client = Client::new(agent.clone());
+    client.tell(begins(&agent));
+    let all = bounds::WAITS as u64 + MORE;
+    for number in 0..all {
+        let call = Call { id: format!("t{number}"), ..call() };
+        client.tell(Kind::ToolRequested(call.clone()));
+        client.tell(Kind::PermissionRequested);
+        let event = client.event(Kind::PermissionRequested);
+        dialogs::note_transcript(&mut client.book, "p1", &event, &TranscriptEnd::default());
+        client.pass(GAP, 0);
+        client.tell(Kind::ToolEnded(call, Outcome { duration_ms: Some(0), ..Outcome::default() }));
+    }
+    assert_eq!(client.book.session.waits.len(), bounds::WAITS);
+    assert_eq!(client.worked_ms(), MORE * GAP);
+    // A person answered every second one; the rest was the agent's time.
+    let answers: Vec<Answered> = (0..all)
+        .map(|number| Answered {
+            call: format!("t{number}"),
+            by: [By::Person, By::Hook][usize::try_from(number % 2).unwrap()],
+        })
+        .collect();
+    dialogs::settle(&mut client.book, &answers);
+    assert!(client.book.session.waits.is_empty());
+    assert_eq!(client.worked_ms(), (MORE + (all - MORE) / 2) * GAP);
 }

@@ -12,6 +12,7 @@ mod compatibility;
 mod config;
 mod corners;
 mod cost;
+mod dialogs;
 mod diversions;
 mod doctor;
 mod earlier;

@@ -4,6 +4,7 @@
 mod binary;
 mod clients;
 mod commands;
+mod dialogs;
 mod failing;
 mod identity;
 mod managed;
@@ -61,6 +62,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("binary", include_str!("binary.rs"), binary::ATTEMPTS),
     ("clients", include_str!("clients.rs"), clients::ATTEMPTS),
     ("commands", include_str!("commands.rs"), commands::ATTEMPTS),
+    ("dialogs", include_str!("dialogs.rs"), dialogs::ATTEMPTS),
     ("failing", include_str!("failing.rs"), failing::ATTEMPTS),
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),

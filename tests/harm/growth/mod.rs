@@ -147,7 +147,9 @@ fn grow(dimension: &Dimension, size: usize) -> Result<(), String> {
     let rules = json!({"max_turns": CAP, "grace_turns": 0, "warn_at": []});
     let of_agents =
         json!({"max_turns": CAP, "grace_turns": 0, "warn_at": [], "max_cost_usd": null, "max_duration_ms": null});
-    let config = json!({"main": rules, "agents": {"developer": of_agents}, "session": {"max_cost_usd": null}});
+    let asks = json!({"max_turns": 1, "timeout_action": "request_increase", "warn_at": []});
+    let agents = json!({"developer": of_agents, "asker": asks});
+    let config = json!({"main": rules, "agents": agents, "session": {"max_cost_usd": null}});
     let stage = Stage::under(&config);
     if dimension.before {
         (dimension.make)(&stage, size);

@@ -15,7 +15,43 @@ fn of_agent(session: &Session, name: &str, at: usize) -> Value {
     session.event(name, &json!({"agent_id": format!("b{at}"), "agent_type": "developer"}))
 }
 
-const GROWS: [Dimension; 9] = [
+/// The events of an agent of its own whose second call asks for more, and what comes of that.
+fn asking(session: &Session, at: usize, then: &[&str]) -> Vec<Value> {
+    let call = |id: &str, name: &str| {
+        let call =
+            json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id, "tool_response": id});
+        let mut rest = if name == "PostToolBatch" { json!({"tool_calls": [call]}) } else { call };
+        (rest["agent_id"], rest["agent_type"]) = (json!(format!("b{at}")), json!("asker"));
+        session.event(name, &rest)
+    };
+    let (first, second) = (format!("b{at}-1"), format!("b{at}-2"));
+    let before = ["PreToolUse", "PostToolUse", "PostToolBatch"].map(|name| call(&first, name));
+    let after = ["PreToolUse"].iter().chain(then).map(|name| call(&second, name));
+    before.into_iter().chain(after).collect()
+}
+
+const GROWS: [Dimension; 12] = [
+    Dimension {
+        grows: "dialogs that nobody answers",
+        most: 150,
+        told: |session, size| (0..size).flat_map(|at| asking(session, at, &[])).collect(),
+        calls: |size| size,
+        ..DIMENSION
+    },
+    Dimension {
+        grows: "dialogs that got a No",
+        most: 150,
+        told: |session, size| (0..size).flat_map(|at| asking(session, at, &["PostToolBatch"])).collect(),
+        calls: |size| size,
+        ..DIMENSION
+    },
+    Dimension {
+        grows: "Yeses that nothing shows",
+        most: 150,
+        told: |session, size| (0..size).flat_map(|at| asking(session, at, &["PostToolUse"])).collect(),
+        calls: |size| size,
+        ..DIMENSION
+    },
     Dimension {
         grows: "calls in one batch",
         most: 100_000,
