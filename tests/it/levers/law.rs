@@ -172,7 +172,8 @@ impl Case<'_> {
             ["reload", rest @ ..] => {
                 let factor = match rest {
                     [what] if what.ends_with("raised") => 100.0,
-                    [_] => 0.1,
+                    // Not below what a subagent's limit on cost may be.
+                    [_] => 0.25,
                     _ => 1.0,
                 };
                 let cap = self.cap * factor;
