@@ -10,6 +10,7 @@ use crate::engine::lifting;
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session, Status};
+use crate::engine::verdict::Finding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::live::{baseline, below, calendar, prune, shared};
 use crate::pricing::table::Table;
@@ -196,7 +197,8 @@ fn apply(session: &mut Session, policy: &Pinned, name: &str) {
     let old = std::mem::replace(&mut session.rules, policy.session());
     keep_grants(&mut session.rules, &old);
     let rules = &session.rules;
-    session.wants.retain(|want| want.scope != Scope::Session || rules.named(&want.limit).is_some());
+    let stands = |want: &Finding| rules.named(&want.limit).is_some() && !lifting::is_outgrown(want, rules);
+    session.wants.retain(|want| want.scope != Scope::Session || stands(want));
     session.user_rules = policy.user();
     session.project_rules = policy.project();
     session.mode = policy.mode();

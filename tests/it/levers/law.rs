@@ -296,6 +296,19 @@ fn what_a_lever_says_is_what_the_next_event_decides() {
 }
 
 #[test]
+fn a_question_that_waits_is_none_where_its_cap_is_raised() {
+    for (limit, cap) in LIMITS {
+        for lever in [["reload", "with the limit raised"], ["a new client", "with the limit raised"]] {
+            let (block, actor, cap) = ("agents.worker", Actor::Worker, cap.parse().unwrap());
+            let case = Case { block, actor, limit, cap, action: "request_increase", state: "tripped" };
+            let mut scene = case.play().unwrap();
+            let said = case.pull(&mut scene, &lever);
+            assert!(scene.goes_on(actor), "{limit}, {lever:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
 fn an_answer_counts_until_another_client_starts() {
     for asker in [Actor::Main, Actor::Worker] {
         for (source, counts) in [("", true), ("compact", true), ("startup", false), ("resume", false), ("clear", false)]
