@@ -5,6 +5,7 @@ use crate::engine::loops::LOOPS;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::rules::{Rule, Rules};
 use crate::engine::session::{Order, Run, Session, Status};
+use crate::engine::verdict::Finding;
 
 /// Lifts the order of a book's session, and of every run that has taken it over; returns it.
 pub fn lift_session(book: &mut Book) -> Option<Order> {
@@ -77,7 +78,7 @@ fn go_on(book: &mut Book, id: &str) {
 
 /// Lifts the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.
 pub fn lift_outgrown_session(session: &mut Session) -> Option<Order> {
-    session.order.as_ref().filter(|order| is_outgrown(order, &session.rules))?;
+    session.order.as_ref().filter(|order| is_outgrown(&order.finding, &session.rules))?;
     release(session)
 }
 
@@ -100,15 +101,15 @@ fn is_void(book: &Book, run: &Run, is_renewed: bool) -> bool {
     match finding.scope {
         Scope::Session if finding.ends_session() => book.session.order.is_none(),
         Scope::Outer if finding.ends_session() => book.above.iter().all(|above| above.order.is_none()),
-        Scope::Run => is_renewed && run.stopped_with.is_none() && is_outgrown(order, &run.rules),
+        Scope::Run => is_renewed && run.stopped_with.is_none() && is_outgrown(finding, &run.rules),
         Scope::User | Scope::Project => budget().is_some_and(|pool| is_raised(order, &pool.rules)),
         Scope::Session | Scope::Outer => false,
     }
 }
 
-/// Whether rules would not give an order any more: its limit is gone, only warns, or has a higher cap than it had.
-fn is_outgrown(order: &Order, rules: &Rules) -> bool {
-    let (finding, rule) = (&order.finding, rules.named(&order.finding.limit));
+/// Whether rules would not make a finding any more: its limit is gone, only warns, or has a higher cap than it had.
+pub fn is_outgrown(finding: &Finding, rules: &Rules) -> bool {
+    let rule = rules.named(&finding.limit);
     let ends = |rule: &Rule| rule.action != Action::Warn && rule.cap <= finding.cap;
     finding.facts().is_some() && !finding.is_window() && !rule.is_some_and(ends)
 }

@@ -1,15 +1,17 @@
 //! New rules for runs whose session is bound by another policy than when they took theirs.
 
 use crate::engine::book::{Book, Rulebook};
-use crate::engine::policy::Layer;
+use crate::engine::lifting::is_outgrown;
+use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::Run;
 
-/// Gives the acting run, and every loaded run that an order holds, the rules of the policy that binds the session now;
+/// Gives the acting run, and every loaded run that an order or a question holds, the rules of the policy that binds the session now;
 /// returns those that had others.
 pub fn renew(book: &mut Book, id: &str, rulebook: &dyn Rulebook) -> Vec<String> {
     let bound = book.session.policy.clone();
-    let is_meant = |run: &&Run| run.policy != bound && (run.id == id || run.order.is_some());
+    let is_held = |run: &Run| run.order.is_some() || !run.wants.is_empty();
+    let is_meant = |run: &&Run| run.policy != bound && (run.id == id || is_held(run));
     let mut renewed = Vec::new();
     for id in book.runs().filter(is_meant).map(|run| run.id.clone()).collect::<Vec<_>>() {
         let Some(run) = book.run_mut(&id) else { continue };
@@ -44,4 +46,7 @@ pub fn take_rules(run: &mut Run, rulebook: &dyn Rulebook) {
             None => run.rules.rules.push(kept),
         }
     }
+    // A question about a cap that is higher now waits for nobody.
+    let rules = &run.rules;
+    run.wants.retain(|want| want.scope != Scope::Run || !is_outgrown(want, rules));
 }

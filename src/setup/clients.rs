@@ -4,7 +4,7 @@
 pub type Version = [u32; 3];
 
 /// The versions that all tests of the real client are run against, oldest first.
-pub const TRIED: [Version; 4] = [[2, 1, 214], [2, 1, 240], [2, 1, 287], [2, 1, 328]];
+pub const TRIED: [Version; 5] = [[2, 1, 214], [2, 1, 240], [2, 1, 287], [2, 1, 328], [2, 1, 330]];
 
 /// Something that the client does, and that not all versions do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub enum Feature {
     KilledCommands,
     /// A user's settings file that another takes the place of fires ConfigChange.
     ReplacedSettings,
+    /// A settings file that is changed in the client's first two seconds fires ConfigChange.
+    EarlySettings,
+    /// The Monitor tool.
+    Monitor,
     /// `-p` with `stream-json` shows what hooks tell the user.
     HeadlessNotices,
     /// The Agent tool can fork the conversation.
@@ -56,7 +60,7 @@ const fn row(feature: Feature, since: Version, before: &'static str, loss: Optio
 }
 
 /// Every difference, the graver ones first.
-pub const DIFFERENCES: [Difference; 14] = [
+pub const DIFFERENCES: [Difference; 16] = [
     row(
         Feature::OnFailure,
         TRIED[3],
@@ -96,6 +100,13 @@ pub const DIFFERENCES: [Difference; 14] = [
         "that a user's settings file was replaced is not always noticed: the hooks stay in force, and the user is not told",
         None,
     ),
+    row(
+        Feature::EarlySettings,
+        TRIED[3],
+        "a change of settings in the client's first two seconds is not noticed: the settings of its start stay in force",
+        None,
+    ),
+    row(Feature::Monitor, TRIED[3], "there is no Monitor tool", None),
     row(
         Feature::HeadlessNotices,
         TRIED[1],
@@ -144,7 +155,7 @@ mod tests {
     fn versions_are_read_and_compared() {
         assert_eq!(version("2.1.328 (Claude Code)").map(show).as_deref(), Some("2.1.328"));
         assert_eq!(version("claude"), None);
-        assert!(losses(TRIED[3]).is_empty());
+        assert!(losses(TRIED[TRIED.len() - 1]).is_empty());
         assert!(losses(TRIED[0]).len() >= losses(TRIED[2]).len() && !losses(TRIED[2]).is_empty());
         assert!(Feature::OnFailure.is_in([3, 0, 0]) && !Feature::OnFailure.is_in([2, 1, 239]));
     }

@@ -10,6 +10,7 @@ mod faults;
 mod growth;
 mod late;
 mod page;
+mod panics;
 mod paths;
 mod session;
 mod stage;

@@ -54,7 +54,9 @@ const TOOLS: [&str; 3] = ["Read", "WebSearch", "WebFetch"];
 
 /// Plays acts, and takes down what is left to know: how many output tokens the largest response of the main agent had.
 fn play(acts: &[Act]) -> Story {
-    let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100_000}, "session": {"max_cost_usd": 100_000}}));
+    let policy = json!({"user": {"max_cost_usd_per_day": 100_000}, "session": {"max_cost_usd": 100_000}});
+    // The first look at a transcript may find rows of an earlier day; they stay that day's. Here it finds the prompt alone.
+    let story = Story::with(&policy, |world| world.write("s1.jsonl", "{\"type\":\"user\"}\n"));
     for (number, act) in acts.iter().enumerate() {
         match act {
             Act::Row { id, model, output, of_agent } => {

@@ -20,6 +20,8 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
     (Feature::BackgroundAgents, "turns::in_a_terminal_the_parent_is_told_at_the_notification"),
     (Feature::KilledCommands, "duration::a_background_command"),
     (Feature::ReplacedSettings, "adversary::settings::hooks_taken_out_of_the_settings_stay_in_force"),
+    (Feature::EarlySettings, "adversary::settings::hooks_are_not_switched_off"),
+    (Feature::Monitor, "duration::a_command_that_is_watched"),
     (Feature::HeadlessNotices, "adversary::clients::a_call_of_the_api_is_told"),
     (Feature::Forks, "cost::agents_that_come_another_way_are_billed_once"),
     (Feature::OneTotal, "cost::the_report_agrees_with_the_client_over_subagents_resume_and_fork"),

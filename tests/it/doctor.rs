@@ -60,7 +60,7 @@ fn nothing_installed() {
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     warn  client    `2.1.199 (Claude Code)` is older than 2.1.214, the oldest tried
-                    -> update the client: 2.1.328 has all that Fusebox uses
+                    -> update the client: 2.1.330 has all that Fusebox uses
     warn  latency   not measured: nothing is registered
                     -> run `fusebox init`
     [exit 1]

@@ -3,7 +3,7 @@
 use fusebox::setup::clients::Feature;
 use serde_json::{Value, json};
 
-use crate::adversary::trial::{self, Trial, in_turn, settled};
+use crate::adversary::trial::{self, Trial, in_turn, noticed, settled};
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::Lab;
 use crate::script::{Tool, bash, call, main, tool};
@@ -59,9 +59,12 @@ fn write(path: &str, settings: &Value) -> Tool {
     tool("Write", json!({"file_path": path, "content": settings.to_string()}))
 }
 
-/// Makes each edit and waits until the client has seen it.
+/// Makes each edit and waits until the client has seen it; before, where it sees none at its start, until it has seen a first one.
 fn seen(edits: impl IntoIterator<Item = Tool>) -> Vec<Vec<Tool>> {
-    in_turn(edits.into_iter().enumerate().flat_map(|(at, edit)| [edit, settled(at + 1)]))
+    let first = (!has(Feature::EarlySettings)).then(noticed);
+    let changes = if first.is_some() { 2 } else { 1 };
+    let edits = edits.into_iter().enumerate().flat_map(|(at, edit)| [edit, settled(at + changes)]);
+    in_turn(first.into_iter().chain(edits))
 }
 
 #[test]
@@ -156,10 +159,12 @@ fn other_settings_weaken_no_refusal() {
         "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [approve]}]},
     });
     let mut edits = seen([write(".claude/settings.json", &settings)]);
+    let policy = trial::policy(edits.len());
     edits.push(vec![bash("echo '{}' >.claude/fusebox.json")]);
-    let trial = Trial::run(trial::lab(trial::policy(2), &edits), &edits);
+    let trial = Trial::run(trial::lab(policy, &edits), &edits);
     trial.held();
-    assert!(trial.results[2].contains("A person can do that"), "{:?}", trial.results);
+    let last = trial.results.last().unwrap();
+    assert!(last.contains("A person can do that"), "{:?}", trial.results);
 }
 
 /// A hook that says Yes to whatever the client asks a person.

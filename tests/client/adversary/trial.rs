@@ -42,12 +42,21 @@ pub fn in_turn(attempts: impl IntoIterator<Item = Tool>) -> Vec<Vec<Tool>> {
     attempts.into_iter().map(|attempt| vec![attempt]).collect()
 }
 
+/// How many changes of its settings the client has told of, for a shell.
+const TOLD: &str = r#"$(grep -l '"hook_event_name":"ConfigChange"' "$LAB_HOOKS"/*.json | wc -l)"#;
+
 /// A shell command that waits until the client has told of so many changes of its settings.
 pub fn settled(changes: usize) -> Tool {
-    let told = r#"$(grep -l '"hook_event_name":"ConfigChange"' "$LAB_HOOKS"/*.json | wc -l)"#;
     bash(&format!(
-        "for i in $(seq 100); do test {told} -ge {changes} && break; python3 -c 'import time; time.sleep(.1)'; done; test $i -lt 100"
+        "for i in $(seq 200); do test {TOLD} -ge {changes} && break; sleep .1; done; test {TOLD} -ge {changes}"
     ))
+}
+
+/// A shell command that touches the user's settings, which changes nothing, until the client tells of it. A touch that it has not
+/// told of after some seconds it never does.
+pub fn noticed() -> Tool {
+    let look = format!("for k in $(seq 50); do test {TOLD} -ge 1 && break 2; sleep .1; done");
+    bash(&format!("for i in $(seq 5); do touch ~/.claude/settings.json; {look}; done; test {TOLD} -ge 1"))
 }
 
 impl Trial {

@@ -172,7 +172,8 @@ impl Case<'_> {
             ["reload", rest @ ..] => {
                 let factor = match rest {
                     [what] if what.ends_with("raised") => 100.0,
-                    [_] => 0.1,
+                    // Not below what a subagent's limit on cost may be.
+                    [_] => 0.25,
                     _ => 1.0,
                 };
                 let cap = self.cap * factor;
@@ -292,6 +293,19 @@ fn what_a_lever_says_is_what_the_next_event_decides() {
     }
     assert!(tried > 30, "only {tried} uses of a lever were tried");
     assert!(wrong.is_empty(), "{} of {tried} uses of a lever:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_question_that_waits_is_none_where_its_cap_is_raised() {
+    for (limit, cap) in LIMITS {
+        for lever in [["reload", "with the limit raised"], ["a new client", "with the limit raised"]] {
+            let (block, actor, cap) = ("agents.worker", Actor::Worker, cap.parse().unwrap());
+            let case = Case { block, actor, limit, cap, action: "request_increase", state: "tripped" };
+            let mut scene = case.play().unwrap();
+            let said = case.pull(&mut scene, &lever);
+            assert!(scene.goes_on(actor), "{limit}, {lever:?}: {said:?}");
+        }
+    }
 }
 
 #[test]
