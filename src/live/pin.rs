@@ -10,7 +10,7 @@ use crate::engine::event::{Event, Kind};
 use crate::engine::lifting;
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
-use crate::engine::session::{Process, Session, Status};
+use crate::engine::session::{Process, Session};
 use crate::engine::verdict::Finding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::live::origin::{self, Known};
