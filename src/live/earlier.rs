@@ -59,6 +59,10 @@ fn looked_up(world: &World, store: &Store, book: &Book) -> i64 {
 /// Takes no more for work of the time before Fusebox once the session has gone on, and tells the person what was.
 pub fn close(book: &mut Book, event: &Event) {
     let session = &mut book.session;
+    if matches!(&event.kind, Kind::SessionStart { source } if source == "startup" || source == "clear") {
+        // It begins here: there was no time before.
+        session.earlier.is_open = false;
+    }
     let goes_on = matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded);
     // A fork's transcript is written after its first prompt.
     if !session.earlier.is_open || !goes_on || session.unread() > 0 || session.tail.offset == 0 {

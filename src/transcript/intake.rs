@@ -180,6 +180,7 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
     /// there yet is nothing strange.
     fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
+        let is_left = book.session.unread.contains_key(&at.path);
         let inside = book.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
         let from = (Position { offset: at.offset, inside }, upto);
         self.allowed.spend(BYTES_TO_OPEN, 0);
@@ -198,7 +199,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         {
             run.growth = Growth::Now;
         }
-        let is_first = at.offset == 0 || book.session.earlier.is_open;
+        let is_first = at.offset == 0 || is_left && book.session.earlier.is_open;
         at.offset = chunk.offset;
         book.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
         book.saw_notification |= chunk.notification;
