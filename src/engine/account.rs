@@ -16,6 +16,7 @@ use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::runs;
 use crate::engine::session::{Request, Run, Status};
+use crate::engine::sessions;
 use crate::engine::step::Recalled;
 use crate::engine::unwritten;
 
@@ -148,7 +149,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             book.session.schedules |= !crons.is_empty();
             end(book, run);
         }
-        Kind::SessionStart { source } => start_session(book, source),
+        Kind::SessionStart { source } => sessions::start(book, source),
         Kind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             book.session.wants.clear();
@@ -160,7 +161,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             }
             book.pools.iter_mut().for_each(|pool| pool.wants.clear());
         }
-        Kind::SessionEnded => end_session(book),
+        Kind::SessionEnded => sessions::end(book),
         Kind::Other(name) => note_unknown(book, name),
         _ => {}
     }
@@ -358,7 +359,7 @@ fn restart(book: &mut Book, id: &str) {
 }
 
 /// Ends a run's stretch. What is reserved for its last response stays until that is charged: it is not on disk yet.
-fn end(book: &mut Book, id: &str) {
+pub fn end(book: &mut Book, id: &str) {
     if let Some(run) = book.run_mut(id) {
         runs::end(run, Status::Completed);
     }
@@ -374,29 +375,5 @@ fn note_unknown(book: &mut Book, name: &str) {
             session: book.session.id.clone(),
             ..Record::default()
         });
-    }
-}
-
-/// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
-fn start_session(book: &mut Book, source: &str) {
-    if source != "compact" {
-        // A Yes that nothing has shown to be a person's is still to be taken back.
-        book.session.asks.retain(|ask| ask.granted);
-    }
-    credible::cut(book);
-    if book.session.status == Status::Completed {
-        book.session.status = Status::Running;
-    }
-}
-
-fn end_session(book: &mut Book) {
-    credible::compare_with_client(book);
-    let running: Vec<String> =
-        book.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
-    for id in running {
-        end(book, &id);
-    }
-    if book.session.status == Status::Running {
-        book.session.status = Status::Completed;
     }
 }

@@ -11,6 +11,7 @@ use crate::engine::earlier::Earlier;
 use crate::engine::event::Moment;
 use crate::engine::hidden::ModelHook;
 use crate::engine::meters::Spend;
+pub use crate::engine::order::{Order, Phase};
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::rates::Windows;
 pub use crate::engine::reserve::Reserve;
@@ -50,32 +51,6 @@ impl Status {
             Status::Orphaned => "orphaned",
         }
     }
-}
-
-/// How far an order to end has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Calls of the response that tripped are refused; the next response is the report.
-    Refusing,
-    /// The agent reports; finalize tools may run.
-    Reporting,
-    /// Over: every event ends the agent's loop.
-    Halted,
-}
-
-/// An order to end, standing until it is carried out or lifted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
-    /// Why.
-    pub finding: Finding,
-    /// How far it has come.
-    pub phase: Phase,
-    /// Model responses left to report.
-    pub grace_left: u32,
-    /// Why, in the words of whoever asked for it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub reason: Option<String>,
 }
 
 /// A spawn that was admitted and whose agent is not known yet.

@@ -1,0 +1,30 @@
+//! A session's starts and its end.
+
+use crate::engine::book::Book;
+use crate::engine::session::Status;
+use crate::engine::{account, credible};
+
+/// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
+pub fn start(book: &mut Book, source: &str) {
+    if source != "compact" {
+        // A Yes that nothing has shown to be a person's is still to be taken back.
+        book.session.asks.retain(|ask| ask.granted);
+    }
+    credible::cut(book);
+    if book.session.status == Status::Completed {
+        book.session.status = Status::Running;
+    }
+}
+
+/// Ends a session with its client: what was at work ends.
+pub fn end(book: &mut Book) {
+    credible::compare_with_client(book);
+    let running: Vec<String> =
+        book.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
+    for id in running {
+        account::end(book, &id);
+    }
+    if book.session.status == Status::Running {
+        book.session.status = Status::Completed;
+    }
+}
