@@ -103,14 +103,17 @@ impl Stage {
         parsed.collect::<Result<_, _>>().unwrap()
     }
 
-    /// Returns what has been counted: the tally of every session and run but its times, the charges and the calls.
+    /// Returns what has been counted: the tally of every session and run, the charges and the calls. Left out are times, and what
+    /// estimates are made of: an event that is lost makes those larger.
     pub fn counters(&self) -> BTreeMap<String, Value> {
         let counted = self.entries().into_iter().filter_map(|(name, body)| {
             let parts: Vec<&str> = name.split('/').collect();
             match parts[..] {
                 ["s", _] | ["s", _, "a", _] => {
                     let mut tally = body["tally"].clone();
-                    tally.as_object_mut().map(|tally| tally.remove("duration_ms"));
+                    if let Some(tally) = tally.as_object_mut() {
+                        tally.retain(|key, _| !["duration_ms", "over", "typical"].contains(&key.as_str()));
+                    }
                     Some((name, tally))
                 }
                 ["s", _, "m", _] => Some((name, body["spend"].clone())),

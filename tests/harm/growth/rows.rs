@@ -20,6 +20,14 @@ fn row(id: &str, model: &str, rest: &str) -> String {
     )
 }
 
+/// Returns the row of a response that may be one of its conversation: its prompt is not much shorter than the one before.
+fn credible(id: &str, model: &str, rest: &str) -> String {
+    row(id, model, rest).replace(r#""input_tokens":1,"#, r#""input_tokens":1,"cache_read_input_tokens":500,"#)
+}
+
+/// How many responses are charged of those that say less than they can have used: as many as a batch may be late with.
+const DOUBTED: usize = 3;
+
 /// Adds so many rows to a transcript.
 fn add(stage: &Stage, place: &str, size: usize, row: impl Fn(usize) -> String) {
     let path = stage.path(place);
@@ -33,16 +41,22 @@ fn add(stage: &Stage, place: &str, size: usize, row: impl Fn(usize) -> String) {
 const MAIN: &str = "live/s1.jsonl";
 const MODEL: &str = "claude-opus-5-5";
 
-const GROWS: [Dimension; 13] = [
+const GROWS: [Dimension; 14] = [
     Dimension {
         grows: "responses of one model",
-        make: |stage, size| add(stage, MAIN, size, |at| row(&format!("f{at}"), MODEL, "")),
+        make: |stage, size| add(stage, MAIN, size, |at| credible(&format!("f{at}"), MODEL, "")),
         responses: |size| size,
         ..DIMENSION
     },
     Dimension {
+        grows: "responses that say less than they can have used",
+        make: |stage, size| add(stage, MAIN, size, |at| row(&format!("f{at}"), MODEL, "")),
+        responses: |size| size.min(DOUBTED),
+        ..DIMENSION
+    },
+    Dimension {
         grows: "responses, each of a model of its own",
-        make: |stage, size| add(stage, MAIN, size, |at| row(&format!("f{at}"), &format!("made-up-{at}"), "")),
+        make: |stage, size| add(stage, MAIN, size, |at| credible(&format!("f{at}"), &format!("made-up-{at}"), "")),
         responses: |size| size,
         ..DIMENSION
     },
@@ -51,7 +65,7 @@ const GROWS: [Dimension; 13] = [
         most: 100_000,
         make: |stage, size| {
             let long = "x".repeat(1 << 10);
-            add(stage, MAIN, size, |at| row(&format!("{long}{at}"), &format!("{long}{at}"), ""));
+            add(stage, MAIN, size, |at| credible(&format!("{long}{at}"), &format!("{long}{at}"), ""));
         },
         responses: |size| size,
         ..DIMENSION
@@ -77,7 +91,7 @@ const GROWS: [Dimension; 13] = [
                 row(&format!("f{at}"), MODEL, "").replace(r#""input_tokens":1"#, r#""input_tokens":-1"#)
             });
         },
-        responses: |size| size,
+        responses: |size| size.min(DOUBTED),
         ..DIMENSION
     },
     Dimension {
@@ -118,7 +132,7 @@ const GROWS: [Dimension; 13] = [
         grows: "responses of a subagent",
         make: |stage, size| {
             add(stage, "live/s1/subagents/agent-a1.jsonl", size, |at| {
-                row(&format!("f{at}"), &format!("made-up-{at}"), "")
+                credible(&format!("f{at}"), &format!("made-up-{at}"), "")
             });
         },
         responses: |size| size,
