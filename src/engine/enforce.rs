@@ -124,6 +124,8 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let Some(run) = book.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
     if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
+        // A call that waits for an answer has come to ask.
+        run.owes_ask &= verdict.refusal != Some(Refusal::Asking);
         run.denials += u32::from(blind);
         return;
     }

@@ -305,3 +305,24 @@ fn a_wait_is_off_the_clock_only_where_a_person_was_waited_for() {
     });
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+#[test]
+fn an_agent_that_is_quicker_than_its_transcript_is_asked_about_again() {
+    for who in [Who::Main, Who::Worker] {
+        let scene = Scene::new(who, &limits());
+        scene.requests("t1");
+        scene.ends("t1", None);
+        scene.batch("t1");
+        assert!(scene.requests("t2").contains(r#""ask""#));
+        // The Yes came too soon to grant anything, and nothing shows yet who gave it.
+        scene.ends("t2", Some(0));
+        scene.batch("t2");
+        let early = scene.requests("t3");
+        assert!(early.contains("can be tried again"), "{who:?}: {early}");
+        let over = scene.batch("t3");
+        assert!(!over.contains(r#""continue":false"#), "{who:?}: {over}");
+        scene.writes(Written::Source("user_temporary"), "t2");
+        let again = scene.requests("t4");
+        assert!(again.contains(r#""ask""#), "{who:?}: {again}");
+    }
+}
