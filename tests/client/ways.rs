@@ -39,7 +39,9 @@ fn notifications_that_are_answered_in_words_use_a_runs_requests() {
 
 #[test]
 fn messages_that_are_answered_in_words_use_an_agents_requests() {
-    let helper = child("CHILD-A", [say("child A done")]).forever();
+    // Main's turn is over by then: what comes earlier is told within the turn, and begins no other.
+    let answer = say("child A done").slowly(Duration::from_millis(300));
+    let helper = child("CHILD-A", [answer]).forever();
     let begin = call([load_send_message(), named("helper", agent("CHILD-A"))]);
     let mut steps = vec![begin];
     for _ in 0..6 {
