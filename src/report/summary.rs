@@ -131,7 +131,9 @@ fn estimate(session: &SessionReport) -> String {
 /// Says what of the costs is estimated, and what was spent before Fusebox.
 fn notes(report: &Report, page: &Page) -> String {
     let sum = |of: fn(&SessionReport) -> Amount| report.sessions.iter().map(of).fold(Amount::ZERO, Add::add);
-    let (estimated, earlier) = (sum(|it| it.estimated_cost_usd.0), sum(|it| it.earlier_cost_usd.0));
+    // What a fork has copied is its original's.
+    let earlier = sum(|it| it.earlier_cost_usd.0.minus(it.cost_usd.0.minus(it.new_cost_usd.0)));
+    let estimated = sum(|it| it.estimated_cost_usd.0);
     let mut notes = String::new();
     if estimated > Amount::ZERO {
         let why = "is estimated: web searches, pages, hooks that ask the model, and responses that no transcript shows";

@@ -1,7 +1,7 @@
 //! What a response adds to the charges: whether it is believed, and what a known one has grown by.
 
 use crate::engine::book::Book;
-use crate::engine::credible::Conversation;
+use crate::engine::credible::{Conversation, Prompt};
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::transcript::response::Response;
@@ -9,12 +9,21 @@ use crate::transcript::response::Response;
 /// Takes a response into the conversation that its transcript tells; returns whether it may be one of it. What no hook has
 /// seen is believed, and what belongs to no run that is at hand.
 pub fn believes(book: &Book, run: &str, response: &Response, told: &mut Conversation) -> bool {
-    let (prompt, cuts) = (response.usage.prompt_tokens(), book.session.cuts);
-    if is_earlier(book, response) || book.run(run).is_none() {
-        told.follow(prompt, cuts);
+    let (usage, cuts) = (response.usage.tokens(), book.session.cuts);
+    let prompt = Prompt { tokens: usage.prompt(), is_cached: usage.prompt() > usage.input };
+    if is_long_before(book, response) || book.run(run).is_none() {
+        told.trusts(prompt, cuts);
         return true;
     }
-    told.believes(prompt, (cuts, book.session.tail.conversation.first))
+    told.believes(prompt, (cuts, book.session.tail.conversation))
+}
+
+/// How far the client's clock may be behind ours.
+const CLOCKS_MS: i64 = 60_000;
+
+/// Whether a response was made before a session began, whatever the clocks say.
+pub fn is_long_before(book: &Book, response: &Response) -> bool {
+    response.at_ms.saturating_add(CLOCKS_MS) < book.session.started.wall_ms
 }
 
 /// Whether a response was made before a session began.

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::transcript::allowance::Allowance;
-use crate::transcript::belief::{believes, grown, is_earlier};
+use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
 use crate::transcript::layout;
@@ -210,8 +210,8 @@ impl<'a, C: Charges> Intake<'a, C> {
         let now_ms = self.now_ms.unwrap_or(book.session.last.wall_ms);
         for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
             // What is new in a file that was read before is none of a time before the session, unless it is a copy.
-            let is_earlier = response.at_ms.saturating_add(CLOCKS_MS) < book.session.started.wall_ms;
-            let is_old = !is_first && is_earlier && response.billed_by.is_none() && !book.session.is_fork;
+            let is_old =
+                !is_first && is_long_before(book, response) && response.billed_by.is_none() && !book.session.is_fork;
             if response.at_ms == 0 || is_old {
                 response.at_ms = now_ms;
             }
@@ -354,9 +354,6 @@ fn pay(book: &mut Book, run: &str) {
         run.unpaid = (run.unpaid - 1).max(-1);
     }
 }
-
-/// How far the client's clock may be behind ours.
-const CLOCKS_MS: i64 = 60_000;
 
 /// Whether what is called free is charged all the same: a client calls free what a mod has answered in the model's place.
 fn is_billed(book: &Book) -> bool {

@@ -274,7 +274,8 @@ fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<
     let kind = if who == Who::Main { "main" } else { "worker" };
     let run = runs.iter().find(|run| run["agent_type"] == kind).unwrap();
     let worked = u128::from(run["duration_ms"].as_u64().unwrap());
-    let is_right = if is_off { worked + open <= passed } else { worked >= open };
+    // Each of the clocks' readings is in whole milliseconds.
+    let is_right = if is_off { worked + open <= passed + 2 } else { worked >= open };
     (!is_right).then(|| format!("\n{who:?}, attended {attended}, {written:?}, {name}: {worked} of {passed} ms"))
 }
 

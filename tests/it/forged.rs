@@ -145,11 +145,16 @@ impl Scene {
         self.world.write(file, text);
     }
 
-    /// Returns how many responses the agent gets, and what the person has read, where each row but the first of main is forged.
+    /// Returns how many responses the agent gets, and what the person has read, where each row but the first of a transcript is forged.
     fn works(mut self, forge: Forgery) -> (usize, String) {
         let mut told = String::new();
+        let honest = usize::from(self.place == Place::Subagent);
         for number in 1..30 {
-            self.responds(&format!("m{number}"), |rows| forge(rows, number));
+            self.responds(&format!("m{number}"), |rows| {
+                if number > honest {
+                    forge(rows, number - honest)
+                }
+            });
             let answer = self.batch(number);
             told.push_str(&answer);
             if answer.contains(r#""continue":false"#) {
@@ -265,6 +270,43 @@ fn a_conversation_that_is_cut_or_falls_by_itself_is_charged_as_it_says() {
         assert_eq!(scene.batch(2), "", "{why}");
         assert_eq!(scene.spent().1, due + price, "{why}");
     }
+}
+
+#[test]
+fn honest_conversations_of_other_lengths_are_charged_as_they_say() {
+    let cached = |prompt: u64| json!({"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": prompt - 10});
+    let new = |prompt: u64| json!({"input_tokens": prompt, "output_tokens": 1});
+    // The first prompt is a long one; what follows it once that was cut out is not.
+    let mut scene = Scene::begin(Place::Main, &json!({}));
+    scene.responds("m1", uses(cached(150_000)));
+    scene.batch(1);
+    scene.event("SessionStart", &json!({"source": "compact"}));
+    for number in 2..6 {
+        scene.responds(&format!("m{number}"), uses(cached(15_000 + number as u64)));
+        assert_eq!(scene.batch(number), "");
+    }
+    assert_eq!(scene.spent().0, 6);
+    // A lean subagent beside a main agent with long prompts.
+    let mut scene = Scene::begin(Place::Main, &json!({}));
+    scene.responds("m1", uses(cached(500_000)));
+    scene.batch(1);
+    scene.place = Place::Subagent;
+    scene.rows.clear();
+    scene.event("SubagentStart", &json!({}));
+    for number in 2..6 {
+        scene.responds(&format!("m{number}"), uses(cached(1_000 + number as u64)));
+        scene.batch(number);
+    }
+    assert_eq!(scene.spent().0, 6);
+    assert!(!scene.world.run(&["log"]).ok().contains("say less"));
+    // A gateway that says nothing of the cache tells what is new.
+    let mut scene = Scene::begin(Place::Subagent, &json!({}));
+    for (number, prompt) in [20_000, 300, 40, 900].into_iter().enumerate() {
+        scene.responds(&format!("m{}", number + 2), uses(new(prompt)));
+        scene.batch(number + 2);
+    }
+    assert_eq!(scene.spent().0, 5);
+    assert!(!scene.world.run(&["log"]).ok().contains("say less"));
 }
 
 #[test]

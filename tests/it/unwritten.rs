@@ -156,7 +156,8 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
         story.batch(id);
     }
     assert_eq!(story.cost(), ONE * 3);
-    story.write_row("cheap", &given_at, &json!({"input_tokens": 10, "output_tokens": 1}));
+    let cheap = json!({"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": 500});
+    story.write_row("cheap", &given_at, &cheap);
     let later = logbook::time(World::real().now().wall_ms + 60_000);
     story.write_at(&["m5"], &later);
     story.batch("t5");

@@ -67,6 +67,9 @@ pub(super) fn unhooked(
             return Some(told(("daemon".to_owned(), DAEMON)));
         }
         Some("respawn") => return Some(told(("respawn".to_owned(), DAEMON))),
+        Some(first @ ("plugin" | "plugins")) if args.get(1) == Some(&"eval") => {
+            return Some(told((format!("{first} eval"), UNHOOKED)));
+        }
         Some(first) if first == "daemon" || HARMLESS.contains(&first) => return None,
         _ => {}
     }
@@ -115,7 +118,7 @@ fn is_client(program: &str) -> bool {
 
 /// Whether the word after an option is its value.
 fn takes_value(option: &str) -> bool {
-    matches!(option, "--setting-sources" | "--cloud")
+    matches!(option, "--setting-sources" | "--cloud" | "--remote")
 }
 
 /// Finds an option that leaves out hooks, and what it does.
