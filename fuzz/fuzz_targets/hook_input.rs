@@ -14,7 +14,7 @@ use fusebox::cmd::hook;
 use fusebox::engine::amount::Amount;
 use fusebox::engine::event::{Event, Kind};
 use fusebox::live::deadline::Deadline;
-use fusebox::store::Store;
+use fusebox::store::{self, Store};
 use fusebox::wire::guard::Guard;
 use fusebox::wire::input;
 use fusebox::world::World;
@@ -46,7 +46,9 @@ fuzz_target!(|bytes: &[u8]| {
         }
         // Whatever happens twice is told twice.
         for _ in 0..2 {
-            sound(&input.hook_event_name, &hook::respond(&world, &Deadline::never(&world), &input, &line).unwrap().answer);
+            let mut folder = store::folder(&world).unwrap();
+            let told = hook::respond(&world, &Deadline::never(&world), (&input, &line), &mut folder).unwrap();
+            sound(&input.hook_event_name, &told.answer);
         }
         let store = Store::open(&world).unwrap();
         let session = store.session(&event.session).unwrap().unwrap();

@@ -88,7 +88,7 @@ fn answer(world: &World, deadline: &Deadline, input: &Input<'static>, bytes: &'s
 }
 
 /// Takes the event into the state, and words the answer; `folder` becomes the one that the state of this client is in.
-fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
+pub fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
     let (input, bytes) = what;
     deadline.waits_for(Waits::State);
     let named = folder.clone();
