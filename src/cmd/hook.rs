@@ -14,8 +14,8 @@ use crate::live::deadline::{Deadline, Waits};
 use crate::live::ending::{self, Judged};
 use crate::live::load::{self, Pin};
 use crate::live::{
-    below, dialogs, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks, unseen,
-    watch,
+    below, dialogs, earlier, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks,
+    unseen, watch,
 };
 use crate::processes;
 use crate::store::logbook;
@@ -197,6 +197,7 @@ fn take(
     skills::typed(world, book, event, input);
     divert_log(book);
     tell_notices(book, event, &mut answer);
+    earlier::mark(book, event, &mut answer);
     let text = answer.text();
     remember(book, &run, (event, input), &text);
     Ok((text, watch))

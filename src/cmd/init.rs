@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use crate::cmd::person;
 use crate::error::{Error, Result};
-use crate::processes;
 use crate::setup::backup::Backups;
 use crate::setup::clients::{self, Feature};
 use crate::setup::files::Change;
@@ -59,8 +58,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let registers = plan.registers() && !plan.is_registered() && person::is_one(world, &state);
     install::apply(&backups, &plan)?;
     if registers {
-        let start = processes::parent_and_start(world.pid()).map(|(_, start)| start);
-        installed::note(world, &backups, &plan.place, start)?;
+        installed::note(world, &backups, &plan.place)?;
     }
     world.print(&summary::summary(world, &plan, &state));
     if args.judge {

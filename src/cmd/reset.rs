@@ -6,7 +6,6 @@ use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift;
 use crate::cmd::target::Target;
 use crate::cmd::{person, target};
-use crate::engine::earlier::Earlier;
 use crate::engine::meters::Spend;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::record::RecordKind;
@@ -64,7 +63,7 @@ fn zero(grip: &mut Grip) -> Tally {
             let session = &mut grip.book.session;
             session.inherited = Spend::default();
             session.turns_below = 0;
-            session.earlier = Earlier { until_ms: session.earlier.until_ms, ..Earlier::default() };
+            session.earlier = session.earlier.of_no_spend();
             session.models.clear();
             session.subagents = 0;
             session.warned.clear();

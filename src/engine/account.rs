@@ -48,7 +48,7 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
         history::open(book, id);
     }
     let charge = &new.charge;
-    let (inherited, earlier) = (charge.inherited, book.session.earlier.has(charge));
+    let (inherited, earlier) = (charge.inherited, charge.earlier);
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = Adds { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);

@@ -12,12 +12,21 @@ use crate::engine::session::is_default;
 /// What is known of a session's time before Fusebox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Earlier {
-    /// Whether what is read may still be of that time: the session was first seen, and has not gone on since.
+    /// Whether what is read may still be of that time: the session was seen anew, and has not gone on since.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_open: bool,
-    /// Responses before this are of that time, in milliseconds since 1970. 0: none is; nothing: nobody has looked.
+    /// Responses after this, in milliseconds since 1970, and ...
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from_ms: i64,
+    /// ... before this are of that time. 0: none is; nothing: nobody has looked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub until_ms: Option<i64>,
+    /// Whether the transcript shows that Fusebox had watched the session before the state knew it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub was_watched: bool,
+    /// Whether the client is still to write down that Fusebox watches: nothing after that is of that time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_unmarked: bool,
     /// What they spent. The session's tally has it, too.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spent: Spend,
@@ -41,20 +50,27 @@ impl Earlier {
         Earlier { is_open: true, ..Earlier::default() }
     }
 
-    /// Whether a charge was set apart.
-    pub fn has(&self, charge: &Charge) -> bool {
-        let until_ms = self.until_ms.unwrap_or(0);
-        charge.at_ms < until_ms && charge.run == history::id_of(&charge.session)
+    /// Opens it again for what a session spent between two moments: Fusebox was not installed then.
+    pub fn reopen(&mut self, from_ms: i64, until_ms: i64) {
+        (self.is_open, self.from_ms, self.until_ms) = (true, from_ms, Some(until_ms));
+    }
+
+    /// Whether a moment is of that time.
+    pub fn has_moment(&self, at_ms: i64) -> bool {
+        self.from_ms < at_ms && at_ms < self.until_ms.unwrap_or(0)
     }
 
     /// Sets a charge apart that a moment ago was found.
-    pub fn take(&mut self, model: &str, spend: Spend) {
+    pub fn take(&mut self, charge: &mut Charge, spend: Spend) {
         self.spent += spend;
-        *self.models.entry(model.to_owned()).or_default() += spend;
+        *self.models.entry(charge.model.clone()).or_default() += spend;
+        charge.run = history::id_of(&charge.session);
+        charge.earlier = true;
     }
 
-    /// Whether there was anything.
-    pub fn is_any(&self) -> bool {
-        self.spent.requests > 0 || self.turns > 0
+    /// Returns the same without what was spent.
+    pub fn of_no_spend(&self) -> Earlier {
+        let &Earlier { from_ms, until_ms, is_unmarked, .. } = self;
+        Earlier { from_ms, until_ms, is_unmarked, ..Earlier::default() }
     }
 }

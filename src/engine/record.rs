@@ -140,6 +140,9 @@ pub struct Charge {
     /// Whether another session had been charged for it before: the row is a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inherited: bool,
+    /// Whether it is of a time when Fusebox was not installed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier: bool,
     /// Whether the model has no price of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_model: bool,

@@ -42,7 +42,7 @@ fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
     }
     book.session.notices.append(&mut intake.remarks);
     let mut found = intake.found;
-    earlier::set_apart(world, store, book, &mut found)?;
+    earlier::set_apart(world, store, book, None, &mut found)?;
     for (run, new) in &found {
         account::charge(book, run, new, book.session.last);
     }

@@ -227,7 +227,7 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     }
     book.session.notices.append(&mut intake.remarks);
     findings.charges = intake.found;
-    earlier::set_apart(world, store, book, &mut findings.charges)?;
+    earlier::set_apart(world, store, book, Some(event), &mut findings.charges)?;
     book.pools.iter_mut().for_each(|pool| pool.counted = false);
     if (!findings.charges.is_empty() || findings.link.is_some()) && book.pools.is_empty() {
         // What was found is in the state already: a pool that is counted anew here has it.
@@ -247,7 +247,7 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
         need_run(store, book, holder)?;
     }
     recall::add(store, book, event, &mut findings)?;
-    earlier::close(book, event);
+    earlier::close(book, event, &findings.recalled);
     findings.answered = dialogs::answered(store, book, event)?;
     Ok(findings)
 }
@@ -334,7 +334,8 @@ pub fn session(
     let mut session = match known {
         Some(session) => orphans::mark_before(store, session, event)?,
         None => {
-            let new = Box::new(pin::open(world, input, event));
+            let mut new = Box::new(pin::open(world, input, event));
+            earlier::meet(world, store, &mut new, event);
             store.list_session(&new)?;
             new
         }

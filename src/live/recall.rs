@@ -72,17 +72,20 @@ fn begins_late(kind: &Kind) -> bool {
 fn tell_lost(book: &mut Book, found: &Findings) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
     let earlier = &book.session.earlier;
-    if calls == 0 && earlier.counted.requests == 0 {
+    // What a client was at that was open when Fusebox was installed is no loss.
+    let is_met = earlier.is_unmarked && earlier.until_ms.is_some_and(|until_ms| until_ms > 0) && !earlier.was_watched;
+    if is_met || calls == 0 && earlier.counted.requests == 0 {
         return;
     }
     let why = match earlier.until_ms {
+        _ if earlier.was_watched => "Fusebox has watched it before: its state was deleted",
         Some(1..) => "That is work since Fusebox was installed: its hooks did not run, or its state was deleted",
         _ => "It ran before Fusebox was installed, or the state was deleted, which nothing tells apart here",
     };
     let what = format!(
         "the state does not know this session, whose transcript shows {}, counted again now ({}). {why}; what a person had \
          granted or ordered in a state that was deleted is lost",
-        tool_calls(calls),
+        if calls > 0 { tool_calls(calls) } else { requests(earlier.counted.requests) },
         earlier.counted.cost
     );
     book.session.tell(&what);
@@ -157,6 +160,10 @@ fn add_missed(store: &Store, book: &mut Book, event: &Event, found: &mut Finding
         book.session.tell(&what);
     }
     Ok(())
+}
+
+fn requests(count: u64) -> String {
+    format!("{count} model request{}", if count == 1 { "" } else { "s" })
 }
 
 fn tool_calls(count: u64) -> String {

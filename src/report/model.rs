@@ -193,7 +193,7 @@ impl SessionReport {
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
-            earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| session.earlier.has(charge))).cost),
+            earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.earlier)).cost),
             client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
             turns: session.tally.turns.saturating_sub(session.turns_below).max(rows.calls.values().sum()),
             requests: spent.requests,

@@ -14,6 +14,7 @@ pub mod response;
 mod row;
 pub mod schedule;
 pub mod tail;
+pub mod traces;
 pub mod tree;
 
 pub use crate::files::open;

@@ -32,6 +32,9 @@ pub struct Answer {
     /// Why, for whoever reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Says nothing: the client writes down each answer that is not empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppress_output: Option<bool>,
     /// Shown to the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
@@ -113,6 +116,13 @@ impl Answer {
         ];
         if CARRIERS.contains(&event) {
             append(&mut self.specific(event).additional_context, text);
+        }
+    }
+
+    /// Makes it an answer where it is none.
+    pub fn say_nothing(&mut self) {
+        if *self == Answer::default() {
+            self.suppress_output = Some(true);
         }
     }
 

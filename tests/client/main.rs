@@ -19,6 +19,7 @@ mod closed;
 mod cost;
 mod delegation;
 mod duration;
+mod earlier;
 mod endings;
 mod harness;
 mod hidden;

@@ -81,14 +81,37 @@ enum Sight {
     Deleted,
     /// The same, and whoever deleted it has installed Fusebox anew below the client.
     DeletedAndInstalled,
+    /// The same, and another client takes the session up.
+    DeletedInstalledAndResumed,
     /// It runs in a client that was at work when Fusebox was installed.
     AtWork,
+    /// The same, in the middle of a turn.
+    AtWorkOnCalls,
+    /// The same client ends without another prompt, and a later one takes the session up.
+    AtWorkThenResumed,
 }
+
+const SIGHTS: [Sight; 9] = [
+    Sight::Resumed,
+    Sight::Forked,
+    Sight::Prompted,
+    Sight::Deleted,
+    Sight::DeletedAndInstalled,
+    Sight::DeletedInstalledAndResumed,
+    Sight::AtWork,
+    Sight::AtWorkOnCalls,
+    Sight::AtWorkThenResumed,
+];
 
 impl Sight {
     /// Whether what is older than the installation is no matter of the session's limits.
     fn is_free(self) -> bool {
-        matches!(self, Sight::Resumed | Sight::Forked | Sight::Prompted)
+        !matches!(self, Sight::Deleted | Sight::DeletedAndInstalled | Sight::DeletedInstalledAndResumed)
+    }
+
+    /// Whether its client was there before Fusebox.
+    fn is_at_work(self) -> bool {
+        matches!(self, Sight::AtWork | Sight::AtWorkOnCalls | Sight::AtWorkThenResumed)
     }
 }
 
@@ -106,27 +129,60 @@ impl Case {
         let make = |when| (1..=5).map(|number| rows(number, when)).collect::<String>();
         world.write("s1.jsonl", make(When::LongAgo));
         world.run(&["init", "--scope", "user"]).ok();
-        let client = if sight == Sight::AtWork { old } else { Client::start_later() };
+        let client = if sight.is_at_work() { old } else { Client::start_later() };
         if when == When::Now {
             world.write("s1.jsonl", make(When::Now));
         }
-        let case = Case { world, client };
+        let mut case = Case { world, client };
         match sight {
-            Sight::Resumed => drop(case.event("SessionStart", &json!({"source": "resume"}))),
-            Sight::Forked => drop(case.event("SessionStart", &json!({"source": "fork"}))),
+            Sight::Resumed => drop(case.start("resume")),
+            Sight::Forked => drop(case.start("fork")),
             Sight::Prompted | Sight::AtWork => {}
-            Sight::Deleted | Sight::DeletedAndInstalled => case.lose_state(sight),
+            Sight::AtWorkOnCalls => drop(case.call("t8")),
+            Sight::AtWorkThenResumed => {
+                case.event("SessionEnd", &json!({"reason": "prompt_input_exit"}));
+                case.resume();
+            }
+            Sight::Deleted | Sight::DeletedAndInstalled | Sight::DeletedInstalledAndResumed => {
+                // The session began with Fusebox, and what came then stands behind what that has left in the transcript.
+                case.world.write("s1.jsonl", "");
+                case.start("startup");
+                case.write(&make(when));
+                case.lose_state();
+                if sight != Sight::Deleted {
+                    case.install_anew();
+                }
+                if sight == Sight::DeletedInstalledAndResumed {
+                    case.resume();
+                }
+            }
         }
         case
     }
 
-    fn lose_state(&self, sight: Sight) {
-        self.event("SessionStart", &json!({"source": "resume"}));
+    fn lose_state(&self) {
         std::fs::remove_dir_all(self.world.path("state")).unwrap();
-        if sight == Sight::DeletedAndInstalled {
-            self.world.write("home/.claude/settings.json", "{}");
-            self.world.run(&["init", "--scope", "user"]).ok();
-        }
+    }
+
+    fn install_anew(&self) {
+        self.world.write("home/.claude/settings.json", "{}");
+        self.world.run(&["init", "--scope", "user"]).ok();
+    }
+
+    /// Another client takes the session up.
+    fn resume(&mut self) {
+        self.client = Client::start_later();
+        self.start("resume");
+    }
+
+    fn start(&self, source: &str) -> String {
+        self.event("SessionStart", &json!({"source": source}))
+    }
+
+    /// Adds rows to the transcript.
+    fn write(&self, rows: &str) {
+        let before = self.world.read("s1.jsonl").unwrap_or_default();
+        self.world.write("s1.jsonl", before + rows);
     }
 
     fn event(&self, name: &str, rest: &Value) -> String {
@@ -134,7 +190,15 @@ impl Case {
             "cwd": self.world.path("project"), "prompt_id": "p9", "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         let pid = self.client.0.id().to_string();
-        self.world.command(&["hook"]).env("CLAUDE_PID", &pid).stdin(input).run().ok()
+        let answer = self.world.command(&["hook"]).env("CLAUDE_PID", &pid).stdin(input).run().ok();
+        // The client writes down each answer that is not empty, but those to prompts and to the session's end.
+        if !answer.is_empty() && !["UserPromptSubmit", "SessionEnd"].contains(&name) {
+            let hook = json!({"type": "hook_success", "hookEvent": name, "content": "", "stdout": answer,
+                "command": "/opt/bin/fusebox hook"});
+            let time = logbook::time(World::real().now().wall_ms);
+            self.write(&format!("{}\n", json!({"type": "attachment", "attachment": hook, "timestamp": time})));
+        }
+        answer
     }
 
     fn prompt(&self) -> String {
@@ -155,14 +219,20 @@ fn a_limit_of_the_session_judges_what_was_spent_since_fusebox_was_installed() {
         json!({"max_turns": 4}),
         json!({"models": {"*opus*": {"max_cost_usd": 0.02}}}),
     ];
-    let sights =
-        [Sight::Resumed, Sight::Forked, Sight::Prompted, Sight::Deleted, Sight::DeletedAndInstalled, Sight::AtWork];
     let mut wrong = Vec::new();
     for limit in &limits {
-        for sight in sights {
+        for sight in SIGHTS {
             for when in [When::LongAgo, When::Now] {
                 if sight == Sight::Forked && (when == When::Now && limit.get("max_turns").is_some()) {
                     // What a fork has copied of calls is none of its own.
+                    continue;
+                }
+                if !sight.is_free() && when == When::LongAgo {
+                    // A session that began with Fusebox has no response that is older.
+                    continue;
+                }
+                if sight == Sight::AtWorkThenResumed && when == When::Now && limit.get("max_turns").is_some() {
+                    // What a client did of which nothing but its end was heard is charged; its calls are not counted.
                     continue;
                 }
                 let case = Case::of(sight, limit, when);
@@ -222,4 +292,72 @@ fn a_prompt_that_is_blocked_for_what_was_found_says_where_that_comes_from() {
         blocked.contains("0.0292 USD of it was found in the transcript when Fusebox first saw this session"),
         "{blocked}"
     );
+}
+
+#[test]
+fn a_client_that_is_open_while_fusebox_is_installed_is_told_what_does_not_count() {
+    let case = Case::of(Sight::AtWork, &json!({"max_cost_usd": 0.02}), When::LongAgo);
+    let told = case.prompt();
+    assert!(told.contains("began before Fusebox was installed: 0.0292 USD and 5 tool calls of that time"), "{told}");
+    assert!(!told.contains("deleted"), "there was no state: {told}");
+    let status = case.world.run(&["status"]).ok();
+    assert!(status.contains("before Fusebox: 0.0292 USD"), "{status}");
+    // From here on the limit is in force.
+    case.write(&(11..=15).map(|number| rows(number, When::Now)).collect::<String>());
+    assert!(case.call("t9").contains("max_cost_usd"));
+}
+
+#[test]
+fn deleting_the_state_and_installing_anew_makes_nothing_earlier_that_fusebox_has_watched() {
+    for limit in [json!({"max_cost_usd": 0.02}), json!({"max_turns": 4})] {
+        for first in [Sight::AtWork, Sight::AtWorkOnCalls, Sight::Resumed] {
+            let case = Case::of(first, &limit, When::LongAgo);
+            case.prompt();
+            case.call("t7");
+            case.write(&(11..=15).map(|number| rows(number, When::Now)).collect::<String>());
+            case.lose_state();
+            case.install_anew();
+            let said = case.prompt();
+            assert!(said.contains("\"block\""), "{limit} {first:?}: {said}");
+            assert!(said.contains("state was deleted"), "{limit} {first:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_a_known_session_spent_while_fusebox_was_not_installed_is_set_apart_too() {
+    for is_resumed in [true, false] {
+        let mut case = Case::of(Sight::Resumed, &json!({"max_cost_usd": 0.02}), When::LongAgo);
+        case.prompt();
+        case.event("SessionEnd", &json!({"reason": "prompt_input_exit"}));
+        case.world.run(&["uninstall", "--scope", "user"]).ok();
+        case.write(&(11..=15).map(|number| rows(number, When::Now)).collect::<String>());
+        case.world.run(&["init", "--scope", "user"]).ok();
+        if is_resumed {
+            case.resume();
+        }
+        let told = case.prompt();
+        assert!(!told.contains("\"block\""), "{told}");
+        assert!(told.contains("while Fusebox was not installed"), "{told}");
+        assert!(told.contains("0.0584 USD"), "{told}");
+        let (session, _) = load(&case.world, "s1");
+        assert_eq!((session.tally.spent.requests, session.earlier.spent.requests), (10, 10));
+        let report = case.world.run(&["report", "--since", "all"]).ok();
+        assert!(report.contains("0.0584 USD of this is from before Fusebox was installed"), "{report}");
+        // What comes now counts.
+        case.write(&(21..=25).map(|number| rows(number, When::Now)).collect::<String>());
+        assert!(case.prompt().contains("\"block\""));
+    }
+}
+
+#[test]
+fn what_came_while_the_hooks_were_away_counts_where_nobody_uninstalled_them() {
+    let case = Case::of(Sight::Resumed, &json!({"max_cost_usd": 0.02}), When::LongAgo);
+    case.prompt();
+    case.event("SessionEnd", &json!({"reason": "prompt_input_exit"}));
+    case.world.write("home/.claude/settings.json", "{}");
+    case.write(&(11..=15).map(|number| rows(number, When::Now)).collect::<String>());
+    case.world.run(&["init", "--scope", "user"]).ok();
+    let told = case.prompt();
+    assert!(told.contains("\"block\""), "{told}");
 }

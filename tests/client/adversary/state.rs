@@ -36,6 +36,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_session_that_is_resumed_without_state_is_counted_again",
     },
     Attempt {
+        tries: "deletes the state and registers Fusebox anew in disguise, so that its session seems to have begun before",
+        outcome: Outcome::NoEffect,
+        then: "the client has written down that Fusebox watched: what came after that is counted again",
+        scenario: "a_state_that_is_deleted_and_installed_anew_is_counted_again",
+    },
+    Attempt {
         tries: "puts an older copy of the state in place",
         outcome: Outcome::NoEffect,
         then: "what the copy does not know is counted again from the transcripts, and the user is told",
@@ -165,6 +171,16 @@ fn a_session_that_is_resumed_without_state_is_counted_again() {
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (4, 6), "{}", lab.story());
     // What a session begins with is in no row of its own.
     told(&(lab, Run { told: again.out.clone(), ..again }), LOST);
+}
+
+#[test]
+fn a_state_that_is_deleted_and_installed_anew_is_counted_again() {
+    let settings = "os.remove('.claude/settings.local.json')";
+    let clean = "{name: value for name, value in os.environ.items() if 'CLAUDE' not in name}";
+    let install = format!("subprocess.run(['fuse' + 'box', 'in' + 'it'], env={clean}, check=True)");
+    let siege = besieged(program(&format!("shutil.rmtree(state)\n{settings}\n{install}")));
+    held(&siege);
+    told(&siege, LOST);
 }
 
 #[test]

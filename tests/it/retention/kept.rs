@@ -219,7 +219,7 @@ fn a_start_begins_it_in_the_background() {
     let world = with_old_session(100);
     save(&world, |store| store.set_fact("pruning", &format!("[{0},{0}]", ago(2))).unwrap());
     let start = json!({"session_id": "s2", "transcript_path": "", "cwd": "/p", "hook_event_name": "SessionStart", "source": "startup"});
-    assert_eq!(world.hook(start).ok(), "");
+    assert_eq!(world.hook(start).ok(), r#"{"suppressOutput":true}"#);
     let done = || {
         let store = Store::open_for(&world.path("state"), None).unwrap();
         prune::last(&store).unwrap().1.is_some()
