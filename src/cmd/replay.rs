@@ -1,6 +1,6 @@
 //! `fusebox replay`: a backtest of a policy over recorded sessions. Reads recordings and configuration, touches no state.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::pricing;
 use crate::replay::outcome::{Outcome, Sums};
 use crate::replay::player::{self, Setting};
+use crate::replay::recording::Recording;
 use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
 use crate::report::json as indented;
@@ -92,24 +93,41 @@ fn play(world: &World, policy: &Pinned, sources: &[Source]) -> Result<(Vec<Outco
         world.complain(&plain(&format!("warning: {trouble}")));
     }
     let setting = Setting { policy, mode: Mode::Enforce, table: &table };
-    let mut charges = Memory::default();
-    let (mut outcomes, mut sums) = (Vec::new(), Sums::default());
-    // A session may lie in more than one of the paths, as a recording and as a transcript.
-    let mut seen = BTreeSet::new();
+    let mut played: Vec<(Rank, Outcome, Memory)> = Vec::new();
+    // A session may lie in more than one of the paths: as a recording and as a transcript, or as a copy that ends sooner.
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (number, source) in sources.iter().enumerate() {
         world.progress(&format!("{} of {} sessions", number + 1, sources.len()));
         for recording in source.read()? {
-            if !seen.insert(recording.session.clone()) {
+            let rank = rank(source, &recording);
+            let known = places.get(&recording.session).copied();
+            if known.is_some_and(|place| played[place].0 >= rank) {
                 continue;
             }
-            let (outcome, charged) = player::play(setting, &recording, charges)?;
-            charges = charged;
-            sums.add(&outcome);
-            outcomes.push(outcome);
+            let (outcome, charges) = player::play(setting, &recording)?;
+            match known {
+                Some(place) => played[place] = (rank, outcome, charges),
+                None => {
+                    places.insert(recording.session.clone(), played.len());
+                    played.push((rank, outcome, charges));
+                }
+            }
         }
     }
     world.progress("");
-    Ok((outcomes, sums))
+    let mut sums = Sums::default();
+    let outcomes = played.into_iter().map(|(_, outcome, charges)| {
+        sums.add(&outcome, &charges);
+        outcome
+    });
+    Ok((outcomes.collect(), sums))
+}
+
+/// How much a recording tells of its session: hook calls more than a transcript, many more than few.
+type Rank = (bool, usize);
+
+fn rank(source: &Source, recording: &Recording) -> Rank {
+    (matches!(source, Source::Folder(_)), recording.calls.len())
 }
 
 fn page(world: &World, outcomes: &[Outcome], sums: &Sums) -> String {

@@ -117,10 +117,16 @@ pub enum Wait {
     No,
     /// It sleeps so many milliseconds, then looks.
     Sleeps(u64),
+    /// It sleeps so many milliseconds, and does nothing else.
+    Rests(u64),
     /// It looks, and sleeps between looks, in a loop of its own.
     Retries,
     /// It looks on until something happens.
     Watches,
+    /// Its tool is called after waiting.
+    Named,
+    /// It waits for something, at most for one of these times in milliseconds; 0 is none.
+    Limited([u32; 4]),
 }
 
 /// What a tool call is about, as far as limits care.

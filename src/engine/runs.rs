@@ -210,12 +210,17 @@ fn prompt(book: &mut Book, event: &Event, what: (u64, &[Notification], bool), ru
         [] => (scheduled || kept(book, &current)).then_some(current),
     };
     let Some(id) = goes_on else { return open_main(book, event, rulebook) };
+    let goes_on_by_itself = scheduled || !notifications.is_empty();
     book.session.main = Some(id.clone());
     book.session.prompt_id.clone_from(&event.prompt_id);
     if let Some(run) = book.run_mut(&id) {
-        // Its loop had ended, with or without an event: what passed since was no work, and what comes now is something new.
+        // Its loop had ended, with or without an event: what passed since was no work.
         run.working = false;
-        run.loops.forget();
+        if goes_on_by_itself {
+            run.loops.idle(event.at.wall_since(run.last));
+        } else {
+            run.loops.forget();
+        }
     }
     id
 }

@@ -23,10 +23,13 @@ pub const LIMIT: Limit = Limit {
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
           row. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \
-          itself and ended well, or whose input shows a sleep of a second or more, may be the same 100 times in a row. A call \
-          that fails may be so only where its input shows that it waits: 100 times where it slept ten seconds or more, or \
-          looked on for so long (`--watch`, `tail -f`, `wait`), and 15 times where it slept less or retries in a loop with a \
-          `sleep`; not where most of its time was other work. The agent is told first; the limit acts when the repetition goes on. \
+          itself and ended well, or that slept for a second or more, may be the same 100 times in a row. The same error may \
+          come the more often the longer was waited for it, whatever the command: ten times for each second, at least 15 \
+          and at most 100 times. A wait is one that the run shows and its time confirms: a `sleep` in the call or in one \
+          before it, a tool that waits by its name, `--watch`, `tail -f` or `wait` for ten seconds or more, and the time \
+          between two turns that no person began. A command that uses up a time limit of its own (`--timeout=30s`, \
+          `-lock-timeout`, `curl -m`) may do so for about an hour, at least 15 and at most 100 times; one that retries in a \
+          loop with a `sleep` 15 times. Work that takes long to fail is no wait. The agent is told first; the limit acts when the repetition goes on. \
           `timeout_action` does not change what it does, `actions` does.",
     example: "false",
     ..Limit::PLAIN

@@ -155,6 +155,7 @@ fn entry(entry: &Entry) -> EntryForm<'_> {
 }
 
 fn summary(sums: &Sums) -> Summary {
+    let spent = sums.spent();
     Summary {
         sessions: sums.sessions,
         sessions_stopped: sums.sessions_stopped,
@@ -163,7 +164,7 @@ fn summary(sums: &Sums) -> Summary {
         runs_never_started: sums.never_started,
         warnings: sums.warnings,
         questions: sums.questions,
-        recorded: Figures { turns: sums.calls, requests: sums.spent.requests, cost_usd: Usd(sums.spent.cost) },
+        recorded: Figures { turns: sums.calls, requests: spent.requests, cost_usd: Usd(spent.cost) },
         client_cost_usd: sums.client_cost.map(Usd),
         cost_where_client_knows_usd: Usd(sums.spent_where_known),
         saved: Figures { turns: sums.calls_saved, requests: sums.requests_saved, cost_usd: Usd(sums.cost_saved) },

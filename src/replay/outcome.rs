@@ -1,11 +1,13 @@
 //! What came of a replay: each session as it would have gone, beside what it did.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::engine::amount::Amount;
 use crate::engine::meters::Spend;
 use crate::engine::session::{Run, Session, Status};
 use crate::replay::timeline::{Entry, What};
+use crate::transcript::charges::Memory;
 
 /// One session, replayed.
 #[derive(Clone, Debug)]
@@ -35,8 +37,8 @@ pub struct Recorded {
     pub lasted_ms: u64,
 }
 
-/// Sums over sessions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Sums over sessions: the same in whatever order those are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Sessions.
     pub sessions: usize,
@@ -54,8 +56,10 @@ pub struct Sums {
     pub questions: usize,
     /// Tool calls that were made.
     pub calls: u64,
-    /// What requests spent, those that a fork or resume copied counted once.
-    pub spent: Spend,
+    /// What was spent that no response in a transcript stands for.
+    beside: Spend,
+    /// What each response spent, by its id, as a session has it that is no copy.
+    responses: HashMap<String, Spend>,
     /// The client's own total over the sessions where it is known.
     pub client_cost: Option<Amount>,
     /// What was spent in those sessions.
@@ -72,17 +76,6 @@ impl Outcome {
     /// Returns the tool calls that would not have been made.
     pub fn calls_saved(&self) -> u64 {
         self.recorded.calls.saturating_sub(self.session.tally.turns)
-    }
-
-    /// Returns what it spent without what it has copies of: in sums over sessions each response counts once.
-    fn new_spend(&self) -> Spend {
-        let (all, copies) = (self.recorded.spent, self.session.inherited);
-        Spend {
-            requests: all.requests.saturating_sub(copies.requests),
-            tokens: all.tokens.saturating_sub(copies.tokens),
-            cache_reads: all.cache_reads.saturating_sub(copies.cache_reads),
-            cost: all.cost.minus(copies.cost),
-        }
     }
 
     /// Returns the requests that would not have been made.
@@ -111,8 +104,13 @@ impl Outcome {
 }
 
 impl Sums {
-    /// Adds a session.
-    pub fn add(&mut self, outcome: &Outcome) {
+    /// Returns what requests spent, each counted once: not what a fork or resume has copied.
+    pub fn spent(&self) -> Spend {
+        self.responses.values().fold(self.beside, |sum, spend| sum + *spend)
+    }
+
+    /// Adds a session, with what was charged for its responses.
+    pub fn add(&mut self, outcome: &Outcome, charges: &Memory) {
         self.sessions += 1;
         self.sessions_stopped += usize::from(outcome.is_stopped());
         self.runs += outcome.runs.len() + outcome.never_started;
@@ -121,7 +119,12 @@ impl Sums {
         self.warnings += outcome.count(&[What::EarlyWarning, What::Warning]);
         self.questions += outcome.count(&[What::Asked]);
         self.calls += outcome.recorded.calls;
-        self.spent += outcome.new_spend();
+        let in_transcript = charges.all().fold(Spend::default(), |sum, charge| sum + charge.spend);
+        self.beside += outcome.recorded.spent.beyond(in_transcript);
+        for charge in charges.all().filter(|charge| !charge.inherited) {
+            let response = self.responses.entry(charge.message.clone()).or_default();
+            *response = response.max(charge.spend);
+        }
         self.calls_saved += outcome.calls_saved();
         self.requests_saved += outcome.requests_saved();
         self.cost_saved += outcome.cost_saved();

@@ -10,7 +10,6 @@ use crate::pricing;
 use crate::replay::outcome::Sums;
 use crate::replay::player::{self, Setting};
 use crate::replay::sources::{self, Source};
-use crate::transcript::charges::Memory;
 use crate::world::World;
 
 /// How many sessions are looked at, the newest first.
@@ -45,9 +44,9 @@ pub fn past(world: &World, policy: &Pinned) -> Option<Past> {
     for source in newest(world) {
         let recordings = source.read().unwrap_or_default();
         for recording in &recordings {
-            let played = player::play(setting, recording, Memory::default());
-            if let Ok((outcome, _)) = played {
-                sums.add(&outcome);
+            let played = player::play(setting, recording);
+            if let Ok((outcome, charges)) = played {
+                sums.add(&outcome, &charges);
             }
         }
         if sums.sessions >= SESSIONS || world.now().since(began) > TIME_MS {

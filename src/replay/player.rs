@@ -69,9 +69,9 @@ struct Answered {
     text: String,
 }
 
-/// Plays a whole recording; `charges` holds what was charged in the recordings before it.
-pub fn play(setting: Setting<'_>, recording: &Recording, charges: Memory) -> Result<(Outcome, Memory)> {
-    let mut player = Player::new(setting, recording, charges);
+/// Plays a whole recording, by itself; returns what came of it, and what was charged for its responses.
+pub fn play(setting: Setting<'_>, recording: &Recording) -> Result<(Outcome, Memory)> {
+    let mut player = Player::new(setting, recording);
     for call in &recording.calls {
         player.take(call)?;
     }
@@ -80,7 +80,7 @@ pub fn play(setting: Setting<'_>, recording: &Recording, charges: Memory) -> Res
 
 impl<'a> Player<'a> {
     /// Opens a session's book.
-    pub fn new(setting: Setting<'a>, recording: &'a Recording, charges: Memory) -> Player<'a> {
+    pub fn new(setting: Setting<'a>, recording: &'a Recording) -> Player<'a> {
         let began = recording.calls.first().map(|call| recording.moment(call)).unwrap_or_default();
         let session = Session {
             id: recording.session.clone(),
@@ -95,7 +95,7 @@ impl<'a> Player<'a> {
             setting,
             recording,
             visible: Visible::of(&recording.transcript),
-            intake: Intake::new(charges, setting.table),
+            intake: Intake::new(Memory::default(), setting.table),
             book: Book::new(session),
             cut: BTreeSet::new(),
             undone: Spend::default(),

@@ -103,7 +103,7 @@ pub fn summary(sums: &Sums, page: &Page) -> String {
             format!(
                 "{} ({:.1} %)",
                 saved(sums.calls_saved, sums.requests_saved, sums.cost_saved),
-                percent(sums.cost_saved, sums.spent.cost)
+                percent(sums.cost_saved, sums.spent().cost)
             ),
         ),
     ];
@@ -124,10 +124,16 @@ fn runs(sums: &Sums) -> String {
 
 fn cost(sums: &Sums) -> String {
     let dollars = |amount: Amount| format!("{:.6} USD", amount.usd());
-    let own = dollars(sums.spent.cost);
+    let spent = sums.spent().cost;
+    let own = dollars(spent);
     let Some(client) = sums.client_cost else { return own };
     let theirs = dollars(client);
     let ours = dollars(sums.spent_where_known);
+    if sums.spent_where_known > spent {
+        // The client counts a copied response in each session that has it.
+        let agree = if ours == theirs { "as the client does".to_owned() } else { format!("the client says {theirs}") };
+        return format!("{own}, each response counted once; {ours} with what forks have copied, {agree}");
+    }
     match (ours == theirs, ours == own) {
         (true, true) => format!("{own}, the same as the client's own total"),
         (true, false) => format!("{own}; where the client wrote its own total: {ours}, the same"),

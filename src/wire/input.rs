@@ -246,8 +246,14 @@ fn call(input: &Input, guard: &Guard) -> Call {
 
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
-    let wait = tools::wait(&call.tool_name, call.tool_input);
-    let prints = Prints { wait, ..prints::of(&call.tool_name, call.tool_input, call.tool_response) };
+    let (tool, input) = (&call.tool_name, call.tool_input);
+    let mut prints = prints::of(tool, input, call.tool_response);
+    if tools::runs_shell(tool) && tools::runs_on(tool, input) {
+        // What runs on in the background says no more than its id, and that is never the same.
+        prints.all = prints::of(tool, input, None).all;
+    } else {
+        prints.wait = tools::wait(tool, input);
+    }
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::bytes;
 use crate::engine::event::{Intent, Wait};
 use crate::wire::guard::{Guard, names_the_model};
 use crate::wire::input::prompt_hash;
@@ -170,7 +171,7 @@ fn given(timeout: Option<f64>, default: u64) -> u64 {
 /// Returns how a call waits, as its tool and input show.
 pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
     match TOOLS.iter().find(|(name, _)| *name == tool) {
-        Some((_, Does::Waits(default))) => Wait::Sleeps(*default),
+        Some((_, Does::Waits(_))) => Wait::Named,
         Some((_, Does::RunsShell(_))) => {
             let waits = input.filter(|input| waits::may_wait(input.get()));
             command(waits).map_or(Wait::No, |command| waits::of_shell(&command))
@@ -186,6 +187,7 @@ pub fn watches(tool: &str) -> bool {
 
 /// Whether what a call starts runs on in the background once the call has ended.
 pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
+    let input = input.filter(|input| bytes::find(b"run_in_background", input.get().as_bytes()).is_some());
     let fields = input.and_then(|input| serde_json::from_str::<Fields>(input.get()).ok()).unwrap_or_default();
     watches(tool) || fields.run_in_background == Some(true)
 }

@@ -3,7 +3,7 @@
 use crate::bytes;
 use crate::engine::event::Wait;
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::{self, Part};
+use crate::wire::shell::{self, Part, Word, base};
 
 /// The programs that only wait, in seconds.
 const SLEEPERS: [&str; 3] = ["sleep", "gsleep", "Start-Sleep"];
@@ -13,8 +13,35 @@ const WATCHERS: [&str; 6] = ["watch", "wait", "tail", "inotifywait", "wait-for-i
 const WATCHING: [&str; 6] = ["watch", "wait", "--watch", "--wait", "--follow", "--wait-for"];
 /// Words that begin a loop of a shell.
 const LOOPS: [&str; 3] = ["until", "while", "for"];
+/// What options are called by which a command limits its own waiting.
+const LIMITS: [&str; 2] = ["time", "wait"];
+/// Short options that do, by program.
+const SHORT_LIMITS: [(&str, &[&str]); 7] = [
+    ("curl", &["-m"]),
+    ("nc", &["-w"]),
+    ("ncat", &["-w"]),
+    ("ping", &["-w", "-c"]),
+    ("flock", &["-w"]),
+    ("wget", &["-T"]),
+    ("pg_isready", &["-t"]),
+];
+/// Programs that do nothing beside a `sleep`.
+const IDLE: [&str; 4] = ["true", ":", "echo", "printf"];
 /// Parts of words without which no command waits: most have none, and are not read any further.
-const SIGNS: [&[u8]; 5] = [b"leep", b"atch", b"wait", b"--follow", b"tail"];
+const SIGNS: [&[u8]; 12] = [
+    b"leep",
+    b"atch",
+    b"wait",
+    b"--follow",
+    b"tail",
+    b"ime",
+    b"curl",
+    b"nc",
+    b"ping",
+    b"flock",
+    b"wget",
+    b"pg_isready",
+];
 /// How deep texts are followed that a shell runs for another.
 const DEEPEST: usize = 4;
 
@@ -28,7 +55,7 @@ pub fn of_name(tool: &str) -> Wait {
     let name = tool.rsplit("__").next().unwrap_or(tool);
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let waits = tool == "ScheduleWakeup" || words.into_iter().any(|word| ["wait", "sleep"].contains(&word));
-    if waits { Wait::Sleeps(1_000) } else { Wait::No }
+    if waits { Wait::Named } else { Wait::No }
 }
 
 /// Returns how a shell command waits; each `sleep` counts once, whatever loop it stands in.
@@ -37,8 +64,10 @@ pub fn of_shell(command: &str) -> Wait {
     found.look(command, 0);
     match found {
         Found { slept_s, retries: true, .. } if slept_s > 0.0 => Wait::Retries,
+        Found { slept_s, works: false, .. } if slept_s > 0.0 => Wait::Rests((slept_s * 1000.0) as u64),
         Found { slept_s, .. } if slept_s > 0.0 => Wait::Sleeps((slept_s * 1000.0) as u64),
         Found { watches: true, .. } => Wait::Watches,
+        Found { limits, .. } if limits != [0; 4] => Wait::Limited(limits),
         _ => Wait::No,
     }
 }
@@ -49,6 +78,10 @@ struct Found {
     slept_s: f64,
     retries: bool,
     watches: bool,
+    /// Whether anything runs that is no sleep.
+    works: bool,
+    /// The time limits that it gives itself, in milliseconds; 0 is none.
+    limits: [u32; 4],
 }
 
 impl Found {
@@ -62,8 +95,14 @@ impl Found {
         for it in simple.flat_map(Invocation::of) {
             if SLEEPERS.contains(&it.name()) {
                 self.slept_s += seconds(&it);
+            } else {
+                self.works |= !it.name().is_empty() && !IDLE.contains(&it.name());
             }
             self.watches |= watches(&it);
+            let free = self.limits.iter_mut().filter(|limit| **limit == 0);
+            let programs = it.runners.iter().map(|(program, args)| (base(program), *args));
+            let all = programs.chain([(it.name(), it.args)]).flat_map(|(program, args)| limits(program, args));
+            free.zip(all).for_each(|(free, limit)| *free = limit);
             for script in it.scripts.iter().filter(|_| deep < DEEPEST) {
                 self.look(script, deep + 1);
             }
@@ -86,6 +125,39 @@ fn watches(it: &Invocation) -> bool {
     let name = it.name().trim_end_matches(".sh");
     let is_watcher = WATCHERS.contains(&name) && (name != "tail" || follows());
     is_watcher || it.runners.iter().any(|(runner, _)| *runner == "watch") || it.args.iter().any(|word| says(&word.text))
+}
+
+/// Returns the times in milliseconds for which a program is told to wait at most.
+fn limits<'a>(program: &str, args: &'a [Word<'a>]) -> impl Iterator<Item = u32> + 'a {
+    let short = SHORT_LIMITS.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, options)| options);
+    let next = args.iter().skip(1).map(|word| &*word.text).chain([""]);
+    args.iter().zip(next).filter_map(move |(word, next)| {
+        let (name, value) = word.text.split_once('=').unwrap_or((&word.text, next));
+        let lower = name.to_ascii_lowercase();
+        let is_limit = LIMITS.iter().any(|part| lower.contains(part)) || short.contains(&name);
+        let is_name = name.starts_with('-') || word.text.contains('=') && name.bytes().all(|c| c.is_ascii_alphabetic());
+        (is_limit && is_name).then(|| millis(value)).flatten()
+    })
+}
+
+/// Reads a time with or without units: `30`, `30s`, `1m30s`, `500ms`. A large number without one is in milliseconds.
+fn millis(text: &str) -> Option<u32> {
+    const MOST_S: f64 = 1000.0;
+    const UNITS: [(&str, f64); 4] = [("ms", 1.0), ("s", 1000.0), ("m", 60_000.0), ("h", 3_600_000.0)];
+    let (mut rest, mut sum) = (text, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number = rest[..digits].parse::<f64>().ok()?;
+        let unit = &rest[digits..];
+        let length = unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len());
+        sum += match &unit[..length] {
+            "" if number < MOST_S => number * 1000.0,
+            "" => number,
+            name => number * UNITS.iter().find(|(unit, _)| *unit == name)?.1,
+        };
+        rest = &unit[length..];
+    }
+    (sum >= 1.0 && sum <= f64::from(u32::MAX)).then_some(sum as u32)
 }
 
 /// Returns how long one `sleep` waits. A time that is not written out counts as a second.
@@ -115,9 +187,9 @@ mod tests {
             ("sleep 1m 5s && curl -sf localhost", Wait::Sleeps(65_000)),
             ("sleep $N; ls", Wait::Sleeps(1_000)),
             ("sleep 0.2; ls", Wait::Sleeps(200)),
-            ("timeout 60 sleep 5", Wait::Sleeps(5_000)),
+            ("timeout 60 sleep 5", Wait::Rests(5_000)),
             ("Start-Sleep -Seconds 5; ls", Wait::Sleeps(5_000)),
-            ("sleep infinity", Wait::Sleeps(1_000)),
+            ("sleep infinity", Wait::Rests(1_000)),
             ("until test -e done; do sleep 2; done", Wait::Retries),
             ("for i in 1 2 3; do curl -sf localhost && break; sleep 1; done; exit 7", Wait::Retries),
             ("timeout 60 bash -c \"until nc -z localhost 5432; do sleep 1; done\"", Wait::Retries),
@@ -130,6 +202,15 @@ mod tests {
             ("grep sleep 30", Wait::No),
             ("cat <<E\nsleep 30\nE", Wait::No),
             ("tail -3 build.log", Wait::No),
+            ("sleep 20", Wait::Rests(20_000)),
+            ("sleep 1; sleep 2; echo done", Wait::Rests(3_000)),
+            ("kubectl rollout status deploy/x --timeout=30s", Wait::Limited([30_000, 0, 0, 0])),
+            ("terraform apply -auto-approve -lock-timeout=1m30s", Wait::Limited([90_000, 0, 0, 0])),
+            ("curl --connect-timeout 5 -m 30 localhost", Wait::Limited([5_000, 30_000, 0, 0])),
+            ("ssh -o ConnectTimeout=10 host uptime", Wait::Limited([10_000, 0, 0, 0])),
+            ("npx wait4x --timeout 30000", Wait::Limited([30_000, 0, 0, 0])),
+            ("flock -w 30 /tmp/lock make", Wait::Limited([30_000, 0, 0, 0])),
+            ("date --utc '+time=30'; runtime 5", Wait::No),
             ("timeout 600 make test", Wait::No),
             ("echo 'until it is done'; make test", Wait::No),
             ("ls", Wait::No),
@@ -138,9 +219,9 @@ mod tests {
             assert!(wait == Wait::No || may_wait(command), "{command}");
         }
         for (tool, wait) in [
-            ("mcp__browser__wait_for", Wait::Sleeps(1_000)),
-            ("mcp__ci__wait", Wait::Sleeps(1_000)),
-            ("ScheduleWakeup", Wait::Sleeps(1_000)),
+            ("mcp__browser__wait_for", Wait::Named),
+            ("mcp__ci__wait", Wait::Named),
+            ("ScheduleWakeup", Wait::Named),
             ("mcp__cafe__list_waiters", Wait::No),
             ("Read", Wait::No),
         ] {

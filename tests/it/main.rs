@@ -34,6 +34,7 @@ mod observe;
 mod ordinary;
 mod picture;
 mod pinned;
+mod polls;
 mod prolonged;
 mod replay;
 mod report;

@@ -1,5 +1,6 @@
 //! Replays: every recording of the real client, as hook calls and as the transcripts alone, and the command.
 
+mod orders;
 mod transcripts;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,6 @@ use fusebox::pricing::table::Table;
 use fusebox::replay::outcome::Outcome;
 use fusebox::replay::player::{Setting, play};
 use fusebox::replay::sources;
-use fusebox::transcript::charges::Memory;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ fn replayed(path: &Path) -> Outcome {
     let found = sources::find(path).unwrap();
     let recordings = found[0].read().unwrap();
     assert_eq!((found.len(), recordings.len()), (1, 1), "{}", path.display());
-    play(setting, &recordings[0], Memory::default()).unwrap().0
+    play(setting, &recordings[0]).unwrap().0
 }
 
 fn shown(runs: &[Run]) -> String {

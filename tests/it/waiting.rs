@@ -1,5 +1,5 @@
-//! Waiting is no loop, and work that fails the same way is one, however long it takes: what counts is what a call itself shows
-//! and how long it took.
+//! Waiting is no loop, and work that fails the same way is one, however long it takes: what counts is what a run shows of its
+//! waiting, in a call, between two calls or between two turns, and how long that took.
 
 use fusebox::engine::book::{Book, Rulebook};
 use fusebox::engine::event::Moment;
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use crate::world::in_long_form;
 
 /// More calls than any repetition lets through.
-const MANY: usize = 150;
+pub const MANY: usize = 150;
 /// The calls that a loop gets at most: five that are the same, one after the agent was told, one that ends it.
-const FEW: usize = 7;
+pub const FEW: usize = 7;
 
 /// Loop detection alone.
-struct Loops;
+pub struct Loops;
 
 impl Rulebook for Loops {
     fn main(&self) -> Rules {
@@ -119,13 +119,13 @@ fn what_takes_long_and_ends_well_waits() {
 
 #[test]
 fn polls_that_sleep_wait_whatever_they_look_at() {
-    let (mut well, mut failing, mut retries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut well, mut failing, mut quick_failing, mut retries) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for command in sample() {
         let (poll, quick) = (format!("sleep 30; {command}"), format!("sleep 5 && {command}"));
         well.push(Again::shell(&poll, false, 30_200));
         well.push(Again::shell(&quick, false, 5_200));
         failing.push(Again::shell(&poll, true, 30_200));
-        retries.push(Again::shell(&quick, true, 5_200));
+        quick_failing.push(Again::shell(&quick, true, 5_200));
     }
     failing.push(Again::shell("gh run watch 12 --exit-status", true, 60_000));
     failing.push(Again::shell("gh pr checks 3 --watch", true, 60_000));
@@ -139,6 +139,7 @@ fn polls_that_sleep_wait_whatever_they_look_at() {
     }
     check(&well, 100..=102);
     check(&failing, 100..=102);
+    check(&quick_failing, 50..=52);
     check(&retries, 15..=17);
 }
 

@@ -13,7 +13,6 @@ use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
 use fusebox::replay::recording::{HookCall, Recording};
 use fusebox::report::lines;
-use fusebox::transcript::charges::Memory;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
@@ -68,7 +67,7 @@ fn told(policy: &Pinned, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
     };
     let table = Table::embedded();
     let setting = Setting { policy, mode: policy.mode(), table: &table };
-    let player = Player::new(setting, &recording, Memory::default());
+    let player = Player::new(setting, &recording);
     let mut teller = Teller {
         player,
         policy,
