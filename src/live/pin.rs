@@ -1,6 +1,5 @@
 //! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -18,10 +17,11 @@ use crate::live::{baseline, below, calendar, prune, shared};
 use crate::pricing::table::Table;
 use crate::setup::mods;
 use crate::setup::place::Folders;
+use crate::stable_hash::{self, StableHash};
 use crate::store::{Store, logbook, private};
-use crate::wire::input::{Input, hash};
+use crate::wire::input::Input;
 use crate::world::World;
-use crate::{pricing, processes};
+use crate::{files, pricing, processes};
 
 /// The fact that says in which time zone the days of the last client began.
 const ZONE: &str = "zone";
@@ -70,7 +70,7 @@ pub fn client(world: &World) -> Option<Process> {
 /// Returns a hash of this program's path. A version that has taken its place is the same program.
 pub fn program(world: &World) -> Option<u64> {
     // Half of it is enough, and stays a whole number in every reader of JSON.
-    world.binary().map(|path| hash(&path.to_string_lossy()) >> 32)
+    world.binary().map(|path| stable_hash::of(path.to_string_lossy().as_bytes()) >> 32)
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
@@ -154,7 +154,7 @@ fn text_of(policy: &Pinned) -> Result<String> {
 }
 
 fn name_of(text: &str) -> String {
-    format!("{:016x}", hash(text))
+    format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
 /// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
@@ -169,9 +169,7 @@ pub fn fingerprint(world: &World, folder: &Path) -> u64 {
     let print = load::fingerprint(world, folder);
     let prices = pricing::path(world).and_then(|path| path.metadata().ok());
     prices.map_or(print, |meta| {
-        let mut hasher = DefaultHasher::new();
-        (print, meta.len(), meta.modified().ok()).hash(&mut hasher);
-        hasher.finish()
+        StableHash::default().number(print).number(meta.len()).number(files::nanoseconds(meta.modified())).value()
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,6 +10,7 @@ use crate::bytes;
 use crate::engine::event::{
     Agent, Background, Call, Ending, Event, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
+use crate::stable_hash;
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
@@ -320,14 +320,7 @@ pub fn prompt_hash(text: &str) -> u64 {
         units += letter.len_utf16();
         units > TELLING
     });
-    hash(over.map_or(text, |(end, _)| &text[..end]))
-}
-
-/// Hashes a text, to recognise it again.
-pub fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    stable_hash::of(over.map_or(text, |(end, _)| &text[..end]).as_bytes())
 }
 
 #[cfg(test)]

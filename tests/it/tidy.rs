@@ -8,18 +8,19 @@ use std::path::Path;
 
 /// Which folders of `src` a folder may name in `crate::…`, besides itself.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("engine", &["limits"]),
     ("limits", &["engine"]),
     ("pricing", &["engine", "error", "files", "world"]),
-    ("wire", &["bytes", "engine", "limits", "terminal"]),
-    ("config", &["engine", "limits", "error", "files", "terminal"]),
+    ("wire", &["bytes", "engine", "limits", "stable_hash", "terminal"]),
+    ("config", &["engine", "limits", "error", "files", "stable_hash", "terminal"]),
     ("report", &["engine", "limits", "terminal", "wire"]),
-    ("transcript", &["bytes", "engine", "pricing", "wire", "error", "files"]),
-    ("store", &["engine", "files", "limits", "terminal", "wire", "error", "world"]),
-    ("world", &["engine", "files", "terminal"]),
+    ("transcript", &["bytes", "engine", "pricing", "wire", "error", "files", "stable_hash"]),
+    ("store", &["engine", "files", "limits", "stable_hash", "terminal", "wire", "error", "world"]),
+    ("world", &["engine", "files", "stable_hash", "terminal"]),
     ("error", &["terminal"]),
     ("bytes", &[]),
+    ("stable_hash", &[]),
     ("files", &[]),
     ("terminal", &[]),
     ("arena", &[]),
@@ -30,7 +31,20 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ),
     (
         "setup",
-        &["config", "engine", "files", "live", "pricing", "replay", "store", "terminal", "wire", "error", "world"],
+        &[
+            "config",
+            "engine",
+            "files",
+            "live",
+            "pricing",
+            "replay",
+            "stable_hash",
+            "store",
+            "terminal",
+            "wire",
+            "error",
+            "world",
+        ],
     ),
     (
         "live",
@@ -43,6 +57,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "pricing",
             "processes",
             "setup",
+            "stable_hash",
             "store",
             "transcript",
             "wire",
