@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::grant::{More, To};
+use crate::cmd::grant_args::{More, To};
 use crate::config::load;
 use crate::engine::book::Book;
 use crate::engine::enforce;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::setup::handler::Handler;
-use crate::setup::handlers::Settings;
 use crate::setup::hooks;
 use crate::setup::json;
 use crate::setup::place::Scope;
+use crate::setup::settings_files::Settings;
 use crate::stable_hash::StableHash;
 use crate::wire::diversions::{self, Diversion, Reach};
 

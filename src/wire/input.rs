@@ -10,10 +10,10 @@ use crate::bytes;
 use crate::engine::event::{
     Agent, Background, Call, Ending, Event, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
-use crate::stable_hash;
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
+use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::{prints, prompts, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
@@ -308,19 +308,6 @@ pub fn notifications(text: &str) -> Vec<Notification> {
         rest = after;
     }
     found
-}
-
-/// How much of a prompt tells it from others, in units of UTF-16: in its list of schedules the client cuts each after 1,000.
-const TELLING: usize = 900;
-
-/// Hashes the start of a prompt, to recognise it again where the client has cut it.
-pub fn prompt_hash(text: &str) -> u64 {
-    let mut units = 0;
-    let over = text.char_indices().find(|(_, letter)| {
-        units += letter.len_utf16();
-        units > TELLING
-    });
-    stable_hash::of(over.map_or(text, |(end, _)| &text[..end]).as_bytes())
 }
 
 #[cfg(test)]

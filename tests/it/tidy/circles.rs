@@ -76,14 +76,8 @@ const KNOWN: &[&[&str]] = &[
         "src/config/shape.rs",
         "src/config/windows.rs",
     ],
-    &["src/setup/diverted.rs", "src/setup/handlers.rs"],
     &["src/store/jsonb/mod.rs", "src/store/jsonb/read.rs", "src/store/jsonb/write.rs"],
     &["src/store/entries.rs", "src/store/mod.rs"],
-    &["src/wire/shell/lexer.rs", "src/wire/shell/mod.rs"],
-    &["src/wire/guard/mod.rs", "src/wire/guard/processes.rs"],
-    &["src/wire/input.rs", "src/wire/tools.rs"],
-    &["src/pricing/overrides.rs", "src/pricing/table.rs"],
-    &["src/transcript/first.rs", "src/transcript/intake.rs"],
     &[
         "src/live/backlog.rs",
         "src/live/catch_up.rs",
@@ -94,9 +88,6 @@ const KNOWN: &[&[&str]] = &[
         "src/live/shared.rs",
     ],
     &["src/setup/diagnosis.rs", "src/setup/failing.rs", "src/setup/patient.rs", "src/setup/soundness.rs"],
-    &["src/report/model.rs", "src/report/reading.rs"],
-    &["src/report/cause.rs", "src/report/story.rs"],
-    &["src/cmd/grant.rs", "src/cmd/grant_shared.rs"],
 ];
 
 /// Which file uses which, and by which names.
