@@ -87,7 +87,6 @@ const KNOWN: &[&[&str]] = &[
         "src/live/prune.rs",
         "src/live/shared.rs",
     ],
-    &["src/setup/diagnosis.rs", "src/setup/failing.rs", "src/setup/patient.rs", "src/setup/soundness.rs"],
 ];
 
 /// Which file uses which, and by which names.
