@@ -11,10 +11,9 @@ use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session};
 use crate::engine::verdict::Finding;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::live::origin::{self, Known};
-use crate::live::{baseline, below, calendar, prune, shared};
-use crate::pricing::table::Table;
+use crate::live::{baseline, below, calendar, policy, retention, shared};
 use crate::setup::mods;
 use crate::setup::place::Folders;
 use crate::stable_hash::{self, StableHash};
@@ -25,9 +24,6 @@ use crate::{files, pricing, processes};
 
 /// The fact that says in which time zone the days of the last client began.
 const ZONE: &str = "zone";
-/// How the names of pinned policies begin.
-pub const POLICY: &str = "policy:";
-
 /// Opens a session that was never seen.
 pub fn open(world: &World, input: &Input, event: &Event) -> Session {
     let folder = world.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
@@ -87,7 +83,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     };
     (session.outer, session.between) = (known.outer, known.between);
     let name = known.policy.unwrap_or_default();
-    match stored(store, &name)? {
+    match policy::stored(store, &name)? {
         Some(policy) => {
             apply(session, &policy, &name);
             watch(world, session, &policy);
@@ -137,8 +133,8 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let text = text_of(&policy)?;
     let name = name_of(&text);
-    store.set_fact(&policy_fact(&name), &text)?;
-    prune::keep_for(store, policy.retention_days())?;
+    store.set_fact(&policy::policy_fact(&name), &text)?;
+    retention::keep_for(store, policy.retention_days())?;
     apply(session, &policy, &name);
     watch(world, session, &policy);
     shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
@@ -155,13 +151,6 @@ fn text_of(policy: &Pinned) -> Result<String> {
 
 fn name_of(text: &str) -> String {
     format!("{:016x}", stable_hash::of(text.as_bytes()))
-}
-
-/// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
-/// embedded ones.
-pub fn prices(store: &Store, policy: Option<&str>) -> Table {
-    let policy = policy.and_then(|name| stored(store, name).ok().flatten());
-    pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0
 }
 
 /// Returns a number that changes when a file of the configuration or of prices does.
@@ -235,20 +224,6 @@ fn keep_grants(rules: &mut Rules, old: &Rules) {
             rule.layer = Layer::Grant;
         }
     }
-}
-
-/// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
-/// without limits.
-pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
-    let text = store.fact(&policy_fact(name))?;
-    let policy = text.as_deref().map(serde_json::from_str).transpose();
-    policy.map_err(|cause| {
-        Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)
-    })
-}
-
-fn policy_fact(name: &str) -> String {
-    format!("{POLICY}{name}")
 }
 
 /// Returns the name of the fact that a person trusts a project.

@@ -78,15 +78,6 @@ const KNOWN: &[&[&str]] = &[
     ],
     &["src/store/jsonb/mod.rs", "src/store/jsonb/read.rs", "src/store/jsonb/write.rs"],
     &["src/store/entries.rs", "src/store/mod.rs"],
-    &[
-        "src/live/backlog.rs",
-        "src/live/catch_up.rs",
-        "src/live/dialogs.rs",
-        "src/live/load.rs",
-        "src/live/pin.rs",
-        "src/live/prune.rs",
-        "src/live/shared.rs",
-    ],
 ];
 
 /// Which file uses which, and by which names.
