@@ -2,26 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::background;
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
-use crate::engine::bounds::{self, of_model};
+use crate::engine::bounds::{CRONS, of_model};
 use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
 use crate::engine::event::{Background, Call, Event, Intent, Kind, Moment, Outcome};
 use crate::engine::hidden;
-use crate::engine::history;
+use crate::engine::ingested::Recalled;
 use crate::engine::loops::{LOOPS, Seen};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::runs;
 use crate::engine::session::{Request, Run, Status};
 use crate::engine::sessions;
-use crate::engine::step::Recalled;
 use crate::engine::unwritten;
 
-/// A reservation whose response never came stops counting after this.
-pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// Calls kept with their run where no end of a batch is seen.
 const MOST_IN_FLIGHT: usize = 32;
 
@@ -45,7 +43,7 @@ pub struct Adds<'a> {
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if book.run(id).is_none() {
-        history::open(book, id);
+        runs::open_history(book, id);
     }
     let charge = &new.charge;
     let (inherited, earlier) = (charge.inherited, book.session.earlier.has(charge));
@@ -145,7 +143,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
         Kind::Stopped { crons, .. } => {
             dialogs::decline(book, run);
             book.session.crons.clone_from(crons);
-            book.session.crons.truncate(bounds::CRONS);
+            book.session.crons.truncate(CRONS);
             book.session.schedules |= !crons.is_empty();
             end(book, run);
         }
@@ -218,7 +216,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     }
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
-        book.session.crons.truncate(bounds::CRONS);
+        book.session.crons.truncate(CRONS);
         book.session.schedules = true;
     }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
@@ -248,7 +246,11 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
         None => {}
     }
     if let Some(background) = &outcome.background {
-        bounds::in_background(book, run, Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
+        background::in_background(
+            book,
+            run,
+            Background { began: requested.unwrap_or(at), told: at, ..background.clone() },
+        );
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::account::RESERVE_LIVES_MS;
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
 use crate::engine::estimate;
@@ -12,6 +11,7 @@ use crate::engine::loops::LOOPS;
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
+use crate::engine::reserve::RESERVE_LIVES_MS;
 use crate::engine::rules::{Models, Rules};
 use crate::engine::session::{Reserve, Run, Session, Status};
 use crate::engine::usage::ScopeUsage;

@@ -1,14 +1,15 @@
 //! Which run an event belongs to, and the opening, linking and ending of runs.
 
-use crate::engine::book::{Book, Link, News, Rulebook};
+use crate::engine::book::{Book, Rulebook};
 use crate::engine::bounds::{CRONS, OPEN_AGENTS};
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::event::{Agent, Call, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
+use crate::engine::ingested::{Link, Unannounced};
+use crate::engine::notification::News;
 use crate::engine::policy::Action;
 use crate::engine::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
-use crate::engine::step::Unannounced;
 use crate::engine::verdict::EXPLICIT_STOP;
 
 /// The machine-readable reason of a run whose client has died.
@@ -317,4 +318,20 @@ pub fn orphan(run: &mut Run) {
     end(run, Status::Orphaned);
     run.stop_reason = Some(ORPHANED.to_owned());
     run.error = Some("The client died before the agent was done".to_owned());
+}
+
+/// Opens the run that holds what a session had spent before its first prompt was seen.
+pub fn open_history(book: &mut Book, id: &str) {
+    let at = book.session.started;
+    let run = Run {
+        id: id.to_owned(),
+        session: book.session.id.clone(),
+        agent_type: MAIN.to_owned(),
+        status: Status::Completed,
+        settled: true,
+        started: at,
+        last: at,
+        ..Run::default()
+    };
+    book.open_run(run);
 }

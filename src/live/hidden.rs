@@ -2,8 +2,9 @@
 
 use crate::engine::book::{Book, CallState, NewCharge};
 use crate::engine::event::{Agent, Call, Event, Kind};
-use crate::engine::hidden::{Hidden, ModelHook, is_hook_agent};
+use crate::engine::hidden_requests::Hidden;
 use crate::engine::meters::Spend;
+use crate::engine::model_hook::{ModelHook, is_hook_agent};
 use crate::engine::session::Session;
 use crate::pricing::price;
 use crate::pricing::table::Table;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::config::spawn;
-use crate::engine::book::{Book, Link, Rulebook};
+use crate::engine::book::{Book, Rulebook};
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Call, Event, Intent, Kind};
+use crate::engine::ingested::{Findings, Link};
 use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Session, Status, Tail};
-use crate::engine::step::Findings;
 use crate::error::{Error, Result};
 use crate::live::need::{need_ancestors, need_call, need_run};
 use crate::live::{

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
-use crate::engine::hidden::{Holder, ModelHook};
+use crate::engine::model_hook::{Holder, ModelHook};
 use crate::files;
 use crate::setup::hooks::count;
 use crate::setup::json;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::hidden::ModelHook;
+use crate::engine::model_hook::ModelHook;
 use crate::setup::diverted::{self, Diverted};
 use crate::setup::hooks::{self, Found};
 use crate::setup::json;

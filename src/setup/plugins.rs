@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::engine::hidden::{ASKING, ModelHook};
+use crate::engine::model_hook::{ASKING, ModelHook};
 use crate::files;
 use crate::setup::hooks::{count, find_asking};
 use crate::setup::json;

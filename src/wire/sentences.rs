@@ -1,9 +1,8 @@
 //! The words: what agents, parents and people are told. Facts, not commands; the source documents' phrases are in them.
 
-use crate::engine::book::News;
 use crate::engine::ending;
 use crate::engine::event::{Event, Kind};
-use crate::engine::handed_down::Cut;
+use crate::engine::notification::{Cut, News};
 use crate::engine::policy::{Action, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{MAIN, Order, Run, Session};
