@@ -2,9 +2,9 @@
 //!
 //! They are charged at an estimate when they are asked for, to everything that shares in what their run spends.
 
-use crate::engine::account::{self, Adds};
 use crate::engine::book::Book;
 use crate::engine::event::{Event, Kind};
+use crate::engine::ledger::{self, Adds};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Charge, ESTIMATES};
 
@@ -40,7 +40,7 @@ fn charge(book: &mut Book, run: &str, name: &str, spend: Spend) {
     let (model, now) = (book.hidden.model.clone(), book.session.last);
     let at_ms = now.wall_ms;
     let adds = Adds { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
-    account::spread(book, run, &adds, now);
+    ledger::spread(book, run, &adds, now);
     for session in std::iter::once(&mut book.session).chain(&mut book.above) {
         session.tally.hidden += spend;
     }

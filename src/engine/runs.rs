@@ -3,9 +3,9 @@
 use crate::engine::book::{Book, Rulebook};
 use crate::engine::bounds::{CRONS, OPEN_AGENTS};
 use crate::engine::dialogs;
-use crate::engine::ending;
 use crate::engine::event::{Agent, Call, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
+use crate::engine::incomplete;
 use crate::engine::ingested::{Link, Unannounced};
 use crate::engine::notification::News;
 use crate::engine::policy::Action;
@@ -260,7 +260,7 @@ pub fn ended_outside(book: &mut Book, id: &str) {
     let Some(run) = book.run_mut(id) else { return };
     end(run, Status::Completed);
     let order = run.order.as_ref();
-    let why = order.map(|order| order.finding.clone()).or_else(|| ending::incomplete(run));
+    let why = order.map(|order| order.finding.clone()).or_else(|| incomplete::incomplete(run));
     let Some(finding) = why.filter(|_| !run.told) else { return };
     let news = News {
         run: run.id.clone(),
@@ -318,6 +318,13 @@ pub fn orphan(run: &mut Run) {
     end(run, Status::Orphaned);
     run.stop_reason = Some(ORPHANED.to_owned());
     run.error = Some("The client died before the agent was done".to_owned());
+}
+
+/// Ends a run's stretch. What is reserved for its last response stays until that is charged: it is not on disk yet.
+pub fn complete(book: &mut Book, id: &str) {
+    if let Some(run) = book.run_mut(id) {
+        end(run, Status::Completed);
+    }
 }
 
 /// Opens the run that holds what a session had spent before its first prompt was seen.

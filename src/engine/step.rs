@@ -6,6 +6,7 @@ use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::enforce;
+use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind};
 use crate::engine::ingested::Findings;
 use crate::engine::lifting;
@@ -94,7 +95,7 @@ fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -
         barred: barred(book, event),
         wakes: wakes(book, event),
         arrives: !run.admitted && !run.is_main(),
-        model: measure::model_of(book, run),
+        model: estimate::model_of(book, run),
         missing,
         incomplete,
         unread: session.unread(),
@@ -131,7 +132,7 @@ fn barred<'a>(book: &'a Book, event: &Event) -> Option<Barred<'a>> {
     let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
     let run = book.addressee(to).filter(|run| !run.is_main())?;
     let Some(order) = &run.order else {
-        let finding = bars(&measure::addressee(book, run, event), event, measure::model_of(book, run))?;
+        let finding = bars(&measure::addressee(book, run, event), event, estimate::model_of(book, run))?;
         return Some(Barred { run: &run.id, finding, ended: false });
     };
     let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();

@@ -3,11 +3,11 @@
 //! What is not on disk two batches later is charged at an estimate to everything that shares in it. Should the response come
 //! after all, it takes the estimate's place, and what it cost more is added.
 
-use crate::engine::account::{self, Adds};
 use crate::engine::amount::Amount;
 use crate::engine::book::{Book, NewCharge};
 use crate::engine::estimate;
 use crate::engine::event::{Event, Kind, Moment};
+use crate::engine::ledger::{self, Adds};
 use crate::engine::meters::Spend;
 use crate::engine::missing_usage::Growth;
 use crate::engine::model_hook::is_hook_agent;
@@ -86,7 +86,7 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
     let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
     for _ in 0..count {
         let adds = Adds { model: &model, is_priced, at_ms, spend: each, inherited: false, earlier: false };
-        account::add(book, id, &adds, now);
+        ledger::add(book, id, &adds, now);
         let (holder, unwritten) = book.unwritten_mut(id);
         unwritten.sum += each;
         unwritten.until_ms = at_ms;
