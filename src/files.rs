@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Dir, DirEntry, FileType, Mode, OFlags, fchmod};
 use rustix::io::Errno;
@@ -91,6 +92,12 @@ fn entry_of(folder: &Path, entry: &DirEntry) -> Entry {
         _ => false,
     };
     Entry { path, is_folder }
+}
+
+/// Returns when something was, in nanoseconds since 1970; 0 where the file system does not say it.
+pub fn nanoseconds(time: io::Result<SystemTime>) -> u64 {
+    let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// Opens a file to lock it, without waiting for it and without following a link, and makes it where there is none.

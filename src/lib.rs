@@ -13,6 +13,7 @@ pub mod processes;
 pub mod replay;
 pub mod report;
 pub mod setup;
+pub mod stable_hash;
 pub mod store;
 pub mod terminal;
 pub mod transcript;

@@ -5,7 +5,6 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IoSlice, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -19,6 +18,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::engine::event::Moment;
 use crate::files;
+use crate::stable_hash;
 use crate::terminal;
 
 /// The narrowest and the widest line that reports are made for.
@@ -132,9 +132,7 @@ impl World {
         let file = rustix::fs::open("/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         let mut id = [0u8; 64];
         let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
-        let mut hasher = DefaultHasher::new();
-        id[..length].hash(&mut hasher);
-        hasher.finish() & 0xffff_ffff
+        stable_hash::of(&id[..length]) & 0xffff_ffff
     }
 
     /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than

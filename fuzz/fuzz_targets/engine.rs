@@ -17,8 +17,9 @@ use fusebox::engine::book::Book;
 use fusebox::engine::credible;
 use fusebox::engine::enforce;
 use fusebox::engine::event::{Event, Kind, Moment};
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::session::{Session, Tail, Tally};
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
 use fusebox::transcript::intake::Intake;
@@ -80,7 +81,8 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
         // One that is doubted counts only when it is estimated.
         let believed = intake.charges.all().filter(|charge| !credible::is_doubted(charge));
         let ids: BTreeSet<&str> = believed.map(|charge| charge.message.as_str()).collect();
-        let unwritten = book.session.unwritten.sum.requests + book.runs().map(|run| run.unwritten.sum.requests).sum::<u64>();
+        let unwritten =
+            book.session.unwritten.sum.requests + book.runs().map(|run| run.unwritten.sum.requests).sum::<u64>();
         assert_eq!(book.session.tally.spent.requests, ids.len() as u64 + unwritten, "each response counts once");
         // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
         assert!(!told_apart || book.session.tally.turns <= named.len() as u64, "each call counts once");

@@ -6,7 +6,8 @@ use crate::cmd::fresh;
 use crate::cmd::target::{self, Target};
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
-use crate::report::story::{self, Source};
+use crate::report::rows::Source;
+use crate::report::story;
 use crate::store::Store;
 use crate::world::World;
 

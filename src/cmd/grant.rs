@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::grant_args::{More, To};
 use crate::cmd::grant_shared;
 use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift;
@@ -11,7 +12,7 @@ use crate::config::problem::nearest;
 use crate::config::shape::{Named, named, names};
 use crate::engine::policy::Scope;
 use crate::error::{Error, Result};
-use crate::limits::{Limit, Unit};
+use crate::limits::Unit;
 use crate::terminal::plain;
 use crate::world::World;
 
@@ -38,26 +39,6 @@ pub struct Args {
     /// The run that works on this task
     #[arg(long, value_name = "N")]
     task: Option<String>,
-}
-
-/// More of one limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct More {
-    /// The limit.
-    pub limit: &'static Limit,
-    /// The name of the rule that is raised: the limit's key, or that of some models.
-    pub rule: String,
-    /// How much.
-    pub to: To,
-}
-
-/// How a new cap is given, in the limit's base unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum To {
-    /// So much on top of what it is.
-    Added(u64),
-    /// The new cap itself.
-    Cap(u64),
 }
 
 /// Gives a run or session more.

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::grant::{More, To};
+use crate::cmd::grant_args::{More, To};
 use crate::config::load;
 use crate::engine::book::Book;
-use crate::engine::enforce;
 use crate::engine::event::Moment;
+use crate::engine::grants;
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::pool::Pool;
 use crate::engine::rules::{Rule, Rules};
@@ -116,7 +116,7 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
     let next = pool.mean(rule.of.as_ref()).cost.0;
     let until = pool.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
-    enforce::raise(book, "", &finding, added);
+    grants::raise(book, "", &finding, added);
     let raised = cap.saturating_add(added);
     if let Some(record) = book.records.last_mut() {
         record.cap = Some(limit.configured(raised));

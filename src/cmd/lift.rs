@@ -2,8 +2,9 @@
 
 use crate::cmd::target::Target;
 use crate::engine::book::Book;
-use crate::engine::enforce;
+use crate::engine::estimate;
 use crate::engine::event::{Agent, Event, Kind, Moment};
+use crate::engine::grants;
 use crate::engine::lifting;
 use crate::engine::look::{self, Look};
 use crate::engine::measure;
@@ -70,7 +71,7 @@ pub fn budgets_used_up(book: &Book, now: Moment) -> Vec<Finding> {
     let main = book.session.main.as_deref().and_then(|main| book.run(main)).unwrap_or(&none);
     let kind = Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
     let event = Event { kind, ..batch_ended(book, now) };
-    let model = measure::model_of(book, main);
+    let model = estimate::model_of(book, main);
     let above = measure::usage(book, main, &event);
     let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
     let found = above.flat_map(|used| {
@@ -98,7 +99,7 @@ pub fn rules<'a>(book: &'a Book, target: &Target) -> Option<&'a Rules> {
 /// Raises a cap, and writes that down.
 pub fn raise(book: &mut Book, target: &Target, finding: &Finding, more: u64) {
     let id = run_of(book, target);
-    enforce::raise(book, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
+    grants::raise(book, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
     // Whoever said No to the old cap is asked again at the new one.
     let declined = |run: &&Run| run.declined.contains(&finding.limit);
     let declined: Vec<String> = book.runs().filter(declined).map(|run| run.id.clone()).collect();

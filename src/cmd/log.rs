@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cmd::fresh;
 use crate::error::Result;
-use crate::live::prune;
+use crate::live::retention;
 use crate::report::lines;
 use crate::report::period::{self, Since};
 use crate::report::rows::Logged;
@@ -39,7 +39,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     fresh::note_orphans(world)?;
     let begin_ms = fresh::begin_ms(world, args.since);
     let store = Store::open(world)?;
-    let closed_ms = prune::closed_ms(&store)?;
+    let closed_ms = retention::closed_ms(&store)?;
     drop(store);
     if begin_ms < closed_ms && !args.json {
         world.print(&format!("(records before {} are pruned)\n", fresh::local(closed_ms).format("%Y-%m-%d")));

@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod explain;
 pub mod fresh;
 pub mod grant;
+pub mod grant_args;
 pub mod grant_shared;
 pub mod hook;
 pub mod init;

@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::pricing;
 use crate::pricing::overrides::{self, Overrides};
+use crate::pricing::price_row::Price;
 use crate::pricing::show;
-use crate::pricing::table::{Price, Table, canonical};
+use crate::pricing::table::{Table, canonical};
 use crate::world::World;
 
 /// Arguments of `fusebox pricing`.

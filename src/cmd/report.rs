@@ -7,7 +7,7 @@ use crate::cmd::{fresh, past};
 use crate::engine::pool::Pool;
 use crate::engine::record::DaySum;
 use crate::error::Result;
-use crate::live::prune;
+use crate::live::retention;
 use crate::report::group::{self, By, Grouped, Span};
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
@@ -87,7 +87,7 @@ fn kept(world: &World, args: &Args) -> Result<String> {
     let _held = locks::hold_detail(&folder)?;
     let rows = fresh::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
     let store = Store::open(world)?;
-    let pruned_before = Some(prune::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Stamp);
+    let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Stamp);
     Ok(match args.by.unwrap_or(By::Session) {
         By::Session => sessions(world, args, &rows, (&store.pools()?, pruned_before)),
         by => groups(world, args, (&rows, &store.sums()?), &Part { by, since_ms, pruned_before }),

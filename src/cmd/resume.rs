@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::grant::{self, More};
+use crate::cmd::grant;
+use crate::cmd::grant_args::More;
 use crate::cmd::lever::{self, Grip};
 use crate::cmd::lift::{self, UsedUp};
 use crate::cmd::target::Target;

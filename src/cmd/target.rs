@@ -3,7 +3,7 @@
 use crate::cmd::fresh;
 use crate::engine::session::{Run, Session, Status};
 use crate::error::{Error, Result};
-use crate::live::prune;
+use crate::live::retention;
 use crate::store::Store;
 use crate::terminal::plain;
 use crate::wire::sentences::short;
@@ -70,7 +70,7 @@ pub fn of_id(store: &Store, id: &str) -> Result<Target> {
     let own = |target: &Target| session.is_some_and(|session| target.id().starts_with(session.id()));
     match (&found[..], session) {
         ([], _) => {
-            let closed_ms = prune::closed_ms(store)?;
+            let closed_ms = retention::closed_ms(store)?;
             let day = fresh::local(closed_ms).format("%Y-%m-%d");
             let pruned =
                 if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };

@@ -1,10 +1,8 @@
 //! Reads the files of the configuration: the only part of it that touches the file system.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SOURCES, Source};
 use crate::config::policy::Pinned;
@@ -15,6 +13,7 @@ use crate::config::{frontmatter, read};
 use crate::engine::policy::Layer;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::stable_hash::StableHash;
 use crate::world::World;
 
 /// The largest file that is read, in bytes.
@@ -58,22 +57,22 @@ pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
 /// Returns a number that changes when one of the files does: cheap, from times and sizes where that will do. The client
 /// writes its own settings at any time, so of those only our object counts.
 pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hash = StableHash::default();
     let (ours, settings): (Vec<_>, Vec<_>) =
         sources(world, project_folder).into_iter().partition(|(source, _)| source.part == Part::Whole);
     let folders = agent_folders(world, project_folder);
     for path in ours.iter().map(|(_, path)| path).chain(&folders) {
         if let Ok(meta) = path.metadata() {
-            let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            (path, meta.len(), modified).hash(&mut hasher);
+            let modified = files::nanoseconds(meta.modified());
+            hash = hash.text(&path.to_string_lossy()).number(meta.len()).number(modified);
         }
     }
     for (source, path) in &settings {
         if let Some(object) = files::text(path, LARGEST).ok().and_then(|text| read::object(source, &text)) {
-            object.to_string().hash(&mut hasher);
+            hash = hash.text(&object.to_string());
         }
     }
-    hasher.finish()
+    hash.value()
 }
 
 /// Returns every file that may exist, each once: at home, the project's files are the user's.

@@ -2,57 +2,39 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::background;
 use crate::engine::book::{Book, CallState, Ended, NewCharge};
-use crate::engine::bounds::{self, of_model};
+use crate::engine::bounds::CRONS;
 use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::estimate;
 use crate::engine::event::{Background, Call, Event, Intent, Kind, Moment, Outcome};
 use crate::engine::hidden;
-use crate::engine::history;
+use crate::engine::ingested::Recalled;
+use crate::engine::ledger::{self, Adds};
 use crate::engine::loops::{LOOPS, Seen};
-use crate::engine::meters::Spend;
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::runs;
 use crate::engine::session::{Request, Run, Status};
 use crate::engine::sessions;
-use crate::engine::step::Recalled;
+use crate::engine::spawns;
 use crate::engine::unwritten;
 
-/// A reservation whose response never came stops counting after this.
-pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// Calls kept with their run where no end of a batch is seen.
 const MOST_IN_FLIGHT: usize = 32;
-
-/// What is added to the sums of a run and all that share in it.
-#[derive(Clone, Copy)]
-pub struct Adds<'a> {
-    /// The model it was spent on.
-    pub model: &'a str,
-    /// Whether that has a price of its own.
-    pub is_priced: bool,
-    /// When, milliseconds since 1970.
-    pub at_ms: i64,
-    /// How much.
-    pub spend: Spend,
-    /// Whether another session was billed for it.
-    pub inherited: bool,
-    /// Whether it is of the time before Fusebox: the sessions that this one comes from have nothing to do with it.
-    pub earlier: bool,
-}
 
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     if book.run(id).is_none() {
-        history::open(book, id);
+        runs::open_history(book, id);
     }
     let charge = &new.charge;
     let (inherited, earlier) = (charge.inherited, charge.earlier);
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = Adds { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);
-    add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
+    ledger::add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
         return unwritten::of_the_idle(book, id, now);
     }
@@ -74,46 +56,6 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
         run.recent.drain(..old);
         run.context = charge.context + charge.output;
         run.replay_price = new.replay_price;
-    }
-}
-
-/// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
-pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
-    spread(book, id, adds, now);
-    if adds.spend.requests > 0 {
-        book.settle(id);
-    }
-}
-
-/// Does the same for a request that nothing was reserved for.
-pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
-    book.session.tally.spent += adds.spend;
-    *of_model(&mut book.session.models, adds.model, adds.is_priced) += adds.spend;
-    if adds.inherited {
-        book.session.inherited += adds.spend;
-    } else {
-        add_to_others(book, adds, now);
-    }
-    if let Some(run) = book.run_mut(id) {
-        run.tally.spent += adds.spend;
-        *of_model(&mut run.models, adds.model, adds.is_priced) += adds.spend;
-    }
-}
-
-/// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
-fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
-    for above in book.above.iter_mut().filter(|_| !adds.earlier) {
-        above.tally.spent += adds.spend;
-        *of_model(&mut above.models, adds.model, adds.is_priced) += adds.spend;
-    }
-    for pool in &mut book.pools {
-        if !pool.counted {
-            let model = pool.name_of(&book.session.id, adds.model, adds.is_priced).into_owned();
-            pool.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
-        }
-    }
-    if adds.spend.requests > 0 {
-        book.note_request(adds.model, (adds.at_ms, now));
     }
 }
 
@@ -140,14 +82,14 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
         Kind::SubagentEnded(_) => {
             dialogs::decline(book, run);
             book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(run));
-            end(book, run);
+            runs::complete(book, run);
         }
         Kind::Stopped { crons, .. } => {
             dialogs::decline(book, run);
             book.session.crons.clone_from(crons);
-            book.session.crons.truncate(bounds::CRONS);
+            book.session.crons.truncate(CRONS);
             book.session.schedules |= !crons.is_empty();
-            end(book, run);
+            runs::complete(book, run);
         }
         Kind::SessionStart { source } => sessions::start(book, source),
         Kind::Prompt { .. } => {
@@ -218,7 +160,7 @@ fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
     }
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
-        book.session.crons.truncate(bounds::CRONS);
+        book.session.crons.truncate(CRONS);
         book.session.schedules = true;
     }
     if let (Intent::Task { id }, Some(run)) = (&call.intent, book.run_mut(run)) {
@@ -239,27 +181,23 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     }
     match &outcome.agent {
         Some(agent) if agent.ended => {
-            release_spawn(book, &call.id);
+            spawns::release_spawn(book, &call.id);
             runs::ended_outside(book, &agent.id);
         }
         Some(agent) if matches!(call.intent, Intent::Message { .. }) => runs::wakes(book, (run, call), &agent.id, at),
         Some(_) => {}
-        None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => release_spawn(book, &call.id),
+        None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => {
+            spawns::release_spawn(book, &call.id)
+        }
         None => {}
     }
     if let Some(background) = &outcome.background {
-        bounds::in_background(book, run, Background { began: requested.unwrap_or(at), told: at, ..background.clone() });
+        background::in_background(
+            book,
+            run,
+            Background { began: requested.unwrap_or(at), told: at, ..background.clone() },
+        );
     }
-}
-
-/// Lets go of what a spawn had taken: its agent has ended, or never came.
-pub fn release_spawn(book: &mut Book, call: &str) {
-    let woken = book.session.spawns.iter().find(|spawn| spawn.call == call).and_then(|spawn| spawn.wakes.clone());
-    if let Some(woken) = woken {
-        book.release(&woken);
-    }
-    book.session.spawns.retain(|spawn| spawn.call != call);
-    book.release(call);
 }
 
 /// Counts a call once, unless Fusebox refused it.
@@ -320,7 +258,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         record.is_over = true;
         let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
-            release_spawn(book, &call.id);
+            spawns::release_spawn(book, &call.id);
         }
         if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
@@ -355,13 +293,6 @@ fn restart(book: &mut Book, id: &str) {
     if let Some(run) = book.run_mut(id) {
         run.settled = false;
         run.told = false;
-    }
-}
-
-/// Ends a run's stretch. What is reserved for its last response stays until that is charged: it is not on disk yet.
-pub fn end(book: &mut Book, id: &str) {
-    if let Some(run) = book.run_mut(id) {
-        runs::end(run, Status::Completed);
     }
 }
 

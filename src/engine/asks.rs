@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::event::Moment;
 use crate::engine::policy::Scope;
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 use crate::engine::verdict::Finding;
 
 /// Where a transcript ended at some moment: what is written of an answer comes after it.

@@ -2,52 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::account::RESERVE_LIVES_MS;
 pub use crate::engine::calls::{CallRecord, CallState, Ended};
 use crate::engine::event::{Background, Moment};
-use crate::engine::handed_down::Cut;
-use crate::engine::hidden::Hidden;
+use crate::engine::hidden_requests::Hidden;
 use crate::engine::meters::Spend;
+use crate::engine::missing_usage::Unwritten;
+use crate::engine::notification::{Cut, News};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 pub use crate::engine::record::NewCharge;
 use crate::engine::record::{Charge, Record};
-use crate::engine::reserve;
+use crate::engine::reserve::{self, RESERVE_LIVES_MS};
 pub use crate::engine::rulebook::Rulebook;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Reserve, Run, Session};
-use crate::engine::unwritten::Unwritten;
 use crate::engine::verdict::Finding;
-
-/// News for a parent: a subagent was ended from outside.
-#[derive(Clone, Debug, PartialEq)]
-pub struct News {
-    /// Its run.
-    pub run: String,
-    /// Its type.
-    pub agent_type: String,
-    /// Why.
-    pub finding: Finding,
-    /// The run above it that was stopped, and it with that.
-    pub stopped_with: Option<String>,
-    /// The work was paused and can go on.
-    pub paused: bool,
-    /// Why, in the words of whoever asked for it.
-    pub reason: Option<String>,
-}
-
-/// What is known of a subagent from the file the client keeps beside its transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Link {
-    /// The call that spawned it.
-    pub spawn_call: Option<String>,
-    /// The agent that spawned it, where that is a subagent.
-    pub parent: Option<String>,
-    /// Its depth.
-    pub depth: u32,
-    /// The name for messages to it.
-    pub name: Option<String>,
-}
 
 /// One session's state in memory.
 #[derive(Debug, Default)]

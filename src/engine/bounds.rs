@@ -24,11 +24,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::book::Book;
-use crate::engine::event::Background;
 use crate::engine::meters::Spend;
-use crate::engine::policy::Mode;
-use crate::engine::session::{Session, Tail, is_default};
 
 /// Models whose spend a scope keeps by name. What goes to further ones is summed as [`OTHER_MODELS`].
 pub const MODELS: usize = 64;
@@ -119,92 +115,6 @@ pub fn is_others_of_one(name: &str) -> bool {
     name.strip_prefix(OTHER_MODELS).is_some_and(|rest| rest.starts_with(" of "))
 }
 
-/// Notes a shell command that runs on, so that it is ended with its run; one of too many is ended at once.
-pub fn in_background(book: &mut Book, run: &str, command: Background) {
-    let observes = book.session.mode == Mode::Observe;
-    let Some(of) = book.run_mut(run) else { return };
-    if of.background.len() < COMMANDS {
-        of.background.push(command);
-    } else if !observes {
-        book.session.tell(&format!(
-            "a shell command was ended, since its agent has {COMMANDS} others in the background: {}",
-            shown(&command.command)
-        ));
-        book.kills.push(command);
-    }
-}
-
-/// How much of a command is shown, in characters.
-const SHOWN: usize = 80;
-
-fn shown(command: &str) -> &str {
-    command.char_indices().nth(SHOWN).map_or(command, |(end, _)| &command[..end])
-}
-
-/// What is left of a transcript that one event could not take in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unread {
-    /// The bytes that are left.
-    pub bytes: u64,
-    /// Whether reading goes on inside a line that is passed over.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub inside: bool,
-}
-
-/// The agents of a session that this one was forked from, and how far they have been read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The session.
-    pub session: String,
-    /// The transcript at hand; those before it have been read.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub at: Tail,
-}
-
-impl Session {
-    /// Whether something is to be said: it was not yet. Of a kind that an agent can make up names for, only so many are.
-    pub fn says_first(&mut self, key: &str) -> bool {
-        let kind = key.split_once(':').map(|(kind, _)| kind);
-        let same = |said: &&String| kind.is_some() && said.split_once(':').map(|(kind, _)| kind) == kind;
-        let is_new = self.said.iter().all(|said| said != key) && self.said.iter().filter(same).count() < SAID;
-        if is_new {
-            self.said.push(key.to_owned());
-        }
-        is_new
-    }
-
-    /// Whether a model that it has used has a price of its own, as far as that was said.
-    pub fn knows_price(&self, model: &str) -> bool {
-        let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
-        !self.said.iter().any(is_said) && (self.models.is_empty() || self.models.contains_key(model))
-    }
-
-    /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
-    pub fn reads_on(&mut self, path: &str) -> bool {
-        let is_known = self.more_tails.iter().any(|known| known.path == path);
-        let is_new = !is_known && self.more_tails.len() < MORE_TAILS;
-        if is_new {
-            self.more_tails.push(Tail { path: path.to_owned(), offset: 0, ..Tail::default() });
-        }
-        is_known || is_new
-    }
-
-    /// Notes what is left of a transcript.
-    pub fn leave(&mut self, path: &str, unread: Unread) {
-        if unread == Unread::default() {
-            self.unread.remove(path);
-        } else if self.unread.len() < UNREAD || self.unread.contains_key(path) {
-            self.unread.insert(path.to_owned(), unread);
-        }
-    }
-
-    /// Returns the bytes of transcripts that are not taken in yet, and at least one while anything is left.
-    pub fn unread(&self) -> u64 {
-        let bytes = self.unread.values().map(|unread| unread.bytes).fold(0, u64::saturating_add);
-        bytes.max(u64::from(!self.origins.is_empty()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,14 +131,5 @@ mod tests {
         assert!(Models::Like("*opus*".to_owned()).include(OTHER_MODELS));
         of_model(&mut models, "claude-opus-5-5", true).requests += 1;
         assert_eq!(models["claude-opus-5-5"].requests, 1);
-    }
-
-    #[test]
-    fn what_can_be_made_up_is_said_of_some_and_the_rest_always() {
-        let mut session = Session::default();
-        let said = (0..10 * SAID).filter(|at| session.says_first(&format!("model:m{at}"))).count();
-        assert_eq!(said, SAID);
-        assert!(session.says_first("unwritten") && session.says_first("event:e1"));
-        assert!(!session.says_first("unwritten"));
     }
 }

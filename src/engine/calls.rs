@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::event::Moment;
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 
 /// How a tool call was met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,14 +2,14 @@
 //!
 //! A Yes grants at once, since the next event is judged by it. What nothing shows to be a person's is taken back.
 
-use crate::engine::account;
 use crate::engine::asks::{Answered, Ask, By, Proof, TranscriptEnd, Wait, Yes};
 use crate::engine::book::{Book, CallState, Ended};
 use crate::engine::bounds;
-use crate::engine::enforce;
 use crate::engine::event::{Call, Event, Kind, Moment};
+use crate::engine::grants;
 use crate::engine::policy::Scope;
 use crate::engine::session::{Run, Spawn};
+use crate::engine::spawns;
 use crate::engine::verdict::{Finding, Verdict};
 use crate::limits::Unit;
 
@@ -86,7 +86,7 @@ pub fn granted(book: &mut Book, event: &Event) {
     });
     let ask = ask.clone();
     if !ask.hasty {
-        enforce::raise(book, &ask.run, &ask.finding, ask.increase);
+        grants::raise(book, &ask.run, &ask.finding, ask.increase);
     }
     count_yes(book, &ask);
     if ask.proof.after.is_none() {
@@ -151,7 +151,7 @@ pub fn decline_open(book: &mut Book, by_person: bool) {
     let never = |spawn: &&Spawn| book.call(&spawn.call).is_some_and(|call| call.ended == Ended::No);
     let lost = book.session.spawns.iter().filter(of_main).filter(never).map(|spawn| spawn.call.clone());
     for call in lost.collect::<Vec<_>>() {
-        account::release_spawn(book, &call);
+        spawns::release_spawn(book, &call);
     }
 }
 

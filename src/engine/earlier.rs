@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::history;
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 
 /// What is known of a session's time before Fusebox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

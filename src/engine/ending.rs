@@ -2,41 +2,15 @@
 
 use crate::engine::book::Book;
 use crate::engine::event::{Call, Event, Kind, Outcome};
+use crate::engine::incomplete::{CHECKPOINTS, COMPLETION, finding, is_of_end};
 use crate::engine::pattern;
-use crate::engine::policy::{Action, Layer, Mode, Scope};
+use crate::engine::policy::{Action, Mode};
 use crate::engine::record::RecordKind;
 use crate::engine::records;
 use crate::engine::rules::{ExplicitStop, Rules};
 use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Run};
 use crate::engine::verdict::{EXPLICIT_STOP, Finding, Refusal, Verdict};
-
-/// The key of the rule about an agent's file of checkpoints.
-pub const CHECKPOINTS: &str = "checkpoints";
-/// The key of the rule about the command that judges an agent's work.
-pub const COMPLETION: &str = "completion";
-
-/// Makes the finding of a rule about the end of an agent's work; `what` says in words what it found.
-pub fn finding(limit: &str, layer: Layer, what: String) -> Finding {
-    Finding {
-        limit: limit.to_owned(),
-        scope: Scope::Run,
-        used: 0,
-        cap: 0,
-        action: Action::Warn,
-        layer,
-        percent: 100,
-        increase: 0,
-        subject: what,
-        frees: String::new(),
-        above: String::new(),
-    }
-}
-
-/// Whether a finding is about what is missing at the end of an agent's work.
-pub fn is_of_end(finding: &Finding) -> bool {
-    finding.limit == CHECKPOINTS || finding.limit == COMPLETION
-}
 
 /// Begins a new stretch of a run that had ended: its next end is looked at anew.
 pub fn begin(run: &mut Run) {
@@ -89,15 +63,6 @@ pub fn close(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     }
     let missing = verdict.findings.iter().filter(|finding| is_of_end(finding));
     run.missing = missing.map(|finding| finding.subject.clone()).collect();
-}
-
-/// Returns what was still missing when a run was let go, for its parent.
-pub fn incomplete(run: &Run) -> Option<Finding> {
-    let checkpoints = run.rules.checkpoints.as_ref().map(|rule| (CHECKPOINTS, rule.layer));
-    let completion = run.rules.completion.as_ref().map(|rule| (COMPLETION, rule.layer));
-    let found = |(limit, _): &(&str, Layer)| run.warned.iter().any(|(warned, _)| warned == limit);
-    let (limit, layer) = [checkpoints, completion].into_iter().flatten().find(found)?;
-    (!run.missing.is_empty()).then(|| finding(limit, layer, run.missing.join("; ")))
 }
 
 /// Ends a run where one of its tools asks for that: by its name, or by a line of its result.

@@ -3,6 +3,7 @@
 use crate::engine::account;
 use crate::engine::book::{Book, CallState};
 use crate::engine::dialogs;
+use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind, Moment};
 use crate::engine::loops::LOOPS;
 use crate::engine::measure;
@@ -12,7 +13,7 @@ use crate::engine::records;
 use crate::engine::runs;
 use crate::engine::session::{Order, Phase, Reserve, Run, Spawn, Status};
 use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::{Meter, Unit};
+use crate::limits::Meter;
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -201,30 +202,6 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     }
 }
 
-/// Raises a cap for a run or its session, and forgets what was said about the old one.
-pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
-    let limit = finding.limit.clone();
-    let is_switch = finding.facts().is_some_and(|limit| limit.unit == Unit::Switch);
-    if let Some(run) = book.run_mut(id).filter(|_| finding.scope == Scope::Run) {
-        run.declined.retain(|key| *key != limit);
-        if is_switch {
-            run.loops.forget();
-        }
-    }
-    let cap = book.side(finding, id).and_then(|side| {
-        side.wants.retain(|want| want.limit != limit);
-        side.warned.retain(|(key, _)| *key != limit);
-        // What is on or off has nothing to raise: it begins anew.
-        if is_switch { None } else { side.rules.grant(&limit, more) }
-    });
-    let pool = book.pools.iter_mut().find(|pool| pool.scope == finding.scope);
-    if let Some(pool) = pool.filter(|_| cap.is_some()) {
-        pool.granted.push((limit.clone(), more));
-    }
-    let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
-    records::write(book, id, RecordKind::LimitGranted, &raised);
-}
-
 /// Holds the estimate of the request that follows this event.
 fn reserve(book: &mut Book, id: &str, event: &Event) {
     let (holder, makes) = match &event.kind {
@@ -238,7 +215,7 @@ fn reserve(book: &mut Book, id: &str, event: &Event) {
         _ => return,
     };
     let (_, meters) = measure::meters(book, &makes, event);
-    let model = book.run(&makes).map(|run| measure::model_of(book, run).to_owned()).unwrap_or_default();
+    let model = book.run(&makes).map(|run| estimate::model_of(book, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
     let spend = meters.next * (1 + meters.late);
     let first = book.unknown_first;

@@ -3,7 +3,6 @@
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
 use crate::engine::bounds::OTHER_MODELS;
-use crate::engine::measure;
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
@@ -47,13 +46,18 @@ pub fn note_dearest(book: &mut Book, id: &str, charge: &Charge) {
     }
 }
 
+/// Returns the model that a run's next request goes to: the last one's, else the one the client started with.
+pub fn model_of<'a>(book: &'a Book, run: &'a Run) -> &'a str {
+    if run.model.is_empty() { book.session.model.as_deref().unwrap_or("") } else { &run.model }
+}
+
 /// Returns the model that a response is taken for which is not on disk: the one that the run has spent most on. The last row
 /// may be one that the agent has added.
 pub fn unwritten_model<'a>(book: &'a Book, run: &'a Run) -> &'a str {
     let dearest = run.models.iter().filter(|(name, _)| *name != OTHER_MODELS).max_by_key(|(_, spend)| spend.cost);
     match dearest {
         Some((model, spend)) if spend.cost > Amount::ZERO => model,
-        _ => measure::model_of(book, run),
+        _ => model_of(book, run),
     }
 }
 

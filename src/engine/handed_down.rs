@@ -4,6 +4,7 @@ use crate::engine::book::Book;
 use crate::engine::event::{Agent, Event, Kind, Moment};
 use crate::engine::measure;
 use crate::engine::meters::Meters;
+use crate::engine::notification::Cut;
 use crate::engine::policy::{Action, Layer, Scope};
 use crate::engine::rules::{Models, Rules};
 use crate::limits::{Limit, Meter};
@@ -19,21 +20,6 @@ const ADDS_UP: [&str; 8] = [
     "max_duration_ms",
     "max_wall_ms",
 ];
-
-/// A cap that was cut.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
-    /// The run whose it is.
-    pub run: String,
-    /// Which limit.
-    pub limit: String,
-    /// What the spawn asked for, in the limit's base unit.
-    pub asked: u64,
-    /// What it got.
-    pub got: u64,
-    /// Whose rest that is: the parent run's, or the session's.
-    pub of: Scope,
-}
 
 /// Someone above an agent: the scope, its rules, and what is used of them.
 pub type Above<'a> = (Scope, &'a Rules, Meters);

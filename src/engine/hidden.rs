@@ -2,100 +2,11 @@
 //!
 //! They are charged at an estimate when they are asked for, to everything that shares in what their run spends.
 
-use serde::{Deserialize, Serialize};
-
-use crate::engine::account::{self, Adds};
 use crate::engine::book::Book;
-use crate::engine::event::{Agent, Event, Kind};
+use crate::engine::event::{Event, Kind};
+use crate::engine::ledger::{self, Adds};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Charge, ESTIMATES};
-use crate::engine::session::is_default;
-
-/// What the requests are taken for that no transcript shows: those that an event has brought or would bring.
-#[derive(Debug, Default)]
-pub struct Hidden {
-    /// The model that the client asks.
-    pub model: String,
-    /// What each call of the event makes the client ask, by its id.
-    pub calls: Vec<(String, Spend)>,
-    /// What the event's hooks ask.
-    pub hooks: Spend,
-}
-
-/// The events at which the client has hooks ask the model: at the others there is no conversation to show.
-pub const ASKING: [&str; 8] = [
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "SubagentStop",
-    "Stop",
-];
-
-/// Whose events hooks run at.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Holder {
-    /// Everybody's: those of settings and plugins.
-    #[default]
-    All,
-    /// The main agent's: those of a skill that was called, by whichever agent.
-    Main,
-    /// Those of the agents of one type, which brings them along.
-    Type(String),
-}
-
-/// Hooks that ask the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelHook {
-    /// The event's name on the wire.
-    pub event: String,
-    /// The tools or agent types that it is for, as the settings have them.
-    pub matcher: String,
-    /// Whether it is an agent, whose tool calls are told to hooks under an id of its own.
-    pub is_agent: bool,
-    /// How many there are of the kind.
-    pub count: u64,
-    /// Whose events they run at.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub of: Holder,
-}
-
-impl ModelHook {
-    /// Whether it runs at an event of an agent's, by the event's name on the wire.
-    pub fn runs_at(&self, name: &str, agent: &Agent) -> bool {
-        if !ASKING.contains(&name) {
-            return false;
-        }
-        match (&self.of, agent) {
-            // A hook that is an agent has no hooks.
-            (_, Agent::Sub { id, .. }) if is_hook_agent(id) => false,
-            (Holder::All, _) | (Holder::Main, Agent::Main) => self.event == name,
-            // The end of its work is a subagent's, however its type calls it.
-            (Holder::Type(of), Agent::Sub { agent_type, .. }) if of == agent_type => {
-                self.event == name || self.event == "Stop" && name == "SubagentStop"
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether it is for a tool or an agent's type. A pattern that is not a plain list is taken to be for all.
-    pub fn is_for(&self, subject: &str) -> bool {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-|".contains(&byte);
-        let is_list = !self.matcher.is_empty() && self.matcher.bytes().all(plain);
-        !is_list || self.matcher.split('|').any(|name| name == subject)
-    }
-}
-
-/// How the ids of agents begin that are hooks: the client writes no transcript for them.
-const HOOK_AGENT: &str = "hook-agent-";
-
-/// Whether a run is a hook of type `agent`.
-pub fn is_hook_agent(run: &str) -> bool {
-    run.starts_with(HOOK_AGENT)
-}
 
 /// Returns what the call that asks to run would make the client ask.
 pub fn ahead(book: &Book, event: &Event) -> Spend {
@@ -129,7 +40,7 @@ fn charge(book: &mut Book, run: &str, name: &str, spend: Spend) {
     let (model, now) = (book.hidden.model.clone(), book.session.last);
     let at_ms = now.wall_ms;
     let adds = Adds { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
-    account::spread(book, run, &adds, now);
+    ledger::spread(book, run, &adds, now);
     for session in std::iter::once(&mut book.session).chain(&mut book.above) {
         session.tally.hidden += spend;
     }

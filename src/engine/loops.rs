@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::event::{Prints, Wait};
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 
 /// The key of the limit on repetition.
 pub const LOOPS: &str = "loop_detection";

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::account::RESERVE_LIVES_MS;
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
 use crate::engine::estimate;
@@ -12,6 +11,7 @@ use crate::engine::loops::LOOPS;
 use crate::engine::meters::{Meters, Spend};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
+use crate::engine::reserve::RESERVE_LIVES_MS;
 use crate::engine::rules::{Models, Rules};
 use crate::engine::session::{Reserve, Run, Session, Status};
 use crate::engine::usage::ScopeUsage;
@@ -212,7 +212,7 @@ impl<'a> Actor<'a> {
 
     /// The model that the run's next request goes to: the last one's.
     fn model(self) -> &'a str {
-        model_of(self.book, self.run)
+        estimate::model_of(self.book, self.run)
     }
 
     /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
@@ -257,11 +257,6 @@ impl<'a> Actor<'a> {
         let spend = |held: &Reserve| if first(held) { self.next(rules, of) } else { held.spend };
         counted.map(spend).fold(Spend::default(), std::ops::Add::add)
     }
-}
-
-/// Returns the model that a run's next request goes to: the last one's, else the one the client started with.
-pub fn model_of<'a>(book: &'a Book, run: &'a Run) -> &'a str {
-    if run.model.is_empty() { book.session.model.as_deref().unwrap_or("") } else { &run.model }
 }
 
 fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> Spend {

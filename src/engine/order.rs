@@ -1,9 +1,42 @@
-//! An order to end a run or a session.
+//! Where a run or session stands, and an order to end it.
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 use crate::engine::verdict::Finding;
+
+/// Where a run or session stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// At work.
+    #[default]
+    Running,
+    /// Ended by itself.
+    Completed,
+    /// Ended by a limit.
+    Failed,
+    /// Held until a person resumes it.
+    Paused,
+    /// Ended because somebody asked for it.
+    Stopped,
+    /// Its client died.
+    Orphaned,
+}
+
+impl Status {
+    /// Returns the name used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Paused => "paused",
+            Status::Stopped => "stopped",
+            Status::Orphaned => "orphaned",
+        }
+    }
+}
 
 /// How far an order to end has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ use crate::engine::bounds::{Unpriced, of_model};
 use crate::engine::meters::{Periods, Spend};
 use crate::engine::policy::Scope;
 use crate::engine::rates::Windows;
-use crate::engine::reserve;
+use crate::engine::reserve::{self, Reserve};
 use crate::engine::rules::{Models, Rules};
-use crate::engine::session::{Reserve, is_default};
+use crate::engine::serde_default::is_default;
 use crate::engine::verdict::Finding;
 
 /// A stretch of the calendar.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::meters::Spend;
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 
 /// The names of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
-use crate::engine::ending;
+use crate::engine::incomplete::is_of_end;
 use crate::engine::policy::Mode;
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::verdict::{EXPLICIT_STOP, Finding};
@@ -50,7 +50,7 @@ fn about(book: &Book, id: &str, kind: RecordKind, finding: &Finding) -> Record {
 
 fn sentence(kind: RecordKind, finding: &Finding) -> String {
     match kind {
-        _ if ending::is_of_end(finding) => format!("Agent ended incomplete: {}", finding.subject),
+        _ if is_of_end(finding) => format!("Agent ended incomplete: {}", finding.subject),
         _ if finding.limit == EXPLICIT_STOP => format!("Agent was stopped: {} asked for its end", finding.subject),
         RecordKind::LimitGranted => format!("{} was raised by a person", finding.limit),
         RecordKind::AgentWarning if finding.percent < 100 => {

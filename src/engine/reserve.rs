@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::engine::bounds::RESERVES;
 use crate::engine::event::Moment;
 use crate::engine::meters::Spend;
-use crate::engine::session::is_default;
+use crate::engine::serde_default::is_default;
 
+/// A reservation whose response never came stops counting after this.
+pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// An estimate held for a request in flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reserve {

@@ -5,15 +5,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::asks::TranscriptEnd;
-use crate::engine::book::CallRecord;
 use crate::engine::bounds;
+use crate::engine::calls::CallRecord;
 use crate::engine::event::{Background, Moment};
 use crate::engine::loops::Loops;
 use crate::engine::meters::Spend;
+use crate::engine::missing_usage::{Growth, Unwritten};
+use crate::engine::order::{Order, Status};
 use crate::engine::rates::Windows;
 use crate::engine::rules::Rules;
-use crate::engine::session::{Order, Status, Tail, Tally, is_default};
-use crate::engine::unwritten::{Growth, Unwritten};
+use crate::engine::serde_default::is_default;
+use crate::engine::tally::Tally;
+use crate::engine::transcript_position::Tail;
 use crate::engine::verdict::Finding;
 
 /// What one request spent, for estimates.

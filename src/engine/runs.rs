@@ -1,14 +1,15 @@
 //! Which run an event belongs to, and the opening, linking and ending of runs.
 
-use crate::engine::book::{Book, Link, News, Rulebook};
+use crate::engine::book::{Book, Rulebook};
 use crate::engine::bounds::{CRONS, OPEN_AGENTS};
 use crate::engine::dialogs;
-use crate::engine::ending;
 use crate::engine::event::{Agent, Call, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
+use crate::engine::incomplete;
+use crate::engine::ingested::{Link, Unannounced};
+use crate::engine::notification::News;
 use crate::engine::policy::Action;
 use crate::engine::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
-use crate::engine::step::Unannounced;
 use crate::engine::verdict::EXPLICIT_STOP;
 
 /// The machine-readable reason of a run whose client has died.
@@ -264,7 +265,7 @@ pub fn ended_outside(book: &mut Book, id: &str) {
     let Some(run) = book.run_mut(id) else { return };
     end(run, Status::Completed);
     let order = run.order.as_ref();
-    let why = order.map(|order| order.finding.clone()).or_else(|| ending::incomplete(run));
+    let why = order.map(|order| order.finding.clone()).or_else(|| incomplete::incomplete(run));
     let Some(finding) = why.filter(|_| !run.told) else { return };
     let news = News {
         run: run.id.clone(),
@@ -322,4 +323,27 @@ pub fn orphan(run: &mut Run) {
     end(run, Status::Orphaned);
     run.stop_reason = Some(ORPHANED.to_owned());
     run.error = Some("The client died before the agent was done".to_owned());
+}
+
+/// Ends a run's stretch. What is reserved for its last response stays until that is charged: it is not on disk yet.
+pub fn complete(book: &mut Book, id: &str) {
+    if let Some(run) = book.run_mut(id) {
+        end(run, Status::Completed);
+    }
+}
+
+/// Opens the run that holds what a session had spent before its first prompt was seen.
+pub fn open_history(book: &mut Book, id: &str) {
+    let at = book.session.started;
+    let run = Run {
+        id: id.to_owned(),
+        session: book.session.id.clone(),
+        agent_type: MAIN.to_owned(),
+        status: Status::Completed,
+        settled: true,
+        started: at,
+        last: at,
+        ..Run::default()
+    };
+    book.open_run(run);
 }

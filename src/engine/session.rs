@@ -5,53 +5,23 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::asks::{Ask, Wait, Yes};
-use crate::engine::bounds::{Origin, Unread};
-use crate::engine::credible::Conversation;
+use crate::engine::bounds::{MORE_TAILS, SAID, UNREAD};
 use crate::engine::earlier::Earlier;
 use crate::engine::event::Moment;
-use crate::engine::hidden::ModelHook;
 use crate::engine::meters::Spend;
-pub use crate::engine::order::{Order, Phase};
+use crate::engine::missing_usage::Unwritten;
+use crate::engine::model_hook::ModelHook;
+pub use crate::engine::order::{Order, Phase, Status};
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::rates::Windows;
 pub use crate::engine::reserve::Reserve;
 use crate::engine::rules::Rules;
 pub use crate::engine::run::{MAIN, Request, Run};
-use crate::engine::unwritten::Unwritten;
+use crate::engine::serde_default::is_default;
+pub use crate::engine::tally::Tally;
+pub use crate::engine::transcript_position::Tail;
+use crate::engine::transcript_position::{Origin, Unread};
 use crate::engine::verdict::Finding;
-
-/// Where a run or session stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// At work.
-    #[default]
-    Running,
-    /// Ended by itself.
-    Completed,
-    /// Ended by a limit.
-    Failed,
-    /// Held until a person resumes it.
-    Paused,
-    /// Ended because somebody asked for it.
-    Stopped,
-    /// Its client died.
-    Orphaned,
-}
-
-impl Status {
-    /// Returns the name used in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Status::Running => "running",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Paused => "paused",
-            Status::Stopped => "stopped",
-            Status::Orphaned => "orphaned",
-        }
-    }
-}
 
 /// A spawn that was admitted and whose agent is not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,48 +42,6 @@ pub struct Spawn {
     /// When it was admitted: it does not count for ever.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Moment,
-}
-
-/// What has been counted over a scope.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Tool calls.
-    pub turns: u64,
-    /// What requests spent.
-    pub spent: Spend,
-    /// What of it is estimated for requests that no transcript shows.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub hidden: Spend,
-    /// Working time in milliseconds.
-    pub duration_ms: u64,
-    /// Responses that events say are over. An agent can add rows to its transcript, but no events.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub over: u64,
-    /// The most that one response has spent, count by count.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub dearest: Spend,
-    /// The most that one of those has spent on average. Rows that are added to a transcript do not lower it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub typical: Spend,
-}
-
-impl Tally {
-    /// Returns how many responses transcripts have shown, or should have.
-    pub fn responses(&self) -> u64 {
-        self.spent.requests.saturating_sub(self.hidden.requests)
-    }
-}
-
-/// How far a transcript has been read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tail {
-    /// The file.
-    pub path: String,
-    /// Bytes read.
-    pub offset: u64,
-    /// How long its conversation was.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub conversation: Conversation,
 }
 
 /// The client process that runs a session.
@@ -153,11 +81,6 @@ pub struct Pruned {
     pub spent: Spend,
     /// What of it the session billed itself; the rest was copied by a fork or resume.
     pub billed: Spend,
-}
-
-/// Whether a field has the value that it is read as when it is left out: bodies stay small, and so does what a hook writes.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// A session.
@@ -372,5 +295,61 @@ impl Session {
     /// Tells the person something at the next event that can; it is written down, too.
     pub fn tell(&mut self, what: &str) {
         self.notices.push(format!("Fusebox: {what}."));
+    }
+
+    /// Whether something is to be said: it was not yet. Of a kind that an agent can make up names for, only so many are.
+    pub fn says_first(&mut self, key: &str) -> bool {
+        let kind = key.split_once(':').map(|(kind, _)| kind);
+        let same = |said: &&String| kind.is_some() && said.split_once(':').map(|(kind, _)| kind) == kind;
+        let is_new = self.said.iter().all(|said| said != key) && self.said.iter().filter(same).count() < SAID;
+        if is_new {
+            self.said.push(key.to_owned());
+        }
+        is_new
+    }
+
+    /// Whether a model that it has used has a price of its own, as far as that was said.
+    pub fn knows_price(&self, model: &str) -> bool {
+        let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
+        !self.said.iter().any(is_said) && (self.models.is_empty() || self.models.contains_key(model))
+    }
+
+    /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
+    pub fn reads_on(&mut self, path: &str) -> bool {
+        let is_known = self.more_tails.iter().any(|known| known.path == path);
+        let is_new = !is_known && self.more_tails.len() < MORE_TAILS;
+        if is_new {
+            self.more_tails.push(Tail { path: path.to_owned(), offset: 0, ..Tail::default() });
+        }
+        is_known || is_new
+    }
+
+    /// Notes what is left of a transcript.
+    pub fn leave(&mut self, path: &str, unread: Unread) {
+        if unread == Unread::default() {
+            self.unread.remove(path);
+        } else if self.unread.len() < UNREAD || self.unread.contains_key(path) {
+            self.unread.insert(path.to_owned(), unread);
+        }
+    }
+
+    /// Returns the bytes of transcripts that are not taken in yet, and at least one while anything is left.
+    pub fn unread(&self) -> u64 {
+        let bytes = self.unread.values().map(|unread| unread.bytes).fold(0, u64::saturating_add);
+        bytes.max(u64::from(!self.origins.is_empty()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_made_up_is_said_of_some_and_the_rest_always() {
+        let mut session = Session::default();
+        let said = (0..10 * SAID).filter(|at| session.says_first(&format!("model:m{at}"))).count();
+        assert_eq!(said, SAID);
+        assert!(session.says_first("unwritten") && session.says_first("event:e1"));
+        assert!(!session.says_first("unwritten"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::book::Book;
 use crate::engine::session::Status;
-use crate::engine::{account, credible};
+use crate::engine::{credible, runs};
 
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
 pub fn start(book: &mut Book, source: &str) {
@@ -22,7 +22,7 @@ pub fn end(book: &mut Book) {
     let running: Vec<String> =
         book.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
     for id in running {
-        account::end(book, &id);
+        runs::complete(book, &id);
     }
     if book.session.status == Status::Running {
         book.session.status = Status::Completed;

@@ -1,13 +1,14 @@
 //! One event, from counting to answering: the order of things, the same live and in a replay.
 
 use crate::engine::account;
-use crate::engine::asks::Answered;
-use crate::engine::book::{Book, Link, NewCharge, Rulebook};
+use crate::engine::book::{Book, Rulebook};
 use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::enforce;
+use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::ingested::Findings;
 use crate::engine::lifting;
 use crate::engine::loops::LOOPS;
 use crate::engine::measure;
@@ -16,53 +17,6 @@ use crate::engine::runs;
 use crate::engine::session::{Phase, Run, Status};
 use crate::engine::usage::{Barred, Onset, Usage};
 use crate::engine::verdict::{Finding, Step, Verdict};
-
-/// A subagent whose transcript was found although no hook has announced it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unannounced {
-    /// Its id.
-    pub id: String,
-    /// Its type.
-    pub agent_type: String,
-    /// Its transcript.
-    pub path: String,
-    /// How it was spawned.
-    pub link: Link,
-}
-
-/// What a run had done before the state knew it, by its transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recalled {
-    /// The run.
-    pub run: String,
-    /// Its calls that have ended.
-    pub calls: Vec<String>,
-    /// How many calls the session had made before the run.
-    pub earlier: u64,
-    /// When the run began and was last at work, in milliseconds since 1970.
-    pub span_ms: Option<(i64, i64)>,
-    /// How many calls of the run, and of the session before it, are of the time before Fusebox was installed.
-    pub before: u64,
-    /// Whether all of the run's work is.
-    pub is_before: bool,
-}
-
-/// What the rim found out for an event.
-#[derive(Debug, Default)]
-pub struct Findings {
-    /// Responses not charged yet, each with the run whose transcript has it.
-    pub charges: Vec<(String, NewCharge)>,
-    /// How the acting subagent was spawned.
-    pub link: Option<Link>,
-    /// Subagents that no hook has announced.
-    pub unannounced: Vec<Unannounced>,
-    /// What runs had done before the state knew them.
-    pub recalled: Vec<Recalled>,
-    /// What is missing at the end of the agent's work, by the rules that say so.
-    pub missing: Vec<Finding>,
-    /// The calls of whose dialogs it is known now who has answered them.
-    pub answered: Vec<Answered>,
-}
 
 /// Takes one event into the book; returns the run it belongs to and what to answer.
 pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rulebook) -> (String, Verdict) {
@@ -141,7 +95,7 @@ fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -
         barred: barred(book, event),
         wakes: wakes(book, event),
         arrives: !run.admitted && !run.is_main(),
-        model: measure::model_of(book, run),
+        model: estimate::model_of(book, run),
         missing,
         incomplete,
         unread: session.unread(),
@@ -178,7 +132,7 @@ fn barred<'a>(book: &'a Book, event: &Event) -> Option<Barred<'a>> {
     let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
     let run = book.addressee(to).filter(|run| !run.is_main())?;
     let Some(order) = &run.order else {
-        let finding = bars(&measure::addressee(book, run, event), event, measure::model_of(book, run))?;
+        let finding = bars(&measure::addressee(book, run, event), event, estimate::model_of(book, run))?;
         return Some(Barred { run: &run.id, finding, ended: false });
     };
     let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();

@@ -3,48 +3,18 @@
 //! What is not on disk two batches later is charged at an estimate to everything that shares in it. Should the response come
 //! after all, it takes the estimate's place, and what it cost more is added.
 
-use serde::{Deserialize, Serialize};
-
-use crate::engine::account::{self, Adds};
 use crate::engine::amount::Amount;
 use crate::engine::book::{Book, NewCharge};
 use crate::engine::estimate;
 use crate::engine::event::{Event, Kind, Moment};
-use crate::engine::hidden;
+use crate::engine::ledger::{self, Adds};
 use crate::engine::meters::Spend;
+use crate::engine::missing_usage::Growth;
+use crate::engine::model_hook::is_hook_agent;
 use crate::engine::record::{Charge, ESTIMATES};
-use crate::engine::session::is_default;
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
-
-/// The responses of a transcript that were charged at an estimate and have not come since.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unwritten {
-    /// How many, and what they were taken for.
-    pub sum: Spend,
-    /// How many were ever charged.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub made: u64,
-    /// Whether some of them are on disk, and doubted.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub doubted: bool,
-    /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
-    pub until_ms: i64,
-}
-
-/// When a run's transcript has grown, as far as its events show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Growth {
-    /// Not since the run began.
-    #[default]
-    Never,
-    /// Not since its last batch ended.
-    Before,
-    /// Since then.
-    Now,
-}
 
 /// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
 pub fn look(book: &mut Book, id: &str, event: &Event) {
@@ -52,7 +22,7 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     doubtful(book, id, event.at);
     let Some(run) = book.run_mut(id) else { return };
     let at_batch = matches!(event.kind, Kind::BatchEnded(_));
-    let is_hook = hidden::is_hook_agent(&run.id);
+    let is_hook = is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
     let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
     if at_batch && run.growth == Growth::Now {
@@ -112,11 +82,11 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
     }
     let (model, at_ms) = (estimate::unwritten_model(book, run).to_owned(), now.wall_ms);
     let is_priced = book.session.knows_price(&model);
-    let is_hook = hidden::is_hook_agent(&run.id);
+    let is_hook = is_hook_agent(&run.id);
     let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
     for _ in 0..count {
         let adds = Adds { model: &model, is_priced, at_ms, spend: each, inherited: false, earlier: false };
-        account::add(book, id, &adds, now);
+        ledger::add(book, id, &adds, now);
         let (holder, unwritten) = book.unwritten_mut(id);
         unwritten.sum += each;
         unwritten.until_ms = at_ms;

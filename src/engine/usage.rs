@@ -1,11 +1,12 @@
 //! What has been used, over every scope: all that a decision looks at beside the event.
 
+use crate::engine::asks::Ask;
 use crate::engine::meters::Meters;
+use crate::engine::order::Order;
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::rates::Windows;
 use crate::engine::rules::{Models, Rule, Rules};
-use crate::engine::session::{Ask, Order};
 use crate::engine::verdict::Finding;
 
 /// One scope's side of the usage.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::engine::book::Book;
-use crate::engine::bounds::Unread;
+use crate::engine::transcript_position::Unread;
 use crate::error::Result;
-use crate::live::load::need_run;
+use crate::live::need::need_run;
 use crate::store::Store;
 use crate::transcript::intake::Intake;
 use crate::transcript::layout;

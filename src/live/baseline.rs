@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
-use crate::engine::hidden::Holder;
+use crate::engine::model_hook::Holder;
 use crate::engine::session::{Session, SettingsTaken};
 use crate::error::Result;
 use crate::processes;

@@ -5,7 +5,7 @@ use crate::engine::book::Book;
 use crate::engine::runs;
 use crate::error::Result;
 use crate::live::load::Pin;
-use crate::live::{earlier, orphans, pin, shared};
+use crate::live::{earlier, orphans, policy, shared};
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::intake::Intake;
@@ -28,7 +28,7 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
 
 fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
     let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
-    let table = pin::prices(store, policy.as_deref());
+    let table = policy::prices(store, policy.as_deref());
     let mut intake = Intake::new(store, &table).within(Allowance::HOOK);
     intake.now_ms = Some(world.now().wall_ms);
     intake.main(book, None)?;

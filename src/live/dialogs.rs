@@ -10,7 +10,7 @@ use crate::engine::dialogs;
 use crate::engine::event::{Agent, Event, Kind, Moment};
 use crate::engine::session::{Session, Status};
 use crate::error::Result;
-use crate::live::load::need_run;
+use crate::live::need::need_run;
 use crate::store::Store;
 use crate::transcript::{dialogs as rows, layout};
 

@@ -12,8 +12,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::engine::book::Book;
 use crate::engine::checkpoints;
-use crate::engine::ending::{self, CHECKPOINTS, COMPLETION};
 use crate::engine::event::{Agent, Event};
+use crate::engine::incomplete::{self, CHECKPOINTS, COMPLETION};
 use crate::engine::record::{Record, RecordKind};
 use crate::engine::rules::{Checkpoints, Completion};
 use crate::engine::session::Run;
@@ -115,7 +115,7 @@ pub fn missing(book: &mut Book, event: &Event, judged: Option<Judged>) -> Vec<Fi
     let mut missing: Vec<Finding> = kept.into_iter().collect();
     match judged {
         Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
-            missing.push(ending::finding(COMPLETION, rule.layer, why));
+            missing.push(incomplete::finding(COMPLETION, rule.layer, why));
         }
         Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
@@ -132,7 +132,7 @@ fn look(rule: &Checkpoints, run: &Run, folder: &str) -> Option<Finding> {
     let text = read(&Path::new(folder).join(&file));
     let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
     let what = format!("`{file}`: {}", problems.join("; "));
-    (!problems.is_empty()).then(|| ending::finding(CHECKPOINTS, rule.layer, what))
+    (!problems.is_empty()).then(|| incomplete::finding(CHECKPOINTS, rule.layer, what))
 }
 
 /// Fills in what the name of the file says of the agent; an agent's type or task names no other folder.

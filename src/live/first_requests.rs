@@ -2,9 +2,9 @@
 
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
+use crate::engine::ingested::Findings;
 use crate::engine::meters::Spend;
 use crate::engine::session::Run;
-use crate::engine::step::Findings;
 use crate::error::Result;
 use crate::store::Store;
 

@@ -2,13 +2,14 @@
 
 use crate::engine::book::{Book, CallState, NewCharge};
 use crate::engine::event::{Agent, Call, Event, Kind};
-use crate::engine::hidden::{Hidden, ModelHook, is_hook_agent};
+use crate::engine::hidden_requests::Hidden;
 use crate::engine::meters::Spend;
+use crate::engine::model_hook::{ModelHook, is_hook_agent};
 use crate::engine::session::Session;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::pricing::usage::Usage;
-use crate::transcript::intake;
+use crate::transcript::stand_in;
 use crate::wire::events::EventName;
 use crate::wire::tools::{self, Asks};
 
@@ -26,7 +27,7 @@ pub fn look<'t>(book: &mut Book, event: &Event, found: &[(String, NewCharge)], t
         return;
     }
     let (table, at_ms) = (table(), event.at.wall_ms);
-    let model = intake::main_model(book, table, at_ms);
+    let model = stand_in::main_model(book, table, at_ms);
     let spend = |asks: Asks| {
         let Asks { prompt, completion, searches } = asks;
         let usage = Usage { input: prompt, output: completion, web_searches: searches, ..Usage::default() };

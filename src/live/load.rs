@@ -7,15 +7,18 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::policy::Pinned;
 use crate::config::spawn;
-use crate::engine::book::{Book, Link, Rulebook};
+use crate::engine::book::{Book, Rulebook};
 use crate::engine::enforce;
 use crate::engine::event::{Agent, Call, Event, Intent, Kind};
+use crate::engine::ingested::{Findings, Link};
 use crate::engine::record::Charge;
 use crate::engine::rules::Rules;
 use crate::engine::session::{Session, Status, Tail};
-use crate::engine::step::Findings;
 use crate::error::{Error, Result};
-use crate::live::{backlog, dialogs, earlier, first_requests, hidden, orphans, pin, prune, recall, shared, unwritten};
+use crate::live::need::{need_ancestors, need_call, need_run};
+use crate::live::{
+    backlog, dialogs, earlier, first_requests, hidden, orphans, pin, policy, recall, retention, shared, unwritten,
+};
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
@@ -51,7 +54,7 @@ impl<'a> Pin<'a> {
     }
 
     fn policy(&self) -> &Pinned {
-        self.policy.get_or_init(|| match pin::stored(self.store, &self.name) {
+        self.policy.get_or_init(|| match policy::stored(self.store, &self.name) {
             Ok(Some(policy)) => policy,
             // It was taken away: the files bind, and those of a repository tighten only.
             Ok(None) => load::load(self.world, &self.folder, false).0,
@@ -166,40 +169,11 @@ fn calls_of(kind: &Kind) -> Vec<&str> {
     }
 }
 
-pub(super) fn need_run(store: &Store, book: &mut Book, id: &str) -> Result<()> {
-    if book.run(id).is_none()
-        && let Some(run) = store.run(&book.session.id, id)?
-    {
-        book.lay_run(run);
-    }
-    Ok(())
-}
-
-fn need_call(store: &Store, book: &mut Book, id: &str) -> Result<()> {
-    if book.call(id).is_none()
-        && let Some(call) = store.call(&book.session.id, id)?
-    {
-        book.lay_call(id, call);
-    }
-    Ok(())
-}
-
-/// Loads a run and those above it.
-fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Result<()> {
-    let mut at = first;
-    for _ in 0..64 {
-        let Some(id) = at else { break };
-        need_run(store, book, &id)?;
-        at = book.run(&id).and_then(|run| run.parent.clone());
-    }
-    Ok(())
-}
-
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
 pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let loaded = OnceCell::new();
     let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
-    let table = || loaded.get_or_init(|| pin::prices(store, policy.as_deref()));
+    let table = || loaded.get_or_init(|| policy::prices(store, policy.as_deref()));
     let mut intake = Intake::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     intake.now_ms = Some(event.at.wall_ms);
     let mut findings = Findings::default();
@@ -370,7 +344,7 @@ impl Charges for &Store {
         Ok(false)
     }
     fn closed_ms(&self) -> Result<i64> {
-        prune::closed_ms(self)
+        retention::closed_ms(self)
     }
     fn keep(&mut self, charge: Charge) -> Result<()> {
         self.save_charge(&charge)

@@ -1,6 +1,5 @@
 //! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -12,22 +11,19 @@ use crate::engine::policy::{Layer, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{Process, Session};
 use crate::engine::verdict::Finding;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::live::origin::{self, Known};
-use crate::live::{baseline, below, calendar, prune, shared};
-use crate::pricing::table::Table;
+use crate::live::{baseline, below, calendar, policy, retention, shared};
 use crate::setup::mods;
 use crate::setup::place::Folders;
+use crate::stable_hash::{self, StableHash};
 use crate::store::{Store, logbook, private};
-use crate::wire::input::{Input, hash};
+use crate::wire::input::Input;
 use crate::world::World;
-use crate::{pricing, processes};
+use crate::{files, pricing, processes};
 
 /// The fact that says in which time zone the days of the last client began.
 const ZONE: &str = "zone";
-/// How the names of pinned policies begin.
-pub const POLICY: &str = "policy:";
-
 /// Opens a session that was never seen.
 pub fn open(world: &World, input: &Input, event: &Event) -> Session {
     let folder = world.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
@@ -70,7 +66,7 @@ pub fn client(world: &World) -> Option<Process> {
 /// Returns a hash of this program's path. A version that has taken its place is the same program.
 pub fn program(world: &World) -> Option<u64> {
     // Half of it is enough, and stays a whole number in every reader of JSON.
-    world.binary().map(|path| hash(&path.to_string_lossy()) >> 32)
+    world.binary().map(|path| stable_hash::of(path.to_string_lossy().as_bytes()) >> 32)
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
@@ -87,7 +83,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     };
     (session.outer, session.between) = (known.outer, known.between);
     let name = known.policy.unwrap_or_default();
-    match stored(store, &name)? {
+    match policy::stored(store, &name)? {
         Some(policy) => {
             apply(session, &policy, &name);
             watch(world, session, &policy);
@@ -137,8 +133,8 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let text = text_of(&policy)?;
     let name = name_of(&text);
-    store.set_fact(&policy_fact(&name), &text)?;
-    prune::keep_for(store, policy.retention_days())?;
+    store.set_fact(&policy::policy_fact(&name), &text)?;
+    retention::keep_for(store, policy.retention_days())?;
     apply(session, &policy, &name);
     watch(world, session, &policy);
     shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
@@ -154,14 +150,7 @@ fn text_of(policy: &Pinned) -> Result<String> {
 }
 
 fn name_of(text: &str) -> String {
-    format!("{:016x}", hash(text))
-}
-
-/// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
-/// embedded ones.
-pub fn prices(store: &Store, policy: Option<&str>) -> Table {
-    let policy = policy.and_then(|name| stored(store, name).ok().flatten());
-    pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0
+    format!("{:016x}", stable_hash::of(text.as_bytes()))
 }
 
 /// Returns a number that changes when a file of the configuration or of prices does.
@@ -169,9 +158,7 @@ pub fn fingerprint(world: &World, folder: &Path) -> u64 {
     let print = load::fingerprint(world, folder);
     let prices = pricing::path(world).and_then(|path| path.metadata().ok());
     prices.map_or(print, |meta| {
-        let mut hasher = DefaultHasher::new();
-        (print, meta.len(), meta.modified().ok()).hash(&mut hasher);
-        hasher.finish()
+        StableHash::default().number(print).number(meta.len()).number(files::nanoseconds(meta.modified())).value()
     })
 }
 
@@ -237,20 +224,6 @@ fn keep_grants(rules: &mut Rules, old: &Rules) {
             rule.layer = Layer::Grant;
         }
     }
-}
-
-/// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
-/// without limits.
-pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
-    let text = store.fact(&policy_fact(name))?;
-    let policy = text.as_deref().map(serde_json::from_str).transpose();
-    policy.map_err(|cause| {
-        Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)
-    })
-}
-
-fn policy_fact(name: &str) -> String {
-    format!("{POLICY}{name}")
 }
 
 /// Returns the name of the fact that a person trusts a project.

@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::config::keys::RETENTION_DAYS;
 use crate::engine::event::{Event, Kind};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::engine::session::{Session, Tail};
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
-use crate::live::{origin, pin};
+use crate::live::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
+use crate::live::{origin, policy};
 use crate::processes;
 use crate::store::entries::Body;
 use crate::store::retention::{Brief, Extent, Rows};
@@ -33,15 +33,6 @@ pub const DAY_MS: i64 = 86_400_000;
 const STRIDE_MS: i64 = 7 * DAY_MS;
 /// How long a pruning in the background leaves the locks alone after each step.
 pub const PAUSE: Duration = Duration::from_millis(10);
-
-/// The fact that says for how many days detail is kept, in JSON.
-const RETENTION: &str = "retention";
-/// The fact that says when a pruning was begun, and as of when, in JSON.
-const BEGUN: &str = "pruning";
-/// The fact that says when the last pruning was done.
-const DONE: &str = "pruned";
-/// The fact that says up to which moment detail was pruned.
-const CLOSED: &str = "closed";
 
 /// What to prune.
 #[derive(Clone, Copy, Debug)]
@@ -67,38 +58,6 @@ pub struct Removed {
     pub responses: u64,
     /// Records of the log.
     pub records: u64,
-}
-
-/// Notes for how many days detail is kept. Pruning goes by what was pinned, not by files that an agent may show it.
-pub fn keep_for(store: &Store, days: Option<u64>) -> Result<()> {
-    match retention(store)? == days {
-        true => Ok(()),
-        false => store.set_fact(RETENTION, &serde_json::json!(days).to_string()),
-    }
-}
-
-/// Returns for how many days detail is kept; nothing for ever.
-pub fn retention(store: &Store) -> Result<Option<u64>> {
-    let known = store.fact(RETENTION)?.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(known.unwrap_or(Some(RETENTION_DAYS)))
-}
-
-/// Returns the moment before which detail was pruned.
-pub fn closed_ms(store: &Store) -> Result<i64> {
-    Ok(number(store, CLOSED)?.unwrap_or(i64::MIN))
-}
-
-/// Returns when the last pruning was begun, and when one was last done.
-pub fn last(store: &Store) -> Result<(Option<i64>, Option<i64>)> {
-    Ok((begun(store)?.map(|(at_ms, _)| at_ms), number(store, DONE)?))
-}
-
-fn begun(store: &Store) -> Result<Option<(i64, i64)>> {
-    Ok(store.fact(BEGUN)?.and_then(|text| serde_json::from_str(&text).ok()))
-}
-
-fn number(store: &Store, fact: &str) -> Result<Option<i64>> {
-    Ok(store.fact(fact)?.and_then(|text| text.parse().ok()))
 }
 
 /// Whether a pruning is due at an event; notes that it has begun, so that no other hook begins one. Only starts look.
@@ -324,11 +283,11 @@ impl<R: FnMut()> Pruner<'_, R> {
     ///
     /// Whoever is pinned to a policy from the files writes it anew, without a blank: it is not forgotten under anybody's feet.
     fn policies(&mut self, used: &BTreeSet<String>) -> Result<()> {
-        self.each(&format!("x/fact/{}", pin::POLICY), |store, name, body| {
+        self.each(&format!("x/fact/{}", policy::POLICY), |store, name, body| {
             let text = body.text();
             let is_used = used.contains(name);
             if !is_used && !text.starts_with(' ') {
-                store.set_fact(&format!("{}{name}", pin::POLICY), &format!(" {text}"))?;
+                store.set_fact(&format!("{}{name}", policy::POLICY), &format!(" {text}"))?;
             }
             Ok(!is_used && text.starts_with(' '))
         })

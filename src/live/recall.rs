@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::engine::book::{Book, CallState};
 use crate::engine::event::{Agent, Event, Kind};
+use crate::engine::ingested::{Findings, Recalled};
 use crate::engine::runs;
-use crate::engine::step::{Findings, Recalled};
 use crate::error::Result;
 use crate::store::Store;
 use crate::transcript::layout;

@@ -13,7 +13,7 @@ use crate::engine::pool::Pool;
 use crate::engine::rules::Rules;
 use crate::engine::session::Session;
 use crate::error::Result;
-use crate::live::{calendar, hidden, pin};
+use crate::live::{calendar, hidden, policy};
 use crate::store::Store;
 
 /// Lays into a book what its session shares with others, as of a wall time in milliseconds.
@@ -63,7 +63,7 @@ pub fn matters(book: &Book, event: &Event) -> bool {
 pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
     let session = &book.session;
     let zone = LazyCell::new(|| {
-        let policy = pin::stored(store, &session.policy).ok().flatten().unwrap_or_default();
+        let policy = policy::stored(store, &session.policy).ok().flatten().unwrap_or_default();
         calendar::zone(policy.time_zone())
     });
     let mut pools = Vec::new();

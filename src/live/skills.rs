@@ -6,7 +6,8 @@ use crate::engine::event::{Event, Kind};
 use crate::live::baseline;
 use crate::setup::asking;
 use crate::setup::hooks;
-use crate::wire::input::{Input, hash};
+use crate::stable_hash;
+use crate::wire::input::Input;
 use crate::wire::tools;
 use crate::world::World;
 
@@ -32,7 +33,7 @@ pub fn typed(world: &World, book: &mut Book, event: &Event, input: &Input) {
 fn take(world: &World, book: &mut Book, name: &str) {
     let client = baseline::client(world, &book.session);
     let Some((found, text)) = asking::of_skill(&client, name.trim_start_matches('/')) else { return };
-    let print = hash(&text);
+    let print = stable_hash::of(text.as_bytes());
     let session = &mut book.session;
     // The client takes the hooks of a skill once, however often it is called.
     if found.is_empty() || session.skills.contains(&print) || session.skills.len() >= bounds::SAID {

@@ -7,8 +7,9 @@ use crate::engine::book::Book;
 use crate::engine::event::{Call, Event, Intent, Kind};
 use crate::engine::policy::Mode;
 use crate::engine::session::Session;
+use crate::stable_hash;
 use crate::wire::guard::Guard;
-use crate::wire::input::{Input, hash};
+use crate::wire::input::Input;
 use crate::wire::output::Answer;
 use crate::wire::tools;
 
@@ -18,14 +19,14 @@ pub fn note(book: &mut Book, run: &str, (event, input): (&Event, &Input), answer
     // Most calls name nothing of it, and are not read any further.
     let runs = answer.changed_input().or(input.tool_input).filter(|runs| guard.mentions(runs.get()));
     if let Some(subject) = tools::subject(&call.tool, runs) {
-        book.call_mut(run, &call.id).subject = hash(&subject);
+        book.call_mut(run, &call.id).subject = stable_hash::of(subject.as_bytes());
     }
 }
 
 /// Looks at what a call has run: where it is refused, and is not what was asked for, the person is told.
 pub fn look(book: &mut Book, event: &Event, input: &Input) {
     let Kind::ToolEnded(Call { id, tool, intent: Intent::Tampering { what }, .. }, _) = &event.kind else { return };
-    let ran = tools::subject(tool, input.tool_input).map_or(0, |subject| hash(&subject));
+    let ran = tools::subject(tool, input.tool_input).map_or(0, |subject| stable_hash::of(subject.as_bytes()));
     let asked = book.call(id).map_or(0, |call| call.subject);
     if ran == asked || book.session.mode != Mode::Enforce {
         return;

@@ -2,9 +2,10 @@
 
 use crate::engine::book::Book;
 use crate::engine::event::{Agent, Event, Kind};
-use crate::engine::hidden::is_hook_agent;
+use crate::engine::missing_usage::Growth;
+use crate::engine::model_hook::is_hook_agent;
 use crate::engine::session::Run;
-use crate::engine::unwritten::{Growth, LATE};
+use crate::engine::unwritten::LATE;
 
 /// Whether a batch or an agent's work ends in a session none of whose responses is on disk, and not for lateness.
 pub fn is_all(book: &Book, event: &Event) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod overrides;
 pub mod price;
+pub mod price_row;
 pub mod show;
 pub mod table;
 pub mod usage;

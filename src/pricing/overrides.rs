@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::pricing::table::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
+use crate::pricing::price_row::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
 
 /// The fields of the file.
 const FILE_FIELDS: [&str; 4] = ["$schema", "version", "unit", "rows"];

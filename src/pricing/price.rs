@@ -1,7 +1,8 @@
 //! The arithmetic: what a response cost, in whole pico-dollars.
 
 use crate::engine::amount::Amount;
-use crate::pricing::table::{LAST_RESORT, Price, Rates, Table};
+use crate::pricing::price_row::{Price, Rates};
+use crate::pricing::table::{LAST_RESORT, Table};
 use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
 
 /// What a response cost.

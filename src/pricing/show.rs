@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::pricing::overrides::day;
-use crate::pricing::table::{Price, Rates};
+use crate::pricing::price_row::{Price, Rates};
 
 /// The columns of the tables.
 const HEADINGS: [&str; 8] = ["MODEL", "FROM", "IN", "OUT", "5M", "1H", "READ", "SOURCE"];
@@ -150,7 +150,8 @@ impl JsonRates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pricing::table::{EMBEDDED, OWN, Table};
+    use crate::pricing::price_row::OWN;
+    use crate::pricing::table::{EMBEDDED, Table};
 
     #[test]
     fn the_table_fits_eighty_columns_with_dated_rows_too() {

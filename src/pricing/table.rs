@@ -6,56 +6,10 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::pricing::overrides;
-
-/// Prices of one kind of request, in pico-dollars per token (which is micro-dollars per million tokens).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rates {
-    /// A prompt token outside the cache.
-    pub input: u64,
-    /// A completion token.
-    pub output: u64,
-    /// A token written to the cache for five minutes.
-    pub write_5m: u64,
-    /// A token written to the cache for an hour.
-    pub write_1h: u64,
-    /// A token read from the cache.
-    pub cache_read: u64,
-}
-
-/// Another price for the whole of a request whose prompt is long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LongPrompt {
-    /// The largest prompt, cache included, at the ordinary price.
-    pub over: u64,
-    /// The price above it.
-    pub rates: Rates,
-}
-
-/// One row: what a model costs from a moment on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Price {
-    /// Since when, milliseconds since 1970; `None` where the source gives no date. A model's first row also covers
-    /// what was before it: an old price is a better guess than another model's.
-    pub from: Option<i64>,
-    /// The ordinary price.
-    pub standard: Rates,
-    /// The price in fast mode.
-    pub fast: Option<Rates>,
-    /// The price of long prompts.
-    pub long_prompt: Option<LongPrompt>,
-    /// A web search, in pico-dollars.
-    pub web_search: u64,
-    /// What requests bound to the United States pay for their tokens, in per cent.
-    pub us_percent: u64,
-    /// Where the numbers come from.
-    pub source: &'static str,
-}
+use crate::pricing::price_row::{LongPrompt, Price, Rates, US_PERCENT, WEB_SEARCH};
 
 /// The client whose table is embedded, and the day it was read.
 pub const CLIENT: &str = "2.1.328, 2026-11-20";
-
-/// The source of rows that a person wrote.
-pub const OWN: &str = "yours";
 
 /// Prices a model that nobody knows, where the session has no known model either: the client's own last resort.
 pub const LAST_RESORT: Price = row([5_000, 25_000, 6_250, 10_000, 500]);
@@ -107,12 +61,6 @@ const fn row(nano: [u64; 5]) -> Price {
         source: CLIENT,
     }
 }
-
-/// A web search, in pico-dollars: 0.01 USD.
-pub const WEB_SEARCH: u64 = 10_000_000_000;
-
-/// The surcharge of inference in the United States: 1.1 times.
-pub const US_PERCENT: u64 = 110;
 
 const fn rates(nano: [u64; 5]) -> Rates {
     let [input, output, write_5m, write_1h, cache_read] = nano;

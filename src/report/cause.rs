@@ -10,7 +10,7 @@ use crate::report::advice;
 use crate::report::model::{RunReport, Trip};
 use crate::report::page::{Page, plain};
 use crate::report::reading::{self, Reading};
-use crate::report::story::Source;
+use crate::report::rows::Source;
 use crate::report::value::Quantity;
 use crate::wire::sentences::{models, short};
 

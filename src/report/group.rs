@@ -8,8 +8,8 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::engine::meters::Spend;
 use crate::engine::record::{Charge, DaySum};
-use crate::report::model::{SessionReport, VERSION, project};
-use crate::report::rows::SessionRows;
+use crate::report::model::{SessionReport, VERSION};
+use crate::report::rows::{SessionRows, project};
 use crate::report::value::{Stamp, Usd};
 
 /// What sums are made by.

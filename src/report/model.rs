@@ -12,7 +12,7 @@ use crate::engine::session::{Order, Run, Status};
 use crate::limits;
 use crate::report::lines;
 use crate::report::reading::{self, Budget, Reading};
-use crate::report::rows::{Logged, SessionRows};
+use crate::report::rows::{Logged, SessionRows, project};
 use crate::report::value::{Quantity, Stamp, Usd};
 
 /// The version of the JSON form.
@@ -246,11 +246,6 @@ impl RunReport {
             task: run.task.clone(),
         }
     }
-}
-
-/// Returns the folder of a project.
-pub fn project(id: &str) -> &str {
-    id.strip_suffix("/.git").unwrap_or(id)
 }
 
 /// Sums what responses spent.

@@ -13,8 +13,7 @@ use crate::engine::rules::{Rate, Rule};
 use crate::engine::session::{Run, Session, Status, Tally};
 use crate::engine::usage::ScopeUsage;
 use crate::limits::Unit;
-use crate::report::model::project;
-use crate::report::rows::SessionRows;
+use crate::report::rows::{SessionRows, project};
 use crate::report::value::{Quantity, Stamp};
 use crate::wire::sentences::pair;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::event::Moment;
 use crate::engine::record::{Charge, Record};
 use crate::engine::session::{Run, Session};
 
@@ -29,4 +30,20 @@ pub struct SessionRows {
     pub records: Vec<Logged>,
     /// Tool calls counted for each run, whatever counters were set back to since.
     pub calls: BTreeMap<String, u64>,
+}
+
+/// What a story is told from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The session.
+    pub rows: &'a SessionRows,
+    /// Runs of the same agent type in any session, for comparison.
+    pub peers: &'a [Run],
+    /// The moment it is told at.
+    pub now: Moment,
+}
+
+/// Returns the folder of a project.
+pub fn project(id: &str) -> &str {
+    id.strip_suffix("/.git").unwrap_or(id)
 }

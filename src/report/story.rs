@@ -1,29 +1,16 @@
 //! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
 
-use crate::engine::event::Moment;
 use crate::engine::policy::Scope;
 use crate::engine::record::{Charge, RecordKind};
-use crate::engine::session::Run;
 use crate::report::advice;
 use crate::report::bars::bars;
 use crate::report::cause::{helps, why};
 use crate::report::lines;
-use crate::report::model::{Report, RunReport, SessionReport, project, sum};
+use crate::report::model::{Report, RunReport, SessionReport, sum};
 use crate::report::page::{Ink, Page, plain, tokens};
-use crate::report::rows::{Logged, SessionRows};
+use crate::report::rows::{Logged, SessionRows, Source, project};
 use crate::report::status::{self, Show, standing};
 use crate::wire::sentences::short;
-
-/// What a story is told from.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// The session.
-    pub rows: &'a SessionRows,
-    /// Runs of the same agent type in any session, for comparison.
-    pub peers: &'a [Run],
-    /// The moment it is told at.
-    pub now: Moment,
-}
 
 /// Tells of a session: its runs, and everything that its log says.
 pub fn session(source: &Source, page: &Page) -> String {

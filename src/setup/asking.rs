@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
-use crate::engine::hidden::{Holder, ModelHook};
+use crate::engine::model_hook::{Holder, ModelHook};
 use crate::files;
-use crate::setup::handlers::{self, Settings};
 use crate::setup::hooks::count;
 use crate::setup::json;
 use crate::setup::place::Folders;
 use crate::setup::plugins;
+use crate::setup::settings_files::{self, Settings};
 use crate::world::World;
 
 /// The keys of a frontmatter that say what hooks it brings.
@@ -30,7 +30,7 @@ pub struct Client {
 impl Client {
     /// Reads the settings of a client with these arguments, and finds its plugins.
     pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
-        let settings = handlers::read(&folders);
+        let settings = settings_files::read(&folders);
         Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
     }
 }

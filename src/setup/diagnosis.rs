@@ -2,7 +2,32 @@
 
 use serde::Serialize;
 
-use crate::setup::failing::Fate;
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// What the event is about passes.
+    Open,
+    /// It is refused.
+    Closed,
+}
+
+/// Which way one registered handler fails, by what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fate {
+    /// The event's name on the wire.
+    pub event: &'static str,
+    /// The settings file.
+    pub file: String,
+    /// There is no binary where the handler looks for it.
+    pub missing: Way,
+    /// It ends by a signal, or without an answer.
+    pub crash: Way,
+    /// It does not answer in time.
+    pub timeout: Way,
+    /// It runs, and its state can be neither read nor written.
+    pub state: Way,
+}
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -2,16 +2,16 @@
 //! and prices from them.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::setup::handler::Handler;
-use crate::setup::handlers::Settings;
 use crate::setup::hooks;
 use crate::setup::json;
 use crate::setup::place::Scope;
+use crate::setup::settings_files::Settings;
+use crate::stable_hash::StableHash;
 use crate::wire::diversions::{self, Diversion, Reach};
 
 /// The event that asks whether a change of settings may be taken.
@@ -70,7 +70,7 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
 }
 
 fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Diverted {
-    let print = print(&(&what, value));
+    let print = print(&what, value);
     Diverted { file: file.place.settings.clone(), what, does, print, is_hook: false }
 }
 
@@ -123,16 +123,14 @@ fn asking(file: &Settings) -> Vec<Diverted> {
                 _ => continue,
             };
             let what = format!("a hook of type `{kind}` at {event}");
-            let print = print(&(&what, hook.to_string()));
+            let print = print(&what, &hook.to_string());
             found.push(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true });
         }
     }
     found
 }
 
-fn print(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
+fn print(what: &str, value: &str) -> u64 {
     // Half of it is enough, and stays a whole number in every reader of JSON.
-    hasher.finish() >> 32
+    StableHash::default().text(what).text(value).value() >> 32
 }

@@ -1,41 +1,12 @@
 //! Which way each handler fails: whether a call is refused or passes where Fusebox cannot answer.
 
-use serde::Serialize;
-
 use crate::live;
 use crate::setup::clients::Feature;
-use crate::setup::diagnosis::Diagnosis;
+use crate::setup::diagnosis::{Diagnosis, Fate, Way};
 use crate::setup::hooks;
 use crate::setup::patient::Patient;
 use crate::setup::soundness;
 use crate::wire::events::EVENTS;
-
-/// Which way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Way {
-    /// What the event is about passes.
-    Open,
-    /// It is refused.
-    Closed,
-}
-
-/// Which way one registered handler fails, by what is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fate {
-    /// The event's name on the wire.
-    pub event: &'static str,
-    /// The settings file.
-    pub file: String,
-    /// There is no binary where the handler looks for it.
-    pub missing: Way,
-    /// It ends by a signal, or without an answer.
-    pub crash: Way,
-    /// It does not answer in time.
-    pub timeout: Way,
-    /// It runs, and its state can be neither read nor written.
-    pub state: Way,
-}
 
 /// Says which way the registered handlers fail.
 pub fn failing(patient: &Patient<'_>) -> Diagnosis {

@@ -2,17 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::hidden::ModelHook;
-use crate::files;
+use crate::engine::model_hook::ModelHook;
 use crate::setup::diverted::{self, Diverted};
 use crate::setup::hooks::{self, Found};
 use crate::setup::json;
-use crate::setup::place::{Folders, Place, Scope};
+use crate::setup::place::{Folders, Scope};
+use crate::setup::settings_files::{self, Settings};
 use crate::wire::events::EventName;
 use crate::world::World;
-
-/// The largest settings file that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
 
 /// Where this binary is registered, over all settings files of a project.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -31,32 +28,14 @@ pub struct Registered {
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
 
-/// One settings file as it is now.
-pub struct Settings {
-    /// Where it is.
-    pub place: Place,
-    /// Its text; empty where it is missing or no JSON.
-    pub text: String,
-}
-
 /// Reads the settings of a project. A file that is missing, emptied or broken simply has nothing in it.
 pub fn registered(world: &World, project_folder: &Path) -> Registered {
-    resolve(&read(&Folders::of(world, project_folder)), world.binary().as_deref())
+    resolve(&settings_files::read(&Folders::of(world, project_folder)), world.binary().as_deref())
 }
 
 /// The same where a person asks: whichever program of ours is named counts.
 pub fn registered_for_a_person(world: &World, project_folder: &Path) -> Registered {
-    resolve(&read(&Folders::of(world, project_folder)), None)
-}
-
-/// Reads all settings files, the one that the client lets win last.
-pub fn read(folders: &Folders) -> Vec<Settings> {
-    let places = folders.places().into_iter();
-    places.map(|place| Settings { text: valid_text(&place.settings), place }).collect()
-}
-
-fn valid_text(path: &Path) -> String {
-    files::text(path, LARGEST).ok().filter(|text| json::check(text).is_ok()).unwrap_or_default()
+    resolve(&settings_files::read(&Folders::of(world, project_folder)), None)
 }
 
 /// Puts the files together as the client does.

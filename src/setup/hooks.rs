@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::engine::hidden::ModelHook;
+use crate::engine::model_hook::ModelHook;
 use crate::setup::handler::{Handler, Judge, Wanted, judge};
 use crate::setup::json::{self, Span};
 use crate::wire::events::{EVENTS, EventName, EventRow};

@@ -22,6 +22,7 @@ pub mod patient;
 pub mod place;
 pub mod plugins;
 pub mod removal;
+pub mod settings_files;
 pub mod soundness;
 pub mod starter;
 pub mod summary;

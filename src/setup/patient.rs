@@ -7,10 +7,11 @@ use crate::error::Result;
 use crate::setup::clients::{self, Feature, TRIED, Version};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::handler::Handler;
-use crate::setup::handlers::{self, Registered, Settings};
+use crate::setup::handlers::{self, Registered};
 use crate::setup::hooks::Found;
 use crate::setup::patience::first_line;
 use crate::setup::place::{Folders, Scope};
+use crate::setup::settings_files::{self, Settings};
 use crate::setup::{files, guarded, hooks, json, mods};
 use crate::wire::events::EVENTS;
 use crate::world::World;
@@ -33,7 +34,7 @@ impl Patient<'_> {
     /// Takes the installation in.
     pub fn admit(world: &World) -> Patient<'_> {
         let folder = world.folder();
-        let settings = handlers::read(&Folders::of(world, &folder));
+        let settings = settings_files::read(&Folders::of(world, &folder));
         // Which binary is registered is a check of its own: here every fusebox counts.
         let registered = handlers::resolve(&settings, None);
         let client = client_on_path(&folder);

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::engine::hidden::{ASKING, ModelHook};
+use crate::engine::model_hook::{ASKING, ModelHook};
 use crate::files;
-use crate::setup::handlers::Settings;
 use crate::setup::hooks::{count, find_asking};
 use crate::setup::json;
 use crate::setup::place::Folders;
+use crate::setup::settings_files::Settings;
 
 /// The most entries of a folder that are looked at.
 const MOST_ENTRIES: usize = 5_000;

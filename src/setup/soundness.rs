@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::config::load;
 use crate::engine::policy::OnError;
-use crate::live::{pin, prune};
+use crate::live::{pin, retention};
 use crate::pricing::{self, table};
 use crate::setup::diagnosis::Diagnosis;
 use crate::setup::patient::Patient;
@@ -72,7 +72,7 @@ const PRUNING_MS: i64 = 3_600_000;
 /// How large the state is, and what keeps it from growing.
 pub fn history(patient: &Patient<'_>) -> Diagnosis {
     let read = Store::open(patient.world)
-        .and_then(|store| Ok((store.size()?, prune::retention(&store)?, prune::last(&store)?)));
+        .and_then(|store| Ok((store.size()?, retention::retention(&store)?, retention::last(&store)?)));
     let (size, days, (begun, done)) = match read {
         Ok(read) => read,
         Err(error) => return Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),

@@ -9,6 +9,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::stable_hash;
 use crate::store::{Store, jsonb};
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.
@@ -53,12 +54,10 @@ fn first_of(family: &str) -> i64 {
     ((hash(family.as_bytes()) << OWN_BITS) & (i64::MAX as u64)).cast_signed()
 }
 
-/// Hashes with FNV-1a: it must give the same for ever, which the standard library's hasher does not promise.
+/// Hashes a name; the upper bits, which are cut off, count too.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
-    let mixed = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    mixed ^ (mixed >> 32)
+    let hash = stable_hash::of(bytes);
+    hash ^ (hash >> 32)
 }
 
 /// The body of an entry.

@@ -1,7 +1,6 @@
 //! The two lock files: one of the session, one for all. They queue fairly where SQLite's own waiting polls.
 
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc;
@@ -13,6 +12,7 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use crate::error::{Error, Result};
 use crate::files;
+use crate::stable_hash;
 
 /// Sessions share this many lock files, so that they need no tidying.
 const SESSION_LOCKS: u64 = 64;
@@ -38,9 +38,7 @@ impl Locks {
     pub fn take(folder: &Path, session: Option<&str>) -> Result<Locks> {
         let mut held = Vec::with_capacity(2);
         if let Some(session) = session {
-            let mut hasher = DefaultHasher::new();
-            session.hash(&mut hasher);
-            let name = format!("locks/session-{:02}", hasher.finish() % SESSION_LOCKS);
+            let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
             held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
         }
         let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?.map(let_go_last);

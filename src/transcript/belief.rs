@@ -1,7 +1,7 @@
 //! What a response adds to the charges: whether it is believed, and what a known one has grown by.
 
 use crate::engine::book::Book;
-use crate::engine::credible::{Conversation, Prompt};
+use crate::engine::conversation::{Conversation, Prompt};
 use crate::engine::meters::Spend;
 use crate::engine::record::Charge;
 use crate::transcript::response::Response;

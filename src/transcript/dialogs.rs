@@ -2,7 +2,6 @@
 //! where the decision came from.
 
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -12,6 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::bytes;
 use crate::engine::asks::{Answered, By, TranscriptEnd};
+use crate::files;
+use crate::stable_hash::StableHash;
 use crate::transcript::open;
 
 /// How much is searched after a dialog: several batches, whatever their results.
@@ -83,10 +84,10 @@ fn identity(mut file: &File, offset: u64) -> io::Result<u64> {
     file.seek(SeekFrom::Start(offset.saturating_sub(TELLING)))?;
     let mut end = Vec::new();
     file.take(TELLING.min(offset)).read_to_end(&mut end)?;
-    let mut hasher = DefaultHasher::new();
-    (meta.dev(), meta.ino(), meta.created().ok(), end).hash(&mut hasher);
+    let file = [meta.dev(), meta.ino(), files::nanoseconds(meta.created())];
+    let hash = file.iter().fold(StableHash::default(), |hash, number| hash.number(*number)).bytes(&end);
     // Half of it is enough, and stays a whole number in every reader of JSON.
-    Ok((hasher.finish() >> 32) | 1)
+    Ok((hash.value() >> 32) | 1)
 }
 
 /// Returns who answered the dialogs of calls, as far as a transcript says it after some point. An error means that it can no longer

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::wire::input::hash;
+use crate::stable_hash;
 
 /// The longest id or model's name that is kept as it is; no client writes one.
 const LONGEST_NAME: usize = 200;
@@ -20,7 +20,7 @@ pub fn short(name: Cow<'_, str>) -> Cow<'_, str> {
         return name;
     }
     let start: String = name.chars().take(LONGEST_NAME / 4).collect();
-    Cow::Owned(format!("{start}~{:016x}", hash(&name)))
+    Cow::Owned(format!("{start}~{:016x}", stable_hash::of(name.as_bytes())))
 }
 
 /// A text, borrowed where it has no escapes; null is empty.

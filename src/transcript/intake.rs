@@ -5,24 +5,26 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::engine::amount::Amount;
-use crate::engine::book::{Book, Link, NewCharge};
-use crate::engine::bounds::{self, Origin, Unread};
-use crate::engine::credible::{self, Conversation};
+use crate::engine::book::{Book, NewCharge};
+use crate::engine::bounds;
+use crate::engine::conversation::Conversation;
+use crate::engine::credible;
 use crate::engine::estimate;
 use crate::engine::history;
+use crate::engine::ingested::{Link, Unannounced};
+use crate::engine::missing_usage::Growth;
 use crate::engine::record::Charge;
 use crate::engine::session::Tail;
-use crate::engine::step::Unannounced;
-use crate::engine::unwritten::Growth;
+use crate::engine::transcript_position::{Origin, Unread};
 use crate::error::Result;
 use crate::pricing::price;
-use crate::pricing::table::Table;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
 use crate::transcript::layout;
 use crate::transcript::response::Response;
+use crate::transcript::stand_in::main_model;
 use crate::transcript::tail::{self, Position};
 use crate::wire::input::{is_backgrounded_main, is_id};
 
@@ -364,19 +366,4 @@ fn is_billed(book: &Book) -> bool {
 pub fn link(transcript: &Path) -> Option<Link> {
     let meta = layout::meta(transcript)?;
     Some(Link { spawn_call: meta.tool_use_id, parent: meta.parent, depth: meta.depth, name: meta.name })
-}
-
-/// The model that the client uses where nothing names another.
-pub const CLIENTS_DEFAULT: &str = "claude-opus-5-5";
-
-/// Returns the model whose price stands in for one without: the session's, the one that answered the main agent last or most,
-/// else the client's default.
-pub fn main_model(book: &Book, table: &Table, at_ms: i64) -> String {
-    let main = book.session.main.as_deref().and_then(|id| book.run(id));
-    let last = main.map(|run| &run.model);
-    let most = main.into_iter().flat_map(|run| &run.models).filter(|(model, _)| table.find(model, at_ms).is_some());
-    let most = most.max_by_key(|(_, spend)| spend.requests).map(|(model, _)| model);
-    let mut candidates = book.session.model.iter().chain(last).chain(most);
-    let priced = candidates.find(|model| table.find(model, at_ms).is_some());
-    priced.map_or_else(|| CLIENTS_DEFAULT.to_owned(), Clone::clone)
 }

@@ -13,6 +13,7 @@ pub mod recall;
 pub mod response;
 mod row;
 pub mod schedule;
+pub mod stand_in;
 pub mod tail;
 pub mod traces;
 pub mod tree;

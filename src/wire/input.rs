@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,6 +13,7 @@ use crate::engine::event::{
 use crate::wire::ending::says_partial;
 use crate::wire::events::EventName;
 use crate::wire::guard::Guard;
+use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::{prints, prompts, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
@@ -314,26 +314,6 @@ pub fn notifications(text: &str) -> Vec<Notification> {
         rest = after;
     }
     found
-}
-
-/// How much of a prompt tells it from others, in units of UTF-16: in its list of schedules the client cuts each after 1,000.
-const TELLING: usize = 900;
-
-/// Hashes the start of a prompt, to recognise it again where the client has cut it.
-pub fn prompt_hash(text: &str) -> u64 {
-    let mut units = 0;
-    let over = text.char_indices().find(|(_, letter)| {
-        units += letter.len_utf16();
-        units > TELLING
-    });
-    hash(over.map_or(text, |(end, _)| &text[..end]))
-}
-
-/// Hashes a text, to recognise it again.
-pub fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

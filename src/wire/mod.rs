@@ -8,6 +8,7 @@ pub mod input;
 pub mod output;
 mod own;
 pub mod prints;
+mod prompt_hash;
 pub mod prompts;
 pub mod sentences;
 pub mod shell;

@@ -5,8 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::engine::amount::Amount;
 use crate::engine::book::Book;
-use crate::engine::ending;
+use crate::engine::estimate;
 use crate::engine::event::{Call, Event, Intent, Kind};
+use crate::engine::incomplete::is_of_end;
 use crate::engine::measure;
 use crate::engine::policy::{Action, Scope};
 use crate::engine::session::Run;
@@ -175,7 +176,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     for news in &case.book.news {
         answer.tell_model(name, &sentences::news(news));
         // What an agent's end lacked, the person is told of with that end.
-        if !ending::is_of_end(&news.finding) {
+        if !is_of_end(&news.finding) {
             answer.tell_person(&sentences::news(news));
         }
     }
@@ -217,7 +218,7 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     };
     answer.tell_model(name, &text);
     answer.tell_person(&text);
-    for other in verdict.findings.iter().skip(1).filter(|other| ending::is_of_end(other)) {
+    for other in verdict.findings.iter().skip(1).filter(|other| is_of_end(other)) {
         answer.tell_person(&sentences::warning(run, other));
     }
 }
@@ -337,7 +338,7 @@ fn remaining(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &
         return;
     }
     let scopes = measure::usage(case.book, run, case.event);
-    let used = sentences::remaining(&scopes, measure::model_of(case.book, run), case.event);
+    let used = sentences::remaining(&scopes, estimate::model_of(case.book, run), case.event);
     if !used.is_empty() {
         answer.tell_model(name, &format!("Fusebox: used so far: {used}."));
     }

@@ -1,9 +1,8 @@
 //! The words: what agents, parents and people are told. Facts, not commands; the source documents' phrases are in them.
 
-use crate::engine::book::News;
-use crate::engine::ending;
 use crate::engine::event::{Event, Kind};
-use crate::engine::handed_down::Cut;
+use crate::engine::incomplete::is_of_end;
+use crate::engine::notification::{Cut, News};
 use crate::engine::policy::{Action, Scope};
 use crate::engine::rules::Rules;
 use crate::engine::session::{MAIN, Order, Run, Session};
@@ -91,7 +90,7 @@ fn orders(finding: &Finding) -> String {
         EXPLICIT_PAUSE => "a person paused it (`fusebox pause`)".to_owned(),
         EXPLICIT_STOP if subject.is_empty() => "a person stopped it (`fusebox stop`)".to_owned(),
         EXPLICIT_STOP => format!("{subject} asked for its end {by}"),
-        _ if ending::is_of_end(finding) => format!("{subject} {by}"),
+        _ if is_of_end(finding) => format!("{subject} {by}"),
         other => other.to_owned(),
     }
 }
@@ -187,7 +186,7 @@ fn grace_left(rules: &Rules, grace: u32) -> String {
 /// Tells an agent what a warning is about.
 pub fn warning(run: &Run, finding: &Finding) -> String {
     match finding.percent {
-        _ if ending::is_of_end(finding) => {
+        _ if is_of_end(finding) => {
             format!("Fusebox: {} has ended, and its work is incomplete: {}.", who(run), reading(finding))
         }
         percent if percent < 100 && is_switch(finding) => {
@@ -229,7 +228,7 @@ pub fn question(run: &Run, finding: &Finding) -> String {
 /// Tells the parent's model how a subagent ended.
 pub fn news(news: &News) -> String {
     let (agent, why) = (format!("agent {} (run {})", news.agent_type, news.run), reading(&news.finding));
-    if ending::is_of_end(&news.finding) {
+    if is_of_end(&news.finding) {
         return format!("Fusebox: {agent} has ended, and its report is incomplete: {why}.");
     }
     let because = because(news.reason.as_ref());

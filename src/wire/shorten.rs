@@ -1,6 +1,8 @@
 //! Inputs that are far too long: their longest strings are cut while they are read, so that a result of 50 MB is taken like any
 //! other, in bounded memory.
 
+use crate::stable_hash::StableHash;
+
 /// The longest input that is taken as it comes, in bytes; no ordinary one gets near it.
 pub const ORDINARY: usize = 4 << 20;
 /// The largest input that is kept when its strings are cut; the rest is dropped, and what is left cannot be read.
@@ -23,7 +25,7 @@ struct Inside {
     /// Bytes that still belong to an escape.
     escape: u8,
     /// What the rest hashes to, where some of it was cut: strings that differ stay different.
-    cut: Option<u64>,
+    cut: Option<StableHash>,
 }
 
 impl Shortener {
@@ -33,7 +35,7 @@ impl Shortener {
             match &mut self.inside {
                 Some(string) if string.escape == 0 && byte == b'"' => {
                     if let Some(hash) = string.cut {
-                        json.extend(format!("{hash:016x}").bytes());
+                        json.extend(format!("{:016x}", hash.value()).bytes());
                     }
                     json.push(byte);
                     self.inside = None;
@@ -55,7 +57,7 @@ impl Inside {
     fn keeps(&mut self, byte: u8) -> bool {
         let begins = self.escape == 0 && byte & 0xc0 != 0x80;
         if self.kept >= LONGEST && begins {
-            self.cut.get_or_insert(0xcbf2_9ce4_8422_2325);
+            self.cut.get_or_insert_default();
         }
         self.escape = match (self.escape, byte) {
             (0, b'\\') => 1,
@@ -64,7 +66,7 @@ impl Inside {
         };
         self.kept += 1;
         if let Some(hash) = &mut self.cut {
-            *hash = (*hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            *hash = hash.bytes(&[byte]);
         }
         self.cut.is_none()
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::bytes;
 use crate::engine::event::{Intent, Wait};
 use crate::wire::guard::{Guard, names_the_model};
-use crate::wire::input::prompt_hash;
+use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::waits;
 
 /// What a tool does, as far as limits care.

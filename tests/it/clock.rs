@@ -3,9 +3,10 @@
 
 use fusebox::engine::book::{Book, Rulebook};
 use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::rules::Rules;
 use fusebox::engine::session::Session;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 
 /// No rules at all.
 struct Free;

@@ -3,10 +3,10 @@
 mod discipline;
 mod stops;
 
+use fusebox::engine::missing_usage::Growth;
 use fusebox::engine::policy::{Layer, Mode};
 use fusebox::engine::rules::{Checkpoints, Completion, Rules};
 use fusebox::engine::session::{Run, Session, Status};
-use fusebox::engine::unwritten::Growth;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

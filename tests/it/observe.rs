@@ -3,11 +3,12 @@
 
 use fusebox::engine::book::{Book, Rulebook};
 use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Prints};
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::policy::{Action, Layer, Mode, Scope};
 use fusebox::engine::pool::Pool;
 use fusebox::engine::rules::{Rate, Rules};
 use fusebox::engine::session::{Session, Status};
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::engine::verdict::Step;
 use fusebox::limits;
 

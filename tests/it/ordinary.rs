@@ -6,6 +6,7 @@ mod attempts;
 use std::collections::BTreeSet;
 
 use fusebox::engine::event::Intent;
+use fusebox::stable_hash;
 use fusebox::wire::guard::Guard;
 use fusebox::wire::shell::invocation::Invocation;
 use fusebox::wire::shell::{self, Part};
@@ -33,12 +34,9 @@ fn commands(half: Half) -> Vec<String> {
     lines.map(unescaped).collect()
 }
 
-/// Splits by a hash of the line (FNV-1a), so that the halves stay what they are.
+/// Splits by a hash of the line that stays the same, so that the halves stay what they are.
 fn half_of(line: &str) -> Half {
-    let hash = line
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    if (hash >> 32) & 1 == 0 { Half::First } else { Half::HeldBack }
+    if (stable_hash::of(line.as_bytes()) >> 32) & 1 == 0 { Half::First } else { Half::HeldBack }
 }
 
 fn unescaped(line: &str) -> String {

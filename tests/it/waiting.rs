@@ -3,10 +3,11 @@
 
 use fusebox::engine::book::{Book, Rulebook};
 use fusebox::engine::event::Moment;
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::policy::{Action, Layer};
 use fusebox::engine::rules::{Rule, Rules};
 use fusebox::engine::session::Session;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::engine::verdict::Step;
 use fusebox::limits;
 use fusebox::wire::guard::Guard;

@@ -5,19 +5,19 @@
 //! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
 //! policy and the commands' own refusals (docs/threat-model.md).
 
+mod at_hand;
 mod clients;
 mod paths;
 mod processes;
 mod writers;
 
+pub use crate::wire::guard::at_hand::Guard;
+use crate::wire::guard::at_hand::PROGRAM;
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
 /// Commands that only a person may give.
 pub const PERSONS_COMMANDS: [&str; 7] = ["grant", "resume", "reset", "reload", "trust", "uninstall", "prune"];
-
-/// The program's name.
-const PROGRAM: &str = "fusebox";
 
 /// The option of `fusebox init` that makes limits only watch.
 const OBSERVE: &str = "--observe";
@@ -35,23 +35,6 @@ pub fn names_the_model(text: &str) -> bool {
 
 /// How many texts may be nested in one another by `sh -c` and the like.
 const DEEPEST: usize = 6;
-
-/// What belongs to the session at hand, so that what is elsewhere is not taken for it.
-#[derive(Clone, Debug, Default)]
-pub struct Guard {
-    /// The folder of the state.
-    pub state_dir: Option<String>,
-    /// The path under which the client runs the program, where it names one.
-    pub program: Option<String>,
-    /// The project's folder.
-    pub project: Option<String>,
-    /// The client's configuration folder.
-    pub claude_dir: Option<String>,
-    /// The user's home folder.
-    pub home: Option<String>,
-    /// The folder in which the call runs.
-    pub folder: Option<String>,
-}
 
 impl Guard {
     /// Says what a file is, where an agent may not write it.
@@ -83,11 +66,6 @@ impl Guard {
         let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
         let mut names = [PROGRAM, "claude", "FUSEBOX_"].into_iter().chain(names).filter(|name| !name.is_empty());
         names.any(|name| crate::bytes::find(name.as_bytes(), text.as_bytes()).is_some())
-    }
-
-    /// Whether a program is this one.
-    fn is_program(&self, word: &str) -> bool {
-        shell::base(word) == PROGRAM || self.program.as_deref() == Some(word)
     }
 }
 

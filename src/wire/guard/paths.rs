@@ -1,7 +1,7 @@
 //! Which files are the session's own: the policy by its folders, the state, the program.
 
 use crate::engine::pattern;
-use crate::wire::guard::{Guard, PROGRAM};
+use crate::wire::guard::at_hand::{Guard, PROGRAM};
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.

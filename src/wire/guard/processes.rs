@@ -1,6 +1,6 @@
 //! The ending of the hooks' processes by their name.
 
-use crate::wire::guard::{Guard, PROGRAM};
+use crate::wire::guard::at_hand::{Guard, PROGRAM};
 use crate::wire::shell::invocation::Invocation;
 
 /// Commands that end or hold the processes that they are given by name.

@@ -1,6 +1,6 @@
 //! Which files a program writes, by its arguments.
 
-use crate::wire::guard::Guard;
+use crate::wire::guard::at_hand::Guard;
 use crate::wire::guard::paths::LONGEST;
 use crate::wire::shell::{Word, base};
 

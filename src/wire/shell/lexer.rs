@@ -1,8 +1,8 @@
-//! The reader behind [`crate::wire::shell::parts`]: lists of commands, redirections and here-documents, in one pass over the text.
+//! The reader behind [`crate::wire::shell::parts()`]: lists of commands, redirections and here-documents, in one pass over the text.
 
 use std::borrow::Cow;
 
-use crate::wire::shell::{Part, Simple, assignment};
+use crate::wire::shell::parts::{Part, Simple, assignment};
 
 /// How deep subshells and substitutions may nest; what is deeper is not looked at.
 pub(super) const DEEPEST: usize = 40;

@@ -4,42 +4,10 @@
 
 pub mod invocation;
 mod lexer;
+mod parts;
 mod words;
 
-use std::borrow::Cow;
-
-/// One word, without its quotes. What a shell would expand in it stands as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word<'a> {
-    /// The text.
-    pub text: Cow<'a, str>,
-    /// Where the word ends in the command's text, in bytes.
-    pub end: usize,
-}
-
-/// One command with its arguments, as a shell runs it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Simple<'a> {
-    /// The assignments before it: `NAME=value`.
-    pub assignments: Vec<Word<'a>>,
-    /// Its name and arguments; empty where there are only assignments or redirections.
-    pub words: Vec<Word<'a>>,
-    /// The files that its redirections write.
-    pub writes: Vec<Word<'a>>,
-    /// The here-documents and here-strings that it reads.
-    pub input: Vec<Cow<'a, str>>,
-}
-
-/// A part of a shell command, in the order of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// A command that runs.
-    Command(Simple<'a>),
-    /// A subshell or substitution begins: its folder and variables are its own.
-    Open,
-    /// It ends.
-    Close,
-}
+pub use crate::wire::shell::parts::{Part, Simple, Word, assignment};
 
 /// Splits a shell command into its parts.
 pub fn parts(text: &str) -> Vec<Part<'_>> {
@@ -58,15 +26,6 @@ pub fn substituted(word: &str) -> Option<&str> {
     let mut words = inner.split_whitespace();
     let looks_up = ["command", "which", "type", "echo", "printf", "readlink", "realpath"].contains(&words.next()?);
     words.next_back().filter(|_| looks_up)
-}
-
-/// Splits an assignment into its name and value; nothing where a word is none.
-pub fn assignment(word: &str) -> Option<(&str, &str)> {
-    let (name, value) = word.split_once('=')?;
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let starts = name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
-    (starts && name.bytes().all(is_name)).then_some((name, value))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::bytes;
 use crate::wire::shell::lexer::{DEEPEST, Lexer, Until};
-use crate::wire::shell::{Part, Word, assignment};
+use crate::wire::shell::parts::{Part, Word, assignment};
 
 impl<'a> Lexer<'a> {
     /// Reads one word. What is quoted loses its quotes; substitutions are read as commands, and stand in the word as written.

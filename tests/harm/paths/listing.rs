@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+
+use fusebox::stable_hash;
 
 use crate::stage::Stage;
 
@@ -40,9 +41,7 @@ fn describe(path: &Path, meta: &Metadata) -> String {
     let content = match meta.file_type() {
         kind if kind.is_symlink() => fs::read_link(path).unwrap().display().to_string(),
         kind if kind.is_file() && meta.len() <= HASHED => {
-            let mut hasher = DefaultHasher::new();
-            fs::read(path).ok().hash(&mut hasher);
-            format!("{:x}", hasher.finish())
+            fs::read(path).map_or_else(|cause| cause.to_string(), |content| format!("{:x}", stable_hash::of(&content)))
         }
         kind if kind.is_fifo() => "a pipe".to_owned(),
         kind if kind.is_dir() => String::new(),

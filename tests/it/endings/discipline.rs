@@ -1,9 +1,10 @@
 //! The text about discipline at the end of the prompt of an agent that is about to start.
 
 use fusebox::engine::book::{Book, Rulebook};
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::rules::Rules;
 use fusebox::engine::session::Session;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::wire::events::EventName;
 use fusebox::wire::guard::Guard;
 use fusebox::wire::input;

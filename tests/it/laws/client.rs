@@ -4,16 +4,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{Book, Link, NewCharge, Rulebook};
+use fusebox::engine::book::{Book, NewCharge, Rulebook};
 use fusebox::engine::enforce;
 use fusebox::engine::event::{Agent, Call, Ending, Event, Intent, Kind, Moment, Outcome, Prints, Spawned};
+use fusebox::engine::ingested::Findings;
+use fusebox::engine::ingested::Link;
 use fusebox::engine::meters::Spend;
 use fusebox::engine::policy::{Action, Scope};
 use fusebox::engine::pool::{Period, Pool};
 use fusebox::engine::record::Charge;
 use fusebox::engine::rules::Rules;
 use fusebox::engine::session::Session;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::engine::verdict::{Refusal, Step, Verdict};
 
 /// One model response with its calls, and what it spent.

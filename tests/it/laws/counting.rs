@@ -5,10 +5,11 @@ use std::fs;
 
 use fusebox::engine::book::{Book, CallState};
 use fusebox::engine::event::{Agent, Call, Event, Kind, Moment, Outcome};
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::policy::{Action, Layer};
 use fusebox::engine::rules::{Rule, Rules};
 use fusebox::engine::session::Session;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{Book, Link, NewCharge, Rulebook};
+use fusebox::engine::book::{Book, NewCharge, Rulebook};
 use fusebox::engine::enforce;
 use fusebox::engine::event::{
     Agent, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
 use fusebox::engine::history;
+use fusebox::engine::ingested::Findings;
+use fusebox::engine::ingested::Link;
 use fusebox::engine::meters::Spend;
 use fusebox::engine::record::Charge;
 use fusebox::engine::rules::Rules;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::engine::verdict::{Refusal, Step, Verdict};
 
 use crate::laws::client::Policy;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use fusebox::engine::event::{Call, Intent, Kind, Outcome};
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::policy::{ACTIONS, Action, Scope};
 use fusebox::engine::session::Status;
-use fusebox::engine::step::Findings;
 use fusebox::engine::verdict::{Refusal, Step};
 use fusebox::limits::{Limit, ROSTER, Unit};
 

@@ -4,6 +4,7 @@ use fusebox::engine::event::{Agent, Event, Kind, Moment};
 use fusebox::engine::policy::Scope;
 use fusebox::engine::session::{Process, Session};
 use fusebox::live::prune::{self, DAY_MS};
+use fusebox::live::retention;
 use fusebox::store::{Store, locks, logbook};
 use serde_json::{Value, json};
 
@@ -222,7 +223,7 @@ fn a_start_begins_it_in_the_background() {
     assert_eq!(world.hook(start).ok(), r#"{"suppressOutput":true}"#);
     let done = || {
         let store = Store::open_for(&world.path("state"), None).unwrap();
-        prune::last(&store).unwrap().1.is_some()
+        retention::last(&store).unwrap().1.is_some()
     };
     let looked = (0..2000).find(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));

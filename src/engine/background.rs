@@ -1,0 +1,28 @@
+//! Shell commands that run on in the background of a run.
+
+use crate::engine::book::Book;
+use crate::engine::bounds::COMMANDS;
+use crate::engine::event::Background;
+use crate::engine::policy::Mode;
+
+/// Notes a shell command that runs on, so that it is ended with its run; one of too many is ended at once.
+pub fn in_background(book: &mut Book, run: &str, command: Background) {
+    let observes = book.session.mode == Mode::Observe;
+    let Some(of) = book.run_mut(run) else { return };
+    if of.background.len() < COMMANDS {
+        of.background.push(command);
+    } else if !observes {
+        book.session.tell(&format!(
+            "a shell command was ended, since its agent has {COMMANDS} others in the background: {}",
+            shown(&command.command)
+        ));
+        book.kills.push(command);
+    }
+}
+
+/// How much of a command is shown, in characters.
+const SHOWN: usize = 80;
+
+fn shown(command: &str) -> &str {
+    command.char_indices().nth(SHOWN).map_or(command, |(end, _)| &command[..end])
+}

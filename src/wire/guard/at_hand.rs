@@ -1,0 +1,30 @@
+//! What is known of the session at hand: its folders, and the program.
+
+use crate::wire::shell;
+
+/// The program's name.
+pub(super) const PROGRAM: &str = "fusebox";
+
+/// What belongs to the session at hand, so that what is elsewhere is not taken for it.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    /// The folder of the state.
+    pub state_dir: Option<String>,
+    /// The path under which the client runs the program, where it names one.
+    pub program: Option<String>,
+    /// The project's folder.
+    pub project: Option<String>,
+    /// The client's configuration folder.
+    pub claude_dir: Option<String>,
+    /// The user's home folder.
+    pub home: Option<String>,
+    /// The folder in which the call runs.
+    pub folder: Option<String>,
+}
+
+impl Guard {
+    /// Whether a program is this one.
+    pub(super) fn is_program(&self, word: &str) -> bool {
+        shell::base(word) == PROGRAM || self.program.as_deref() == Some(word)
+    }
+}
