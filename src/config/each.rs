@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::config::limit_name;
+use crate::config::limit_name::Named;
 use crate::config::setting::{Increase, Term, typed};
-use crate::config::shape::{self, Named, Shape};
+use crate::config::shape::Shape;
 use crate::engine::policy::Scope;
 use crate::limits::{Form, Limit, Unit};
 
@@ -33,7 +35,7 @@ impl Each {
 
     /// Returns the names of the limits that it can be said of.
     pub fn names(self) -> impl Iterator<Item = Named> {
-        shape::names().chain(shape::windows()).filter(move |named| self.admits(named.limit))
+        limit_name::names().chain(limit_name::windows()).filter(move |named| self.admits(named.limit))
     }
 
     /// Finds one of these limits by any of its names.

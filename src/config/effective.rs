@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::key::Block;
 use crate::config::keys;
+use crate::config::place::{Block, Place, Who};
 use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::resolve::{Candidate, Stack};
-use crate::config::setting::{self, Place, Term, Who};
+use crate::config::setting::{self, Term};
 use crate::engine::policy::{Action, Layer};
 use crate::limits::{Form, Limit, ROSTER};
 

@@ -3,50 +3,9 @@
 use serde_json::Value;
 
 use crate::config::each::Each;
-use crate::config::setting::{Place, Term};
+use crate::config::place::{Block, Place};
+use crate::config::setting::Term;
 use crate::config::shape::Shape;
-use crate::engine::policy::Scope;
-
-/// A kind of block of limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Block {
-    /// `session`.
-    Session,
-    /// `main`.
-    Main,
-    /// One of `agents`, and what frontmatter and spawns say.
-    Agents,
-    /// `user`.
-    User,
-    /// `project`.
-    Project,
-}
-
-/// Every kind of block.
-pub const BLOCKS: [Block; 5] = [Block::Session, Block::Main, Block::Agents, Block::User, Block::Project];
-
-impl Block {
-    /// Returns the key under which it stands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Block::Session => "session",
-            Block::Main => "main",
-            Block::Agents => "agents",
-            Block::User => "user",
-            Block::Project => "project",
-        }
-    }
-
-    /// Returns what its limits count over.
-    pub fn scope(self) -> Scope {
-        match self {
-            Block::Session => Scope::Session,
-            Block::Main | Block::Agents => Scope::Run,
-            Block::User => Scope::User,
-            Block::Project => Scope::Project,
-        }
-    }
-}
 
 /// Who may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

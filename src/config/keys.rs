@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use crate::config::duties;
 use crate::config::each::Each;
-use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
-use crate::config::setting::{DEFAULT_ACTION, Increase, Place, Term, typed};
-use crate::config::shape::{Field, Shape};
+use crate::config::key::{Key, Setter, Takes};
+use crate::config::place::{BLOCKS, Block, Place};
+use crate::config::setting::{DEFAULT_ACTION, Increase, Term, typed};
+use crate::config::shape::{Field, LOCAL_TIME, Shape};
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::rules::{FINALIZE_TOOLS, PLANNING, Rules};
 
@@ -16,9 +17,6 @@ const TOP: &[Block] = &[];
 const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
 const RUNS: &[Block] = &[Block::Main, Block::Agents];
 const AGENTS: &[Block] = &[Block::Agents];
-
-/// The time zone of the machine.
-pub const LOCAL_TIME: &str = "local";
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;

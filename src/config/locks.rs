@@ -1,6 +1,7 @@
 //! What the managed file alone decides: its `locked` keys.
 
-use crate::config::setting::{Doc, Place, Term, Who};
+use crate::config::place::{Place, Who};
+use crate::config::setting::{Doc, Term};
 use crate::engine::pattern;
 use crate::engine::policy::Layer;
 

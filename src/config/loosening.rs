@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use crate::config::limit_name;
 use crate::config::resolve::{Stack, ceiling};
 use crate::config::setting::Term;
-use crate::config::shape;
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::rules::{Checkpoints, ExplicitStop, Models, PLANNING, Rules};
 use crate::limits::Limit;
@@ -15,7 +15,7 @@ pub fn loosened(term: &Term, rules: &Rules) -> Option<String> {
         Term::Cap { limit, cap } => {
             let rule = rules.get(limit)?;
             let looser = cap.is_none_or(|cap| cap > rule.cap);
-            looser.then(|| format!("`{limit}: {}` ({})", shape::written(limit, rule.cap), rule.layer))
+            looser.then(|| format!("`{limit}: {}` ({})", limit_name::written(limit, rule.cap), rule.layer))
         }
         Term::Action { limit, action } => {
             let says = |it: &Limit| limit.map_or(it.action.is_none(), |limit| limit == it);
@@ -29,7 +29,7 @@ pub fn loosened(term: &Term, rules: &Rules) -> Option<String> {
             let says = |it: &Limit| limit.map_or(it.action.is_none(), |limit| limit == it);
             let mut same = rules.rules.iter().filter(|rule| says(rule.limit));
             let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
-            Some(format!("the increase of `{}`, {}", rule.limit, shape::written(rule.limit, rule.increase)))
+            Some(format!("the increase of `{}`, {}", rule.limit, limit_name::written(rule.limit, rule.increase)))
         }
         Term::GraceTurns(turns) => {
             (*turns > rules.grace_turns).then(|| format!("`grace_turns: {}`", rules.grace_turns))
@@ -42,7 +42,7 @@ pub fn loosened(term: &Term, rules: &Rules) -> Option<String> {
             let of = Some(Models::Like(like.clone()));
             let rule = rules.rules.iter().find(|rule| rule.limit == *limit && rule.of == of)?;
             let looser = cap.is_none_or(|cap| cap > rule.cap);
-            looser.then(|| format!("`{}: {}` ({})", rule.name(), shape::written(limit, rule.cap), rule.layer))
+            looser.then(|| format!("`{}: {}` ({})", rule.name(), limit_name::written(limit, rule.cap), rule.layer))
         }
         Term::Checkpoints(it) => {
             let stands = rules.checkpoints.as_ref()?;
@@ -79,7 +79,8 @@ pub fn loosened_top(term: &Term, top: &Stack<'_>) -> Option<String> {
         Term::Ceiling { limit, range } => {
             let stands = ceiling(top.candidates(), limit)?;
             let looser = range.is_none_or(|(_, high)| high > stands.range.1);
-            looser.then(|| format!("the largest `{limit}` of subagents, {}", shape::written(limit, stands.range.1)))
+            looser
+                .then(|| format!("the largest `{limit}` of subagents, {}", limit_name::written(limit, stands.range.1)))
         }
         _ => None,
     }

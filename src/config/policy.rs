@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::keys::{LOCAL_TIME, RETENTION_DAYS};
+use crate::config::keys::RETENTION_DAYS;
+use crate::config::place::{Place, Who};
 use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
-use crate::config::setting::{Discipline, Doc, Place, Term, Who};
+use crate::config::setting::{Discipline, Doc, Term};
 use crate::config::settle::SpawnMay;
+use crate::config::shape::LOCAL_TIME;
 use crate::config::{discipline, read, settle, spawn};
 use crate::engine::book::Rulebook;
 use crate::engine::policy::{Layer, Mode, OnError};

@@ -3,12 +3,14 @@
 use serde_json::{Map, Value};
 
 use crate::config::each::Each;
-use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
+use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys;
 use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
+use crate::config::limit_name;
+use crate::config::limit_name::Named;
+use crate::config::place::{BLOCKS, Block, Place};
 use crate::config::problem::{Problem, nearest};
-use crate::config::setting::{Doc, Place, Setting, Term};
-use crate::config::shape::{self, Named};
+use crate::config::setting::{Doc, Setting, Term};
 use crate::config::windows;
 use crate::engine::policy::Layer;
 use crate::limits::{self, Form, Limit};
@@ -78,7 +80,7 @@ impl Reading {
     pub fn block(&mut self, place: &Place, path: &str, entries: &Map<String, Value>) {
         let here = At { place, path };
         for (name, value) in entries {
-            match (shape::named(name), keys::find(here.block(), name)) {
+            match (limit_name::named(name), keys::find(here.block(), name)) {
                 (Some(limit), _) => self.cap(&here, limit, value),
                 (None, Some(key)) => self.key(key, &here, value),
                 (None, None) => self.unknown(&here, name, value),
@@ -89,7 +91,7 @@ impl Reading {
     fn top(&mut self, entries: &Map<String, Value>) {
         let here = At { place: &Place::Top, path: "" };
         for (name, value) in entries {
-            match (keys::find(None, name), shape::windows().find(|named| named.name == name)) {
+            match (keys::find(None, name), limit_name::windows().find(|named| named.name == name)) {
                 (Some(key), _) => self.key(key, &here, value),
                 (None, Some(named)) => self.windows(&here, named.limit, value),
                 (None, None) => self.unknown(&here, name, value),
@@ -149,7 +151,7 @@ impl Reading {
             }
             let problem =
                 Problem::of_key(&self.doc, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
-            let limits = shape::named(name).map(|named| named.limit.key);
+            let limits = limit_name::named(name).map(|named| named.limit.key);
             let names = keys::KEYS.iter().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
             self.problems.push(match limits.or_else(|| nearest(name, names)) {
                 Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
@@ -190,7 +192,7 @@ impl Reading {
             };
             for (name, value) in caps {
                 let at = format!("{at}.{name}");
-                match shape::named(name).filter(|named| named.is_of_models(scope)) {
+                match limit_name::named(name).filter(|named| named.is_of_models(scope)) {
                     Some(named) => match named.cap(value) {
                         Some(cap) => {
                             let term = Term::OfModels { like: like.clone(), limit: named.limit, cap };
@@ -199,7 +201,8 @@ impl Reading {
                         None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
                     },
                     None => {
-                        let names = shape::names().filter(|named| named.is_of_models(scope)).map(|named| named.name);
+                        let names =
+                            limit_name::names().filter(|named| named.is_of_models(scope)).map(|named| named.name);
                         self.nameless(&at, value, names);
                     }
                 }
@@ -281,8 +284,9 @@ impl Reading {
 
     fn unknown(&mut self, here: &At<'_>, name: &str, value: &Value) {
         let block = here.block();
-        let limits = shape::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
-        let windows = shape::windows().filter(|_| block.is_none());
+        let limits =
+            limit_name::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
+        let windows = limit_name::windows().filter(|_| block.is_none());
         let limits = limits.chain(windows).map(|named| named.name);
         let at = format!("{}{name}", here.path);
         self.nameless(&at, value, keys::at(block).map(|key| key.name).chain(limits));
@@ -302,7 +306,7 @@ impl Reading {
             return;
         }
         let home = keys::KEYS.iter().find(|key| key.name == name).map(|key| key.blocks.to_vec());
-        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(shape::named(name).map(|it| it.limit))?)));
+        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(limit_name::named(name).map(|it| it.limit))?)));
         let hint = match home.as_deref() {
             Some([]) => "it belongs at the top of the file".to_owned(),
             Some(blocks) => belongs(blocks),

@@ -1,9 +1,9 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
-use crate::config::key::Block;
 use crate::config::layers;
 use crate::config::locks::{self, Locks};
-use crate::config::setting::{DEFAULT_ACTION, Doc, Increase, Place, Term, Who};
+use crate::config::place::{Block, Place, Who};
+use crate::config::setting::{DEFAULT_ACTION, Doc, Increase, Term};
 use crate::engine::policy::{Action, Layer};
 use crate::engine::rules::{Checkpoints, Completion, ExplicitStop, Models, Rate, Rule, Rules};
 use crate::limits::{Counts, Limit, ROSTER};

@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::config::each::{EACH, Each};
-use crate::config::key::{BLOCKS, Block, Key, Takes};
+use crate::config::key::{Key, Takes};
 use crate::config::keys::{self, FUTURE};
-use crate::config::shape::{self, Named};
+use crate::config::limit_name;
+use crate::config::limit_name::Named;
+use crate::config::place::{BLOCKS, Block};
 use crate::config::windows;
 
 /// Returns the schema.
@@ -33,12 +35,14 @@ fn definitions() -> Map<String, Value> {
 
 fn top() -> Map<String, Value> {
     let mut all = properties(None);
-    all.extend(shape::windows().map(|it| (it.name.to_owned(), described(windows::schema(it.limit), it.limit.doc))));
+    all.extend(
+        limit_name::windows().map(|it| (it.name.to_owned(), described(windows::schema(it.limit), it.limit.doc))),
+    );
     all
 }
 
 fn block(block: Block) -> Value {
-    let limits = shape::names().filter(|named| named.limit.scopes.contains(&block.scope()));
+    let limits = limit_name::names().filter(|named| named.limit.scopes.contains(&block.scope()));
     let mut all: Map<String, Value> = limits.map(|named| (named.name.to_owned(), cap(named))).collect();
     all.extend(properties(Some(block)));
     json!({ "type": "object", "additionalProperties": false, "properties": all })
@@ -64,7 +68,7 @@ fn takes(key: &Key, block: Option<Block>) -> Value {
 }
 
 fn of_models(block: Block) -> Value {
-    let limits = shape::names().filter(|named| named.is_of_models(block.scope()));
+    let limits = limit_name::names().filter(|named| named.is_of_models(block.scope()));
     let caps: Map<String, Value> = limits.map(|named| (named.name.to_owned(), cap(named))).collect();
     let one = json!({ "type": "object", "additionalProperties": false, "properties": caps });
     json!({ "type": "object", "additionalProperties": one })

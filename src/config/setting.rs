@@ -5,110 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::config::duties;
-use crate::config::key::Block;
+use crate::config::place::Place;
 use crate::config::windows::{self, Window};
-use crate::engine::pattern;
 use crate::engine::policy::{Action, Layer, Mode, OnError};
 use crate::engine::rules::{Checkpoints, Completion, ExplicitStop};
 use crate::limits::{Limit, Unit};
-
-/// What a setting is said of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Place {
-    /// Fusebox as a whole.
-    Top,
-    /// The session.
-    Session,
-    /// The main agent's runs.
-    Main,
-    /// Runs of the agent types that match a pattern.
-    Agents(String),
-    /// Runs of agents whose frontmatter or spawn declares `execution_limits`.
-    Declared,
-    /// All sessions of the user.
-    User,
-    /// All sessions of the project.
-    Project,
-}
-
-/// Whose rules are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who<'a> {
-    /// Fusebox as a whole.
-    Top,
-    /// The session.
-    Session,
-    /// A run of the main agent.
-    Main,
-    /// A run of a subagent of this type.
-    Agent(&'a str),
-    /// A run of a subagent of this type that declares `execution_limits`.
-    Declaring(&'a str),
-    /// All sessions of the user.
-    User,
-    /// All sessions of the project.
-    Project,
-}
-
-impl Who<'_> {
-    /// Returns the kind of block that is said of them.
-    pub fn block(self) -> Option<Block> {
-        match self {
-            Who::Top => None,
-            Who::Session => Some(Block::Session),
-            Who::Main => Some(Block::Main),
-            Who::Agent(_) | Who::Declaring(_) => Some(Block::Agents),
-            Who::User => Some(Block::User),
-            Who::Project => Some(Block::Project),
-        }
-    }
-
-    /// Returns how paths of keys begin in a block about exactly them.
-    pub fn path(self) -> String {
-        match (self, self.block()) {
-            (Who::Agent(name) | Who::Declaring(name), _) => format!("agents.{name}."),
-            (_, Some(block)) => format!("{}.", block.name()),
-            (_, None) => String::new(),
-        }
-    }
-}
-
-impl Place {
-    /// Returns who it is said of, a pattern taken for a name.
-    pub fn who(&self) -> Who<'_> {
-        match self {
-            Place::Top => Who::Top,
-            Place::Session => Who::Session,
-            Place::Main => Who::Main,
-            Place::Agents(pattern) => Who::Agent(pattern),
-            Place::Declared => Who::Agent("*"),
-            Place::User => Who::User,
-            Place::Project => Who::Project,
-        }
-    }
-
-    /// Returns how closely the place fits: nothing where it does not, and more for a closer fit.
-    pub fn fit(&self, who: Who<'_>) -> Option<usize> {
-        match (self, who) {
-            (Place::Top, Who::Top) | (Place::Session, Who::Session) | (Place::Main, Who::Main) => Some(0),
-            (Place::User, Who::User) | (Place::Project, Who::Project) => Some(0),
-            (Place::Declared, Who::Declaring(_)) => Some(1),
-            (Place::Agents(pattern), Who::Agent(name) | Who::Declaring(name)) => fit(pattern, name),
-            _ => None,
-        }
-    }
-}
-
-/// Returns how closely a pattern with `*` fits a name: an exact name most, then by the length of what is not `*`.
-fn fit(pattern: &str, name: &str) -> Option<usize> {
-    if pattern == name {
-        return Some(usize::MAX);
-    }
-    let stars = pattern.matches('*').count();
-    let literal = pattern.len() - stars;
-    (stars > 0 && pattern::matches(pattern, name)).then_some(if literal == 0 { 0 } else { literal + 1 })
-}
 
 /// What a limit does where nobody says.
 pub const DEFAULT_ACTION: Action = Action::Terminate;

@@ -1,12 +1,13 @@
 //! Decides which settings may stand: inside the ceilings, and no loosening by who may only tighten.
 
 use crate::config::layers;
+use crate::config::limit_name;
 use crate::config::locks::{self, Locks};
 use crate::config::loosening::{loosened, loosened_top};
+use crate::config::place::{Place, Who};
 use crate::config::problem::Problem;
 use crate::config::resolve::{Stack, Trust, ceiling};
-use crate::config::setting::{Doc, Place, Setting, Term, Who};
-use crate::config::shape;
+use crate::config::setting::{Doc, Setting, Term};
 use crate::engine::policy::Layer;
 use crate::limits::Form;
 
@@ -128,7 +129,7 @@ fn inside_ceilings(docs: &mut [Doc]) -> Vec<Problem> {
             if (low..=high).contains(cap) {
                 return None;
             }
-            let range = format!("{} to {}", shape::written(limit, low), shape::written(limit, high));
+            let range = format!("{} to {}", limit_name::written(limit, low), limit_name::written(limit, high));
             let what =
                 format!("is ignored: it is outside the ceiling of subagents' runs, {range} by {}", bound.layer.owner());
             Some((what, Some(format!("`ceilings.{limit}` in the user's fusebox.json moves it"))))

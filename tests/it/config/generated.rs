@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use fusebox::config::key::{BLOCKS, Block};
 use fusebox::config::keys::{FUTURE, KEYS};
 use fusebox::config::layers::{Folder, Part, Source};
+use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
