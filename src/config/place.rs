@@ -35,6 +35,17 @@ impl Block {
         }
     }
 
+    /// Returns the place of the one block of this kind; `None` for agents, which have a block for each pattern.
+    pub fn place(self) -> Option<Place> {
+        match self {
+            Block::Session => Some(Place::Session),
+            Block::Main => Some(Place::Main),
+            Block::Agents => None,
+            Block::User => Some(Place::User),
+            Block::Project => Some(Place::Project),
+        }
+    }
+
     /// Returns what its limits count over.
     pub fn scope(self) -> Scope {
         match self {
@@ -43,6 +54,20 @@ impl Block {
             Block::User => Scope::User,
             Block::Project => Scope::Project,
         }
+    }
+}
+
+/// Returns blocks as a sentence lists them.
+pub fn listed(blocks: &[Block]) -> String {
+    let name = |block: &Block| match block {
+        Block::Agents => "one of `agents`".to_owned(),
+        block => format!("`{}`", block.name()),
+    };
+    match blocks {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} or {}", first.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
+        }
+        all => all.iter().map(name).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::config::keys;
 use crate::config::setting::{Doc, Setting};
 use crate::engine::policy::Layer;
 
@@ -64,7 +65,7 @@ impl Problem {
 
     /// Makes the problem of one setting that was understood but may not stand.
     pub fn of_setting(doc: &Doc, setting: &Setting) -> Problem {
-        Problem::of_key(doc, &setting.key, &setting.term.value())
+        Problem::of_key(doc, &setting.key, &keys::written(setting))
     }
 
     /// Says what is wrong.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::each::{EACH, Each};
+use crate::config::each::Each;
 use crate::config::key::{Key, Takes};
 use crate::config::keys::{self, FUTURE};
 use crate::config::limit_name;
@@ -29,7 +29,11 @@ pub fn text() -> String {
 }
 
 fn definitions() -> Map<String, Value> {
-    let each = EACH.into_iter().map(|each| (each.name().to_owned(), per_limit(each)));
+    let (top, blocks): (Vec<&Key>, Vec<&Key>) = keys::all().partition(|key| key.blocks.is_empty());
+    let each = blocks.into_iter().chain(top).filter_map(|key| match key.takes {
+        Takes::PerLimit(each) | Takes::OneOrPerLimit(_, each) => Some((each.name.to_owned(), per_limit(each))),
+        _ => None,
+    });
     BLOCKS.into_iter().map(|it| (it.name().to_owned(), block(it))).chain(each).collect()
 }
 
@@ -58,10 +62,10 @@ fn properties(block: Option<Block>) -> Map<String, Value> {
 
 fn takes(key: &Key, block: Option<Block>) -> Value {
     match &key.takes {
-        Takes::One(shape, _) | Takes::Note(shape) => shape.schema(),
-        Takes::PerLimit(each) => reference(each.name()),
-        Takes::OneOrPerLimit(shape, _, each) => json!({ "anyOf": [shape.schema(), reference(each.name())] }),
-        Takes::Block(place) => place.who().block().map_or(Value::Null, |block| reference(block.name())),
+        Takes::One(shape) | Takes::Keys(shape) | Takes::Note(shape) => shape.schema(),
+        Takes::PerLimit(each) => reference(each.name),
+        Takes::OneOrPerLimit(shape, each) => json!({ "anyOf": [shape.schema(), reference(each.name)] }),
+        Takes::Block(block) => reference(block.name()),
         Takes::Blocks => json!({ "type": "object", "additionalProperties": reference(Block::Agents.name()) }),
         Takes::Models => block.map_or(Value::Null, of_models),
     }
@@ -75,7 +79,7 @@ fn of_models(block: Block) -> Value {
 }
 
 fn per_limit(each: Each) -> Value {
-    let limits: Map<String, Value> = each.names().map(|named| (named.name.to_owned(), each.schema(named))).collect();
+    let limits: Map<String, Value> = each.names().map(|named| (named.name.to_owned(), (each.schema)(named))).collect();
     json!({ "type": "object", "additionalProperties": false, "properties": limits })
 }
 

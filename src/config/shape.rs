@@ -9,7 +9,7 @@ use crate::engine::policy::ACTIONS;
 pub const LOCAL_TIME: &str = "local";
 
 /// The form of one value.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Any text.
     Text,
@@ -44,7 +44,7 @@ pub enum Shape {
 }
 
 /// One field of an object.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Field {
     name: &'static str,
     shape: Shape,

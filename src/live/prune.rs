@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::config::keys::RETENTION_DAYS;
+use crate::config::resolved::RETENTION_DAYS;
 use crate::engine::event::{Event, Kind};
 use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
