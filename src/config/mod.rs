@@ -2,6 +2,7 @@
 //!
 //! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Doc`]s, [`settle`] drops what may not
 //! stand, [`resolve`] picks the strongest of what is left, and [`policy::Pinned`] holds it all for one client.
+//! What each key takes and does is its row in [`keys`].
 //! Only [`load`] touches the file system.
 
 pub mod discipline;

@@ -71,7 +71,8 @@ impl<'a> Stack<'a> {
         let locks = Locks::of(docs);
         let (candidates, top) = (applying(docs, who, &locks), applying(docs, Who::Top, &locks));
         let mut values = Resolved::default();
-        for candidate in merged(&top).into_iter().chain(merged(&candidates)) {
+        let own = if who == Who::Top { Vec::new() } else { merged(&candidates) };
+        for candidate in merged(&top).into_iter().chain(own) {
             let Setting { subject, .. } = candidate.setting;
             if let Apply::Value(apply) = keys::row(subject).apply {
                 apply(&mut values, candidate.setting, candidate.doc.layer);
