@@ -3,12 +3,13 @@
 
 #![no_main]
 
+use fusebox::config::place::Who;
 use fusebox::config::effective;
 use fusebox::config::layers::{Part, SETTINGS_KEY, SOURCES, Source};
 use fusebox::config::policy::Pinned;
 use fusebox::config::read::{self, Reading};
 use fusebox::config::resolve::Trust;
-use fusebox::config::setting::{Doc, Who};
+use fusebox::config::setting::Doc;
 use fusebox::engine::policy::Layer;
 use fusebox::engine::rules::Rules;
 use libfuzzer_sys::fuzz_target;

@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
+use fusebox::config::place::Who;
 use fusebox::config::frontmatter::{self, Agent};
 use fusebox::config::policy::Pinned;
 use fusebox::config::resolve::Trust;
-use fusebox::config::setting::Who;
 use fusebox::engine::rules::Rules;
 use libfuzzer_sys::fuzz_target;
 

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::config::effective::{self, Effective};
-use crate::config::key::Block;
+use crate::config::place::{Block, Who};
 use crate::config::policy::{BUILT_IN, Pinned};
-use crate::config::setting::Who;
 use crate::config::{load, schema};
 use crate::engine::policy::{Action, Layer, Mode};
 use crate::engine::rules::Rule;

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::{fresh, person};
-use crate::config::keys::RETENTION_RANGE;
 use crate::config::load;
+use crate::config::resolved::RETENTION_RANGE;
 use crate::error::Result;
 use crate::live::prune::{self, Order, PAUSE, Removed};
 use crate::processes;

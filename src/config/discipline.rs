@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::config::setting::Discipline;
+use crate::config::resolved::Discipline;
 use crate::engine::rules::{Models, Rules};
 
 /// The text that ships.

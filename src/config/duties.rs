@@ -1,14 +1,17 @@
-//! What a run owes and how it may end, beside its limits: checkpoints, the judging command, the explicit stop, discipline.
+//! The values of what a run owes and how it may end: checkpoints, the judging command, the explicit stop, discipline.
+//!
+//! A value is kept as an object with the fields of the engine's type, without the layer, which is known where it is resolved.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::config::setting::{Discipline, Term, typed};
+use crate::config::resolved::Discipline;
+use crate::config::setting_value::SettingValue;
 use crate::config::shape::{Field, Shape};
 use crate::engine::policy::Layer;
-use crate::engine::rules::{Checkpoints, Completion, ExplicitStop};
 
 /// How often an agent is sent back where nobody says.
-const RETRIES: u32 = 1;
+const RETRIES: u64 = 1;
 /// What a command may take where nobody says: less than the client gives the hook.
 const TIMEOUT_MS: u64 = 60_000;
 /// The longest time in milliseconds: a year.
@@ -48,74 +51,61 @@ pub const EXPLICIT_STOP: Shape = Shape::Either(&[
 /// What `discipline` takes.
 pub const DISCIPLINE: Shape = Shape::Either(&[Shape::Flag, Shape::Filled, Shape::Null]);
 
-/// Reads `checkpoints`. Whose they are is known where they are resolved.
-pub fn checkpoints(value: &Value) -> Option<Term> {
-    let Some(fields) = fields(value)? else { return Some(Term::Checkpoints(None)) };
-    Some(Term::Checkpoints(Some(Checkpoints {
-        file: fields.get("file").and_then(typed)?,
-        required: fields.get("required").and_then(typed)?,
-        max_gap_ms: fields.get("max_gap_ms").and_then(typed),
-        retries: retries(fields),
-        layer: Layer::BuiltIn,
-    })))
+/// Reads `checkpoints`.
+pub fn checkpoints(value: &Value) -> Option<SettingValue> {
+    let Some(fields) = fields(value)? else { return Some(SettingValue::Null) };
+    let mut whole = Map::new();
+    for name in ["file", "required"] {
+        whole.insert(name.to_owned(), fields.get(name)?.clone());
+    }
+    whole.insert("retries".to_owned(), or(fields, "retries", RETRIES));
+    whole.extend(fields.get_key_value("max_gap_ms").map(|(name, gap)| (name.clone(), gap.clone())));
+    Some(SettingValue::Object(whole))
 }
 
 /// Reads `completion`.
-pub fn completion(value: &Value) -> Option<Term> {
-    if let Value::String(command) = value {
-        return Some(Term::Completion(Some(judge(command, TIMEOUT_MS, RETRIES))));
-    }
-    let Some(fields) = fields(value)? else { return Some(Term::Completion(None)) };
-    let command = fields.get("command")?.as_str()?;
-    let timeout_ms = fields.get("timeout_ms").and_then(typed).unwrap_or(TIMEOUT_MS);
-    Some(Term::Completion(Some(judge(command, timeout_ms, retries(fields)))))
-}
-
-fn judge(command: &str, timeout_ms: u64, retries: u32) -> Completion {
-    Completion { command: command.to_owned(), timeout_ms, retries, layer: Layer::BuiltIn }
+pub fn completion(value: &Value) -> Option<SettingValue> {
+    let command = json!({ "command": value });
+    let Some(fields) = fields(if value.is_string() { &command } else { value })? else {
+        return Some(SettingValue::Null);
+    };
+    let mut whole = Map::new();
+    whole.insert("command".to_owned(), fields.get("command")?.clone());
+    whole.insert("timeout_ms".to_owned(), or(fields, "timeout_ms", TIMEOUT_MS));
+    whole.insert("retries".to_owned(), or(fields, "retries", RETRIES));
+    Some(SettingValue::Object(whole))
 }
 
 /// Reads `explicit_stop`.
-pub fn explicit_stop(value: &Value) -> Option<Term> {
-    let layer = Layer::BuiltIn;
-    if let Value::String(tool) = value {
-        return Some(Term::ExplicitStop(Some(ExplicitStop { tools: vec![tool.clone()], marker: None, layer })));
-    }
-    let Some(fields) = fields(value)? else { return Some(Term::ExplicitStop(None)) };
-    let tools = fields.get("tools").and_then(typed).unwrap_or_default();
-    Some(Term::ExplicitStop(Some(ExplicitStop { tools, marker: fields.get("marker").and_then(typed), layer })))
+pub fn explicit_stop(value: &Value) -> Option<SettingValue> {
+    let tool = json!({ "tools": [value] });
+    let Some(fields) = fields(if value.is_string() { &tool } else { value })? else { return Some(SettingValue::Null) };
+    let mut whole = Map::new();
+    whole.insert("tools".to_owned(), fields.get("tools").cloned().unwrap_or_else(|| json!([])));
+    whole.extend(fields.get_key_value("marker").map(|(name, marker)| (name.clone(), marker.clone())));
+    Some(SettingValue::Object(whole))
 }
 
-/// Reads `discipline`.
-pub fn discipline(value: &Value) -> Option<Term> {
-    Some(Term::Discipline(match value {
-        Value::Bool(true) => Discipline::Standard,
-        Value::String(text) => Discipline::Own(text.clone()),
+/// Reads `discipline`: `null` is `false`.
+pub fn discipline(value: &Value) -> Option<SettingValue> {
+    SettingValue::plain(if value.is_null() { &Value::Bool(false) } else { value })
+}
+
+/// Returns the text that `discipline` asks for.
+pub fn discipline_of(value: &SettingValue) -> Discipline {
+    match value {
+        SettingValue::Flag(true) => Discipline::Standard,
+        SettingValue::Text(text) => Discipline::Own(text.clone()),
         _ => Discipline::Off,
-    }))
-}
-
-/// Writes `checkpoints` as configuration would.
-pub fn written_checkpoints(it: &Checkpoints) -> Value {
-    let mut value = json!({ "file": it.file, "required": it.required, "retries": it.retries });
-    if let Some(gap) = it.max_gap_ms {
-        value["max_gap_ms"] = json!(gap);
     }
-    value
 }
 
-/// Writes `completion` as configuration would.
-pub fn written_completion(it: &Completion) -> Value {
-    json!({ "command": it.command, "timeout_ms": it.timeout_ms, "retries": it.retries })
-}
-
-/// Writes `explicit_stop` as configuration would.
-pub fn written_stop(it: &ExplicitStop) -> Value {
-    let mut value = json!({ "tools": it.tools });
-    if let Some(marker) = &it.marker {
-        value["marker"] = json!(marker);
-    }
-    value
+/// Returns the engine's type for a value of this layer; `None` for `null`.
+pub fn of_layer<T: DeserializeOwned>(value: &SettingValue, layer: Layer) -> Option<T> {
+    let SettingValue::Object(fields) = value else { return None };
+    let mut fields = fields.clone();
+    fields.insert("layer".to_owned(), json!(layer));
+    T::deserialize(Value::Object(fields)).ok()
 }
 
 /// Returns the fields of an object: nothing for another value, `Some(None)` for `null`.
@@ -123,6 +113,6 @@ fn fields(value: &Value) -> Option<Option<&Map<String, Value>>> {
     if value.is_null() { Some(None) } else { value.as_object().map(Some) }
 }
 
-fn retries(fields: &Map<String, Value>) -> u32 {
-    fields.get("retries").and_then(typed).unwrap_or(RETRIES)
+fn or(fields: &Map<String, Value>, name: &str, default: u64) -> Value {
+    fields.get(name).cloned().unwrap_or_else(|| json!(default))
 }

@@ -2,84 +2,77 @@
 
 use serde_json::{Value, json};
 
-use crate::config::setting::{Increase, Term, typed};
-use crate::config::shape::{self, Named, Shape};
+use crate::config::limit_name::{Named, names, windows};
+use crate::config::setting_value::{Increase, SettingValue};
+use crate::config::shape::Shape;
 use crate::engine::policy::Scope;
 use crate::limits::{Form, Limit, Unit};
 
 /// What a key takes for each limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Each {
-    /// An action.
-    Action,
-    /// An amount in the limit's unit.
-    Increase,
-    /// The largest cap, or the smallest and the largest, or `null`.
-    Ceiling,
+#[derive(Clone, Copy, Debug)]
+pub struct Each {
+    /// What the schema calls an object with one for each limit.
+    pub name: &'static str,
+    /// Whether it can be said of a limit.
+    pub admits: fn(&Limit) -> bool,
+    /// Makes the typed value for one limit, where the JSON is right.
+    pub read: fn(Named, &Value) -> Option<SettingValue>,
+    /// Returns the words for what is accepted.
+    pub expects: fn(Named) -> String,
+    /// Returns the JSON schema.
+    pub schema: fn(Named) -> Value,
+    /// Returns what is built in for one limit; `None` where nothing is.
+    pub built_in: fn(&Limit) -> Option<SettingValue>,
 }
 
-/// Every kind of it.
-pub const EACH: [Each; 3] = [Each::Action, Each::Increase, Each::Ceiling];
+/// An action for each limit.
+pub const ACTIONS: Each = Each {
+    name: "actions",
+    admits: |_| true,
+    read: |_, value| SettingValue::action(value),
+    expects: |_| Shape::Action.expects(),
+    schema: |_| Shape::Action.schema(),
+    built_in: |_| None,
+};
+
+/// An amount in the unit of each limit.
+pub const INCREASES: Each = Each {
+    name: "increases",
+    admits: is_amount,
+    read: |named, value| Some(SettingValue::Increase(Increase::Amount(named.read(value)?))),
+    expects: |named| named.expects(),
+    schema: |named| named.schema(),
+    built_in: |_| None,
+};
+
+/// The largest cap of each limit, or the smallest and the largest, or `null`.
+pub const CEILINGS: Each = Each {
+    name: "ceilings",
+    admits: |limit| is_amount(limit) && limit.scopes.contains(&Scope::Run),
+    read: |named, value| Some(SettingValue::Range(range(named, value)?)),
+    expects: |named| format!("{}, `[smallest, largest]` of such, or `null`", named.expects()),
+    schema: |named| {
+        let pair = json!({ "type": "array", "items": named.schema(), "minItems": 2, "maxItems": 2 });
+        json!({ "anyOf": [named.schema(), pair, { "type": "null" }] })
+    },
+    built_in: |limit| limit.ceiling.map(|range| SettingValue::Range(Some(range))),
+};
 
 impl Each {
-    /// Returns what the schema calls an object with one for each limit.
-    pub fn name(self) -> &'static str {
-        match self {
-            Each::Action => "actions",
-            Each::Increase => "increases",
-            Each::Ceiling => "ceilings",
-        }
-    }
-
     /// Returns the names of the limits that it can be said of.
     pub fn names(self) -> impl Iterator<Item = Named> {
-        shape::names().chain(shape::windows()).filter(move |named| self.admits(named.limit))
+        names().chain(windows()).filter(move |named| (self.admits)(named.limit))
     }
 
     /// Finds one of these limits by any of its names.
     pub fn find(self, name: &str) -> Option<Named> {
         self.names().find(|named| named.name == name)
     }
+}
 
-    fn admits(self, limit: &Limit) -> bool {
-        let is_amount = limit.form == Form::Cap && limit.unit != Unit::Switch;
-        match self {
-            Each::Action => true,
-            Each::Increase => is_amount,
-            Each::Ceiling => is_amount && limit.scopes.contains(&Scope::Run),
-        }
-    }
-
-    /// Makes the typed value for one limit, where the JSON is right.
-    pub fn read(self, named: Named, value: &Value) -> Option<Term> {
-        let limit = named.limit;
-        match self {
-            Each::Action => Some(Term::Action { limit: Some(limit), action: typed(value)? }),
-            Each::Increase => Some(Term::Increase { limit: Some(limit), by: Increase::Amount(named.read(value)?) }),
-            Each::Ceiling => Some(Term::Ceiling { limit, range: range(named, value)? }),
-        }
-    }
-
-    /// Returns the words for what is accepted.
-    pub fn expects(self, named: Named) -> String {
-        match self {
-            Each::Action => Shape::Action.expects(),
-            Each::Increase => named.expects(),
-            Each::Ceiling => format!("{}, `[smallest, largest]` of such, or `null`", named.expects()),
-        }
-    }
-
-    /// Returns the JSON schema.
-    pub fn schema(self, named: Named) -> Value {
-        match self {
-            Each::Action => Shape::Action.schema(),
-            Each::Increase => named.schema(),
-            Each::Ceiling => {
-                let pair = json!({ "type": "array", "items": named.schema(), "minItems": 2, "maxItems": 2 });
-                json!({ "anyOf": [named.schema(), pair, { "type": "null" }] })
-            }
-        }
-    }
+/// Whether a limit's cap is an amount that can grow.
+fn is_amount(limit: &Limit) -> bool {
+    limit.form == Form::Cap && limit.unit != Unit::Switch
 }
 
 /// Reads a ceiling: nothing where it is wrong, `Some(None)` for no ceiling.

@@ -3,11 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::key::Block;
+use crate::config::key::Takes;
 use crate::config::keys;
+use crate::config::place::{Block, Place, Who};
 use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::resolve::{Candidate, Stack};
-use crate::config::setting::{self, Place, Term, Who};
+use crate::config::setting::{Setting, Subject};
+use crate::config::setting_value::{SettingValue, number};
 use crate::engine::policy::{Action, Layer};
 use crate::limits::{Form, Limit, ROSTER};
 
@@ -47,10 +49,11 @@ pub fn set(pinned: &Pinned, who: Who<'_>) -> Vec<Effective> {
     let mut keys: Vec<String> = Vec::new();
     let mut all: Vec<Effective> = Vec::new();
     for candidate in stack.candidates() {
-        let key = candidate.term.key();
-        match candidate.term {
-            Term::Cap { .. } => {}
-            Term::Windows { limit, .. } => all.push(of_windows(candidate, limit)),
+        let Setting { subject, value, .. } = candidate.setting;
+        let key = subject.path();
+        match (value, subject.limit) {
+            (SettingValue::Cap(_), _) if subject.key.is_empty() => {}
+            (SettingValue::Windows(_), Some(limit)) => all.push(of_windows(candidate, limit)),
             _ if keys.contains(&key) => {}
             _ => keys.push(key),
         }
@@ -67,10 +70,16 @@ pub fn unset(block: Option<Block>, set: &[Effective]) -> Vec<Effective> {
 
 /// Returns the ceilings that are built in and not moved.
 pub fn ceilings(set: &[Effective]) -> Vec<Effective> {
-    let bound = ROSTER.into_iter().filter(|limit| limit.ceiling.is_some());
-    let terms = bound.map(|limit| Term::Ceiling { limit, range: limit.ceiling });
-    let missing = terms.filter(|term| set.iter().all(|it| it.key != term.key()));
-    missing.map(|term| built_in(&term.key(), term.value())).collect()
+    let rows =
+        keys::at(None).filter_map(|key| if let Takes::PerLimit(each) = key.takes { Some((key, each)) } else { None });
+    let bound = rows.flat_map(|(key, each)| {
+        ROSTER.into_iter().filter_map(move |limit| {
+            let value = (each.built_in)(limit)?.written(Some(limit));
+            Some((Subject::of_limit(key.name, limit).path(), value))
+        })
+    });
+    let missing = bound.filter(|(key, _)| set.iter().all(|it| it.key != *key));
+    missing.map(|(key, value)| built_in(&key, value)).collect()
 }
 
 /// Returns the agent types and patterns that something is said of, `*` last.
@@ -105,8 +114,8 @@ fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
     }
     let effective = of_key(stack, limit.key)?;
     let Some(cap) = stack.cap(limit) else { return Some(effective) };
-    let (action, _) = stack.action(limit, cap.layer);
-    let (value, action) = (setting::number(limit, cap.value), Some(action));
+    let action = stack.action(limit, cap.layer);
+    let (value, action) = (number(limit, cap.value), Some(action));
     if cap.layer == effective.layer && value == effective.value {
         return Some(Effective { action, ..effective });
     }
@@ -117,10 +126,12 @@ fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
 }
 
 fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
-    let mut said = stack.candidates().iter().rev().filter(|candidate| candidate.term.key() == key).map(overridden);
-    let strongest = stack.candidates().iter().rev().find(|candidate| candidate.term.key() == key)?;
-    let action = match strongest.term {
-        Term::OfModels { limit, cap: Some(_), .. } => Some(stack.action(limit, strongest.doc.layer).0),
+    let mut said =
+        stack.candidates().iter().rev().filter(|candidate| candidate.setting.subject.path() == key).map(overridden);
+    let strongest = stack.candidates().iter().rev().find(|candidate| candidate.setting.subject.path() == key)?;
+    let Setting { subject, value, .. } = strongest.setting;
+    let action = match (&subject.models, subject.limit, value) {
+        (Some(_), Some(limit), SettingValue::Cap(Some(_))) => Some(stack.action(limit, strongest.doc.layer)),
         _ => None,
     };
     let Overridden { value, layer, path } = said.next()?;
@@ -130,5 +141,5 @@ fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
 }
 
 fn overridden(candidate: &Candidate<'_>) -> Overridden {
-    Overridden { value: candidate.term.value(), layer: candidate.doc.layer, path: candidate.doc.path.clone() }
+    Overridden { value: keys::written(candidate.setting), layer: candidate.doc.layer, path: candidate.doc.path.clone() }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::config::place::Place;
 use crate::config::problem::Problem;
 use crate::config::read::Reading;
-use crate::config::setting::{Doc, Place};
+use crate::config::setting::Doc;
 use crate::engine::policy::Layer;
 
 /// The keys at the top of a frontmatter that are read.

@@ -1,78 +1,44 @@
-//! What a row of [`crate::config::keys`] is: where a key may stand, who may set it, what it takes.
+//! What a row of [`crate::config::keys`] is: all that Fusebox knows of one key.
 
 use serde_json::Value;
 
 use crate::config::each::Each;
-use crate::config::setting::{Place, Term};
+use crate::config::place::Block;
+use crate::config::resolved::{LimitSettings, Resolved};
+use crate::config::setting::Setting;
+use crate::config::setting_value::SettingValue;
 use crate::config::shape::Shape;
-use crate::engine::policy::Scope;
-
-/// A kind of block of limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Block {
-    /// `session`.
-    Session,
-    /// `main`.
-    Main,
-    /// One of `agents`, and what frontmatter and spawns say.
-    Agents,
-    /// `user`.
-    User,
-    /// `project`.
-    Project,
-}
-
-/// Every kind of block.
-pub const BLOCKS: [Block; 5] = [Block::Session, Block::Main, Block::Agents, Block::User, Block::Project];
-
-impl Block {
-    /// Returns the key under which it stands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Block::Session => "session",
-            Block::Main => "main",
-            Block::Agents => "agents",
-            Block::User => "user",
-            Block::Project => "project",
-        }
-    }
-
-    /// Returns what its limits count over.
-    pub fn scope(self) -> Scope {
-        match self {
-            Block::Session => Scope::Session,
-            Block::Main | Block::Agents => Scope::Run,
-            Block::User => Scope::User,
-            Block::Project => Scope::Project,
-        }
-    }
-}
+use crate::engine::policy::Layer;
+use crate::limits::Limit;
 
 /// Who may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setter {
     /// Every layer.
     Anyone,
+    /// Every layer but a spawn.
+    Files,
+    /// The user's and the managed file, and a repository that is trusted: the value is a command.
+    Trusted,
     /// Only the user's and the managed file.
     Owner,
     /// Only the managed file.
     Managed,
 }
 
-/// How a typed value is made of JSON that has the right shape.
-pub type Make = fn(&Value) -> Option<Term>;
-
 /// What a key takes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Takes {
     /// One value.
-    One(Shape, Make),
+    One(Shape),
+    /// One value that names keys, or patterns of them.
+    Keys(Shape),
     /// One object with a value for each limit.
     PerLimit(Each),
     /// One value for all limits, or an object with a value for each.
-    OneOrPerLimit(Shape, Make, Each),
+    OneOrPerLimit(Shape, Each),
     /// A block of limits.
-    Block(Place),
+    Block(Block),
     /// A block of limits for each pattern of agent types.
     Blocks,
     /// Caps for each pattern of models.
@@ -81,8 +47,32 @@ pub enum Takes {
     Note(Shape),
 }
 
+/// Which settings of a key hold where several layers have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// The strongest.
+    Strongest,
+    /// For each limit the strongest. One that singles out the limit beats one for all limits of the same block.
+    PerLimit,
+    /// All of them.
+    All,
+}
+
+/// How a setting that holds takes effect.
+#[derive(Clone, Copy, Debug)]
+pub enum Apply {
+    /// It has no effect of its own: a note, or blocks of other keys.
+    Nothing,
+    /// It is a value at the top of the files or of a block; the layer is whose setting it is.
+    Value(for<'a> fn(&mut Resolved<'a>, &'a Setting, Layer)),
+    /// It says something of each limit that it is said of.
+    Limit(fn(&mut LimitSettings, &Limit, &SettingValue)),
+    /// It is the cap of a limit, or its windows.
+    Cap,
+}
+
 /// One key.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
@@ -92,10 +82,45 @@ pub struct Key {
     pub setter: Setter,
     /// What it takes.
     pub takes: Takes,
+    /// Makes the typed value of JSON that has the right form, where it is one value.
+    pub read: fn(&Value) -> Option<SettingValue>,
+    /// Which of several settings hold.
+    pub merge: Merge,
+    /// How they take effect.
+    pub apply: Apply,
+    /// Returns what stands and would be loosened by a setting; `None` where nothing is.
+    pub loosens: fn(&Setting, &Resolved<'_>) -> Option<String>,
+    /// Writes a value as configuration would; the limit is the one that it is said of.
+    pub write: fn(&SettingValue, Option<&Limit>) -> Value,
     /// What holds where nobody sets it, as JSON.
     pub default: fn() -> Value,
     /// What it means.
     pub doc: &'static str,
     /// One example value as JSON.
     pub example: &'static str,
+}
+
+impl Key {
+    /// What most keys are, for the rest of a row.
+    pub const PLAIN: Key = Key {
+        name: "",
+        blocks: &[],
+        setter: Setter::Anyone,
+        takes: Takes::Note(Shape::Text),
+        read: SettingValue::plain,
+        merge: Merge::Strongest,
+        apply: Apply::Nothing,
+        loosens: |_, _| None,
+        write: SettingValue::written,
+        default: || Value::Null,
+        doc: "",
+        example: "",
+    };
+}
+
+/// Overwrites a value in force where there is a new one.
+pub fn assign<T>(in_force: &mut T, new: Option<T>) {
+    if let Some(new) = new {
+        *in_force = new;
+    }
 }

@@ -1,20 +1,29 @@
 //! What the managed file alone decides: its `locked` keys.
 
-use crate::config::setting::{Doc, Place, Term, Who};
+use crate::config::key::Apply;
+use crate::config::keys;
+use crate::config::place::{Place, Who};
+use crate::config::resolved::Resolved;
+use crate::config::setting::Doc;
 use crate::engine::pattern;
 use crate::engine::policy::Layer;
 
 /// The patterns of locked keys.
 #[derive(Clone, Debug, Default)]
-pub struct Locks<'a>(Vec<&'a str>);
+pub struct Locks(Vec<String>);
 
-impl<'a> Locks<'a> {
+impl Locks {
     /// Collects what the managed documents lock.
-    pub fn of(docs: &[&'a Doc]) -> Locks<'a> {
-        let managed = docs.iter().filter(|doc| doc.layer == Layer::Managed);
-        let top = managed.flat_map(|doc| &doc.settings).filter(|setting| setting.place == Place::Top);
-        let locked = top.filter_map(|it| if let Term::Locked(keys) = &it.term { Some(keys) } else { None });
-        Locks(locked.flatten().map(String::as_str).collect())
+    pub fn of(docs: &[&Doc]) -> Locks {
+        let mut said = Resolved::default();
+        for doc in docs.iter().filter(|doc| doc.layer == Layer::Managed) {
+            for setting in doc.settings.iter().filter(|setting| setting.place == Place::Top) {
+                if let Apply::Value(apply) = keys::row(&setting.subject).apply {
+                    apply(&mut said, setting, doc.layer);
+                }
+            }
+        }
+        Locks(said.locked)
     }
 
     /// Whether nothing is locked, which spares asking for every key.

@@ -1,86 +1,108 @@
-//! Whether a value would loosen what stands: what a repository or a spawn may not do.
+//! Whether a value would loosen what stands: what a repository or a spawn may not do. Rows of keys name these functions.
 
 use serde_json::json;
 
-use crate::config::resolve::{Stack, ceiling};
-use crate::config::setting::Term;
-use crate::config::shape;
+use crate::config::duties::of_layer;
+use crate::config::limit_name::written;
+use crate::config::resolved::Resolved;
+use crate::config::setting::Setting;
+use crate::config::setting_value::SettingValue;
 use crate::engine::policy::{Mode, OnError};
-use crate::engine::rules::{Checkpoints, ExplicitStop, Models, PLANNING, Rules};
+use crate::engine::rules::{Checkpoints, ExplicitStop, Models, PLANNING};
 use crate::limits::Limit;
 
-/// Returns what stands and would be loosened.
-pub fn loosened(term: &Term, rules: &Rules) -> Option<String> {
-    match term {
-        Term::Cap { limit, cap } => {
-            let rule = rules.get(limit)?;
-            let looser = cap.is_none_or(|cap| cap > rule.cap);
-            looser.then(|| format!("`{limit}: {}` ({})", shape::written(limit, rule.cap), rule.layer))
-        }
-        Term::Action { limit, action } => {
-            let says = |it: &Limit| limit.map_or(it.action.is_none(), |limit| limit == it);
-            let caps = rules.rules.iter().map(|rule| (rule.limit, rule.action, rule.layer));
-            let mut all = caps.chain(rules.rates.iter().map(|rate| (rate.limit, rate.action, rate.layer)));
-            let (limit, stands, layer) = all.find(|(it, stands, _)| says(it) && stands > action)?;
-            Some(format!("`{}` on `{limit}` ({layer})", stands.as_str()))
-        }
-        Term::Increase { limit, by } => {
-            // Limits with an action of their own propose no increase unless they are named.
-            let says = |it: &Limit| limit.map_or(it.action.is_none(), |limit| limit == it);
-            let mut same = rules.rules.iter().filter(|rule| says(rule.limit));
-            let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
-            Some(format!("the increase of `{}`, {}", rule.limit, shape::written(rule.limit, rule.increase)))
-        }
-        Term::GraceTurns(turns) => {
-            (*turns > rules.grace_turns).then(|| format!("`grace_turns: {}`", rules.grace_turns))
-        }
-        Term::FinalizeTools(tools) => {
-            let more = tools.iter().find(|tool| !rules.finalizes(tool))?;
-            Some(format!("`finalize_tools`, which has no `{more}`"))
-        }
-        Term::OfModels { like, limit, cap } => {
+/// Returns the rule whose cap would grow or go.
+pub fn cap(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let (limit, cap) = (said.subject.limit?, said.value.as_cap()?);
+    let rule = match &said.subject.models {
+        None => stands.rules.get(limit)?,
+        Some(like) => {
             let of = Some(Models::Like(like.clone()));
-            let rule = rules.rules.iter().find(|rule| rule.limit == *limit && rule.of == of)?;
-            let looser = cap.is_none_or(|cap| cap > rule.cap);
-            looser.then(|| format!("`{}: {}` ({})", rule.name(), shape::written(limit, rule.cap), rule.layer))
+            stands.rules.rules.iter().find(|rule| rule.limit == limit && rule.of == of)?
         }
-        Term::Checkpoints(it) => {
-            let stands = rules.checkpoints.as_ref()?;
-            let same = it.clone().map(|it| Checkpoints { layer: stands.layer, ..it });
-            (same.as_ref() != Some(stands)).then(|| format!("`checkpoints` ({})", stands.layer))
-        }
-        Term::ExplicitStop(it) => {
-            let stands = rules.explicit_stop.as_ref()?;
-            let same = it.clone().map(|it| ExplicitStop { layer: stands.layer, ..it });
-            (same.as_ref() != Some(stands)).then(|| format!("`explicit_stop` ({})", stands.layer))
-        }
-        Term::CountCacheReads(false) if rules.count_cache_reads => Some("`count_cache_reads: true`".to_owned()),
-        _ => None,
-    }
+    };
+    let looser = cap.is_none_or(|cap| cap > rule.cap);
+    looser.then(|| format!("`{}: {}` ({})", rule.name(), written(limit, rule.cap), rule.layer))
 }
 
-/// Returns what stands at the top of the user's files and would be loosened.
-pub fn loosened_top(term: &Term, top: &Stack<'_>) -> Option<String> {
-    match term {
-        Term::Mode(Mode::Observe) => {
-            let stands = top.strongest(|it| if let Term::Mode(mode) = it { Some(*mode) } else { None });
-            let stands = stands.map_or(Mode::default(), |(mode, _)| mode);
-            (stands == Mode::Enforce).then(|| "`mode: \"enforce\"`".to_owned())
-        }
-        Term::OnError(OnError::Allow) => {
-            let stands = top.strongest(|it| if let Term::OnError(answer) = it { Some(*answer) } else { None });
-            stands.is_some_and(|(answer, _)| answer == OnError::Deny).then(|| "`on_error: \"deny\"`".to_owned())
-        }
-        Term::Planning(models) => {
-            let stands = top.strongest(|it| if let Term::Planning(models) = it { Some(models.clone()) } else { None });
-            let stands = stands.map_or_else(|| PLANNING.map(str::to_owned).to_vec(), |(models, _)| models);
-            (stands != *models).then(|| format!("`roles.planning: {}`", json!(stands)))
-        }
-        Term::Ceiling { limit, range } => {
-            let stands = ceiling(top.candidates(), limit)?;
-            let looser = range.is_none_or(|(_, high)| high > stands.range.1);
-            looser.then(|| format!("the largest `{limit}` of subagents, {}", shape::written(limit, stands.range.1)))
-        }
-        _ => None,
-    }
+/// Whether a setting speaks of a limit. What has an action of its own has to be named.
+fn says(said: &Setting, limit: &Limit) -> bool {
+    said.subject.limit.map_or(limit.action.is_none(), |it| it == limit)
+}
+
+/// Returns the stricter action that a limit has.
+pub fn action(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let SettingValue::Action(milder) = said.value else { return None };
+    let caps = stands.rules.rules.iter().map(|rule| (rule.limit, rule.action, rule.layer));
+    let mut all = caps.chain(stands.rules.rates.iter().map(|rate| (rate.limit, rate.action, rate.layer)));
+    let (limit, stands, layer) = all.find(|(limit, stands, _)| says(said, limit) && *stands > milder)?;
+    Some(format!("`{}` on `{limit}` ({layer})", stands.as_str()))
+}
+
+/// Returns the smaller increase that a limit has.
+pub fn increase(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let SettingValue::Increase(by) = said.value else { return None };
+    let mut same = stands.rules.rules.iter().filter(|rule| says(said, rule.limit));
+    let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
+    Some(format!("the increase of `{}`, {}", rule.limit, written(rule.limit, rule.increase)))
+}
+
+/// Returns the smaller number of turns of grace.
+pub fn grace_turns(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let turns = stands.rules.grace_turns;
+    (said.value.as_whole()? > u64::from(turns)).then(|| format!("`grace_turns: {turns}`"))
+}
+
+/// Returns a tool that may not run in grace.
+pub fn finalize_tools(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let more = said.value.as_list()?.iter().find(|tool| !stands.rules.finalizes(tool))?;
+    Some(format!("`finalize_tools`, which has no `{more}`"))
+}
+
+/// Returns whether cache reads count, where they would no longer.
+pub fn count_cache_reads(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let looser = said.value.as_flag() == Some(false) && stands.rules.count_cache_reads;
+    looser.then(|| "`count_cache_reads: true`".to_owned())
+}
+
+/// Returns the checkpoints that stand, where others are said.
+pub fn checkpoints(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let stands = stands.rules.checkpoints.as_ref()?;
+    let same = of_layer::<Checkpoints>(&said.value, stands.layer);
+    (same.as_ref() != Some(stands)).then(|| format!("`checkpoints` ({})", stands.layer))
+}
+
+/// Returns the explicit stop that stands, where another is said.
+pub fn explicit_stop(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let stands = stands.rules.explicit_stop.as_ref()?;
+    let same = of_layer::<ExplicitStop>(&said.value, stands.layer);
+    (same.as_ref() != Some(stands)).then(|| format!("`explicit_stop` ({})", stands.layer))
+}
+
+/// Returns the mode that blocks, where the other is said.
+pub fn mode(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let looser = said.value.as_word() == Some(Mode::Observe) && stands.mode == Mode::Enforce;
+    looser.then(|| "`mode: \"enforce\"`".to_owned())
+}
+
+/// Returns the stricter answer on failure.
+pub fn on_error(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let looser = said.value.as_word() == Some(OnError::Allow) && stands.on_error == OnError::Deny;
+    looser.then(|| "`on_error: \"deny\"`".to_owned())
+}
+
+/// Returns the models that plan, where others are said.
+pub fn planning(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let usual = || PLANNING.map(str::to_owned).to_vec();
+    let stands = stands.planning.clone().unwrap_or_else(usual);
+    let SettingValue::Object(roles) = &said.value else { return None };
+    (roles.get("planning") != Some(&json!(stands))).then(|| format!("`roles.planning: {}`", json!(stands)))
+}
+
+/// Returns the largest cap that would grow or go.
+pub fn ceiling(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
+    let (limit, SettingValue::Range(range)) = (said.subject.limit?, &said.value) else { return None };
+    let stands = stands.ceiling(limit)?;
+    let looser = range.is_none_or(|(_, high)| high > stands.range.1);
+    looser.then(|| format!("the largest `{limit}` of subagents, {}", written(limit, stands.range.1)))
 }

@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use crate::config::discipline;
 use crate::config::frontmatter::AGENTMD;
-use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
-use crate::config::keys::{FUTURE, KEYS};
+use crate::config::key::{Key, Setter, Takes};
+use crate::config::keys::{self, FUTURE};
 use crate::config::layers::{Folder, Part, SETTINGS_KEY, SOURCES, Source};
+use crate::config::limit_name;
+use crate::config::limit_name::Named;
+use crate::config::place::{BLOCKS, Block};
 use crate::config::policy::{DECLARED, DEFAULTS};
-use crate::config::shape::{self, Named};
 use crate::config::windows;
 use crate::engine::policy::{LAYERS, Layer, Scope};
 use crate::limits::{Limit, ROSTER, Unit};
@@ -62,7 +64,7 @@ fn limits() -> String {
     let mut table = String::from(
         "| key | unit | range | default | ceiling of subagents' runs | in | example |\n|---|---|---|---|---|---|---|\n",
     );
-    for named in shape::names() {
+    for named in limit_name::names() {
         let limit = named.limit;
         let key = if named.name == limit.key { code(limit.key) } else { format!("`{}` = `{}`", named.name, limit.key) };
         let (low, high) = named.range();
@@ -71,7 +73,7 @@ fn limits() -> String {
         let cells = [named.unit(), &range, &default(named), &ceiling(named), &scopes(limit), &code(example)];
         row(&mut table, &[&[key.as_str()][..], &cells].concat());
     }
-    for limit in shape::windows().map(|named| named.limit) {
+    for limit in limit_name::windows().map(|named| named.limit) {
         let each = if windows::are_of_tools(limit) { "a list; in each: " } else { "" };
         let takes = format!("{each}{}", windows::shape(limit).expects());
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
@@ -97,7 +99,7 @@ fn default(named: Named) -> String {
 fn ceiling(named: Named) -> String {
     match named.limit.ceiling {
         Some((low, high)) => {
-            format!("{} to {}", shape::written(named.limit, low), shape::written(named.limit, high))
+            format!("{} to {}", limit_name::written(named.limit, low), limit_name::written(named.limit, high))
         }
         None => "none".to_owned(),
     }
@@ -115,12 +117,12 @@ fn scopes(limit: &Limit) -> String {
 
 fn other_keys() -> String {
     let mut table = String::from("| key | in | takes | default | example |\n|---|---|---|---|---|\n");
-    for key in KEYS {
+    for key in keys::all() {
         let default = (key.default)();
         let default = if default.is_null() { "none".to_owned() } else { code(&default.to_string()) };
         row(&mut table, &[&code(key.name), &place(key), &takes(key), &default, &code(key.example)]);
     }
-    for key in KEYS {
+    for key in keys::all() {
         let _infallible = write!(table, "\n**`{}`**. {}\n", key.name, key.doc);
     }
     table.trim_end().to_owned()
@@ -129,7 +131,7 @@ fn other_keys() -> String {
 fn place(key: &Key) -> String {
     let blocks = |blocks: &[Block]| blocks.iter().map(|it| code(it.name())).collect::<Vec<_>>().join(", ");
     match (key.blocks, key.setter) {
-        ([], Setter::Anyone) => "the top of a file".to_owned(),
+        ([], Setter::Anyone | Setter::Files | Setter::Trusted) => "the top of a file".to_owned(),
         ([], Setter::Owner) => "the top of the user's or the managed file".to_owned(),
         ([], Setter::Managed) => "the top of the managed file".to_owned(),
         (all, _) if all.len() == BLOCKS.len() => "every block".to_owned(),
@@ -139,7 +141,7 @@ fn place(key: &Key) -> String {
 
 fn takes(key: &Key) -> String {
     match &key.takes {
-        Takes::One(shape, _) | Takes::Note(shape) => shape.expects(),
+        Takes::One(shape) | Takes::Keys(shape) | Takes::Note(shape) => shape.expects(),
         Takes::PerLimit(_) => "an object with a value for each limit".to_owned(),
         Takes::OneOrPerLimit(shape, ..) => format!("{}, or an object with a value for each limit", shape.expects()),
         Takes::Block(_) => "a block of limits".to_owned(),

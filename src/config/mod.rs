@@ -2,6 +2,7 @@
 //!
 //! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Doc`]s, [`settle`] drops what may not
 //! stand, [`resolve`] picks the strongest of what is left, and [`policy::Pinned`] holds it all for one client.
+//! What each key takes and does is its row in [`keys`].
 //! Only [`load`] touches the file system.
 
 pub mod discipline;
@@ -12,16 +13,20 @@ pub mod frontmatter;
 pub mod key;
 pub mod keys;
 pub mod layers;
+pub mod limit_name;
 pub mod load;
 pub mod locks;
 pub mod loosening;
 pub mod manual;
+pub mod place;
 pub mod policy;
 pub mod problem;
 pub mod read;
 pub mod resolve;
+pub mod resolved;
 pub mod schema;
 pub mod setting;
+pub mod setting_value;
 pub mod settle;
 pub mod shape;
 pub mod spawn;

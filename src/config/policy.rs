@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::keys::{LOCAL_TIME, RETENTION_DAYS};
+use crate::config::place::{Place, Who};
 use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
-use crate::config::setting::{Discipline, Doc, Place, Term, Who};
+use crate::config::resolved::Discipline;
+use crate::config::setting::Doc;
 use crate::config::settle::SpawnMay;
+use crate::config::shape::LOCAL_TIME;
 use crate::config::{discipline, read, settle, spawn};
 use crate::engine::book::Rulebook;
 use crate::engine::policy::{Layer, Mode, OnError};
@@ -60,14 +62,12 @@ impl Pinned {
 
     /// Returns whether Fusebox blocks.
     pub fn mode(&self) -> Mode {
-        let found = self.stack(Who::Top).strongest(|term| if let Term::Mode(it) = term { Some(*it) } else { None });
-        found.map(|(mode, _)| mode).unwrap_or_default()
+        self.stack(Who::Top).values().mode
     }
 
     /// Returns what to answer where Fusebox fails.
     pub fn on_error(&self) -> OnError {
-        let found = self.stack(Who::Top).strongest(|term| if let Term::OnError(it) = term { Some(*it) } else { None });
-        found.map(|(answer, _)| answer).unwrap_or_default()
+        self.stack(Who::Top).values().on_error
     }
 
     /// Returns the rules over the session.
@@ -105,26 +105,19 @@ impl Pinned {
 
     /// Returns the name of the time zone in which days begin; nothing for the machine's.
     pub fn time_zone(&self) -> Option<&str> {
-        self.configured_zone().or(Some(self.zone.as_str()).filter(|zone| !zone.is_empty()))
-    }
-
-    fn configured_zone(&self) -> Option<&str> {
-        let top = self.stack(Who::Top);
-        let (name, _) = top.strongest(|term| if let Term::TimeZone(name) = term { Some(name) } else { None })?;
-        Some(name.as_str()).filter(|name| *name != LOCAL_TIME)
+        let configured = self.stack(Who::Top).values().time_zone.filter(|name| *name != LOCAL_TIME);
+        configured.or(Some(self.zone.as_str()).filter(|zone| !zone.is_empty()))
     }
 
     /// Returns for how many days detail is kept; nothing for ever.
     pub fn retention_days(&self) -> Option<u64> {
-        let top = self.stack(Who::Top);
-        let said = top.strongest(|term| if let Term::RetentionDays(days) = term { Some(*days) } else { None });
-        said.map_or(Some(RETENTION_DAYS), |(days, _)| days)
+        self.stack(Who::Top).values().retention_days
     }
 
     /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
     pub fn discipline(&self, agent_type: &str) -> Option<String> {
         let stack = self.stack(self.who(agent_type));
-        let (form, _) = stack.strongest(|term| if let Term::Discipline(form) = term { Some(form) } else { None })?;
+        let form = &stack.values().discipline;
         if *form == Discipline::Off { None } else { discipline::text(form, &stack.rules()) }
     }
 
@@ -151,9 +144,7 @@ impl Pinned {
     }
 
     fn spawn_may(&self) -> SpawnMay {
-        let top = self.stack(Who::Top);
-        let found = top.strongest(|term| if let Term::SpawnMayLoosen(it) = term { Some(*it) } else { None });
-        if found.is_some_and(|(may, _)| may) { SpawnMay::Loosen } else { SpawnMay::Tighten }
+        if self.stack(Who::Top).values().spawn_may_loosen { SpawnMay::Loosen } else { SpawnMay::Tighten }
     }
 
     fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Doc>) -> Vec<&'a Doc> {

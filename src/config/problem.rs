@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::config::keys;
 use crate::config::setting::{Doc, Setting};
 use crate::engine::policy::Layer;
 
@@ -64,7 +65,7 @@ impl Problem {
 
     /// Makes the problem of one setting that was understood but may not stand.
     pub fn of_setting(doc: &Doc, setting: &Setting) -> Problem {
-        Problem::of_key(doc, &setting.key, &setting.term.value())
+        Problem::of_key(doc, &setting.key, &keys::written(setting))
     }
 
     /// Says what is wrong.
@@ -118,19 +119,8 @@ fn is_cut_short(word: &str, name: &str) -> bool {
 
 /// Counts the insertions, deletions and replacements that turn one word into the other; case and `-` do not count.
 fn edits(from: &str, to: &str) -> usize {
-    let plain = |word: &str| word.to_lowercase().replace('-', "_").chars().collect::<Vec<_>>();
-    let (from, to) = (plain(from), plain(to));
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replaced = corner + usize::from(a != b);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[to.len()]
+    let plain = |word: &str| word.to_lowercase().replace('-', "_");
+    strsim::levenshtein(&plain(from), &plain(to))
 }
 
 #[cfg(test)]

@@ -3,12 +3,15 @@
 use serde_json::{Map, Value};
 
 use crate::config::each::Each;
-use crate::config::key::{BLOCKS, Block, Key, Setter, Takes};
+use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys;
 use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
+use crate::config::limit_name;
+use crate::config::limit_name::Named;
+use crate::config::place::{BLOCKS, Block, Place, listed};
 use crate::config::problem::{Problem, nearest};
-use crate::config::setting::{Doc, Place, Setting, Term};
-use crate::config::shape::{self, Named};
+use crate::config::setting::{Doc, Setting, Subject};
+use crate::config::setting_value::SettingValue;
 use crate::config::windows;
 use crate::engine::policy::Layer;
 use crate::limits::{self, Form, Limit};
@@ -78,7 +81,7 @@ impl Reading {
     pub fn block(&mut self, place: &Place, path: &str, entries: &Map<String, Value>) {
         let here = At { place, path };
         for (name, value) in entries {
-            match (shape::named(name), keys::find(here.block(), name)) {
+            match (limit_name::named(name), keys::find(here.block(), name)) {
                 (Some(limit), _) => self.cap(&here, limit, value),
                 (None, Some(key)) => self.key(key, &here, value),
                 (None, None) => self.unknown(&here, name, value),
@@ -89,7 +92,7 @@ impl Reading {
     fn top(&mut self, entries: &Map<String, Value>) {
         let here = At { place: &Place::Top, path: "" };
         for (name, value) in entries {
-            match (keys::find(None, name), shape::windows().find(|named| named.name == name)) {
+            match (keys::find(None, name), limit_name::windows().find(|named| named.name == name)) {
                 (Some(key), _) => self.key(key, &here, value),
                 (None, Some(named)) => self.windows(&here, named.limit, value),
                 (None, None) => self.unknown(&here, name, value),
@@ -105,22 +108,27 @@ impl Reading {
             return;
         }
         let inside = At { place: here.place, path: &format!("{at}.") };
-        match (&key.takes, value) {
-            (Takes::PerLimit(each) | Takes::OneOrPerLimit(_, _, each), Value::Object(entries)) => {
-                self.per_limit(*each, &inside, entries);
+        match (key.takes, value) {
+            (Takes::PerLimit(each) | Takes::OneOrPerLimit(_, each), Value::Object(entries)) => {
+                self.per_limit(key.name, each, &inside, entries);
             }
-            (Takes::One(shape, make) | Takes::OneOrPerLimit(shape, make, _), value) => {
-                match make(value).filter(|_| shape.accepts(value)) {
-                    Some(term) => {
-                        self.idle_locks(&at, &term);
-                        self.keep(here.place, at, term);
-                    }
-                    None => self.wrong(&at, value, &shape.expects()),
+            (Takes::One(shape) | Takes::Keys(shape) | Takes::OneOrPerLimit(shape, _), value) => {
+                let Some(typed) = (key.read)(value).filter(|_| shape.accepts(value)) else {
+                    self.wrong(&at, value, &shape.expects());
+                    return;
+                };
+                if let (Takes::Keys(_), Some(locks)) = (key.takes, typed.as_list()) {
+                    self.idle_locks(&at, locks);
+                }
+                self.keep(here.place, at, Subject::of_key(key.name), typed);
+            }
+            (Takes::Models, Value::Object(models)) => self.models(key.name, &inside, models),
+            (Takes::Models, value) => self.wrong(&at, value, "an object with caps for each pattern of models"),
+            (Takes::Block(block), Value::Object(entries)) => {
+                if let Some(place) = block.place() {
+                    self.block(&place, &format!("{at}."), entries);
                 }
             }
-            (Takes::Models, Value::Object(models)) => self.models(&inside, models),
-            (Takes::Models, value) => self.wrong(&at, value, "an object with caps for each pattern of models"),
-            (Takes::Block(place), Value::Object(entries)) => self.block(place, &format!("{at}."), entries),
             (Takes::Blocks, Value::Object(blocks)) => self.blocks(&at, blocks),
             (Takes::PerLimit(_), value) => self.wrong(&at, value, "an object with a value for each limit"),
             (Takes::Block(_), value) => self.wrong(&at, value, "an object of limits"),
@@ -139,18 +147,17 @@ impl Reading {
     }
 
     /// Reports locks that hold nothing, by an alias or a slip: what they were meant to hold would stay open.
-    fn idle_locks(&mut self, at: &str, term: &Term) {
-        let Term::Locked(locks) = term else { return };
+    fn idle_locks(&mut self, at: &str, locks: &[String]) {
         for lock in locks {
             let name = lock.rsplit('.').next().unwrap_or(lock);
-            let mut names = keys::KEYS.iter().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
+            let mut names = keys::all().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
             if name.contains('*') || names.any(|known| known == name) {
                 continue;
             }
             let problem =
                 Problem::of_key(&self.doc, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
-            let limits = shape::named(name).map(|named| named.limit.key);
-            let names = keys::KEYS.iter().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
+            let limits = limit_name::named(name).map(|named| named.limit.key);
+            let names = keys::all().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
             self.problems.push(match limits.or_else(|| nearest(name, names)) {
                 Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
                 None => problem,
@@ -177,10 +184,10 @@ impl Reading {
                 None => self.wrong(&at, one, &expects()),
             }
         }
-        self.keep(here.place, at, Term::Windows { limit, windows: read });
+        self.keep(here.place, at, Subject::of_limit("", limit), SettingValue::Windows(read));
     }
 
-    fn models(&mut self, here: &At<'_>, models: &Map<String, Value>) {
+    fn models(&mut self, key: &'static str, here: &At<'_>, models: &Map<String, Value>) {
         let Some(scope) = here.block().map(Block::scope) else { return };
         for (like, caps) in models {
             let at = format!("{}{like}", here.path);
@@ -190,16 +197,18 @@ impl Reading {
             };
             for (name, value) in caps {
                 let at = format!("{at}.{name}");
-                match shape::named(name).filter(|named| named.is_of_models(scope)) {
+                match limit_name::named(name).filter(|named| named.is_of_models(scope)) {
                     Some(named) => match named.cap(value) {
                         Some(cap) => {
-                            let term = Term::OfModels { like: like.clone(), limit: named.limit, cap };
-                            self.keep(here.place, at, term);
+                            let models = Some(like.clone());
+                            let subject = Subject { models, ..Subject::of_limit(key, named.limit) };
+                            self.keep(here.place, at, subject, SettingValue::Cap(cap));
                         }
                         None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
                     },
                     None => {
-                        let names = shape::names().filter(|named| named.is_of_models(scope)).map(|named| named.name);
+                        let names =
+                            limit_name::names().filter(|named| named.is_of_models(scope)).map(|named| named.name);
                         self.nameless(&at, value, names);
                     }
                 }
@@ -217,16 +226,16 @@ impl Reading {
         }
     }
 
-    fn per_limit(&mut self, each: Each, here: &At<'_>, entries: &Map<String, Value>) {
+    fn per_limit(&mut self, key: &'static str, each: Each, here: &At<'_>, entries: &Map<String, Value>) {
         for (name, value) in entries {
             let at = format!("{}{name}", here.path);
             let Some(limit) = each.find(name) else {
                 self.nameless(&at, value, each.names().map(|named| named.name));
                 continue;
             };
-            match each.read(limit, value) {
-                Some(term) => self.keep(here.place, at, term),
-                None => self.wrong(&at, value, &each.expects(limit)),
+            match (each.read)(limit, value) {
+                Some(typed) => self.keep(here.place, at, Subject::of_limit(key, limit.limit), typed),
+                None => self.wrong(&at, value, &(each.expects)(limit)),
             }
         }
     }
@@ -240,21 +249,20 @@ impl Reading {
             return;
         }
         match named.cap(value) {
-            Some(cap) => self.keep(here.place, at, Term::Cap { limit: named.limit, cap }),
+            Some(cap) => self.keep(here.place, at, Subject::of_limit("", named.limit), SettingValue::Cap(cap)),
             None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
         }
     }
 
     /// Keeps a value unless the same block has said the same thing under another name.
-    fn keep(&mut self, place: &Place, key: String, term: Term) {
+    fn keep(&mut self, place: &Place, key: String, subject: Subject, value: SettingValue) {
+        let setting = Setting { place: place.clone(), subject, value, key };
         if self.doc.settings.len() >= MOST_SETTINGS {
-            let problem = Problem::of_key(&self.doc, &key, &term.value());
+            let problem = Problem::of_setting(&self.doc, &setting);
             self.report(problem.says(format!("is ignored: one file can have {MOST_SETTINGS} settings")));
             return;
         }
-        let said = term.key();
-        let setting = Setting { place: place.clone(), term, key };
-        match self.doc.settings.iter().find(|it| it.place == *place && it.term.key() == said) {
+        match self.doc.settings.iter().find(|it| it.place == *place && it.subject == setting.subject) {
             None => self.doc.settings.push(setting),
             Some(first) => {
                 let what = format!("is ignored: `{}` says the same and comes first", first.key);
@@ -281,8 +289,9 @@ impl Reading {
 
     fn unknown(&mut self, here: &At<'_>, name: &str, value: &Value) {
         let block = here.block();
-        let limits = shape::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
-        let windows = shape::windows().filter(|_| block.is_none());
+        let limits =
+            limit_name::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
+        let windows = limit_name::windows().filter(|_| block.is_none());
         let limits = limits.chain(windows).map(|named| named.name);
         let at = format!("{}{name}", here.path);
         self.nameless(&at, value, keys::at(block).map(|key| key.name).chain(limits));
@@ -301,8 +310,8 @@ impl Reading {
             self.report(problem.says("is known but not enforced by this version").warning());
             return;
         }
-        let home = keys::KEYS.iter().find(|key| key.name == name).map(|key| key.blocks.to_vec());
-        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(shape::named(name).map(|it| it.limit))?)));
+        let home = keys::all().find(|key| key.name == name).map(|key| key.blocks.to_vec());
+        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(limit_name::named(name).map(|it| it.limit))?)));
         let hint = match home.as_deref() {
             Some([]) => "it belongs at the top of the file".to_owned(),
             Some(blocks) => belongs(blocks),
@@ -327,18 +336,4 @@ fn blocks_of(limit: &Limit) -> Vec<Block> {
 /// Says where a key belongs.
 fn belongs(blocks: &[Block]) -> String {
     format!("it belongs in {}", listed(blocks))
-}
-
-/// Returns blocks as a sentence lists them.
-fn listed(blocks: &[Block]) -> String {
-    let name = |block: &Block| match block {
-        Block::Agents => "one of `agents`".to_owned(),
-        block => format!("`{}`", block.name()),
-    };
-    match blocks {
-        [first @ .., last] if !first.is_empty() => {
-            format!("{} or {}", first.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
-        }
-        all => all.iter().map(name).collect(),
-    }
 }

@@ -1,11 +1,15 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
-use crate::config::key::Block;
+use crate::config::key::{Apply, Merge};
+use crate::config::keys;
 use crate::config::layers;
 use crate::config::locks::{self, Locks};
-use crate::config::setting::{DEFAULT_ACTION, Doc, Increase, Place, Term, Who};
+use crate::config::place::{Block, Place, Who};
+use crate::config::resolved::{Ceiling, DEFAULT_ACTION, LimitSettings, Resolved};
+use crate::config::setting::{Doc, Setting, Subject};
+use crate::config::setting_value::{Increase, SettingValue};
 use crate::engine::policy::{Action, Layer};
-use crate::engine::rules::{Checkpoints, Completion, ExplicitStop, Models, Rate, Rule, Rules};
+use crate::engine::rules::{Models, Rate, Rule, Rules};
 use crate::limits::{Counts, Limit, ROSTER};
 
 /// One setting that applies to what is asked for.
@@ -13,10 +17,8 @@ use crate::limits::{Counts, Limit, ROSTER};
 pub struct Candidate<'a> {
     /// Where it was read.
     pub doc: &'a Doc,
-    /// What it is said of.
-    pub place: &'a Place,
-    /// What it says.
-    pub term: &'a Term,
+    /// The setting.
+    pub setting: &'a Setting,
 }
 
 /// Everything that applies to what is asked for, from the weakest to the strongest.
@@ -28,7 +30,9 @@ pub struct Stack<'a> {
     /// Whose rules are asked for.
     who: Who<'a>,
     /// What the managed file alone decides.
-    locks: Locks<'a>,
+    locks: Locks,
+    /// The values in force, but for the limits.
+    values: Resolved<'a>,
     /// Whether the repository may do what the user may.
     pub trust: Trust,
 }
@@ -50,15 +54,6 @@ impl From<bool> for Trust {
     }
 }
 
-/// The range that binds a limit, and whose rule that is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ceiling {
-    /// The smallest and the largest cap.
-    pub range: (u64, u64),
-    /// Who set it.
-    pub layer: Layer,
-}
-
 /// A cap in force, and what it replaced.
 #[derive(Clone, Copy, Debug)]
 pub struct Cap<'a> {
@@ -74,7 +69,16 @@ impl<'a> Stack<'a> {
     /// Collects what applies to `who` from documents that are ordered from the weakest to the strongest.
     pub fn of(docs: &[&'a Doc], who: Who<'a>, trust: Trust) -> Stack<'a> {
         let locks = Locks::of(docs);
-        Stack { candidates: applying(docs, who, &locks), top: applying(docs, Who::Top, &locks), who, locks, trust }
+        let (candidates, top) = (applying(docs, who, &locks), applying(docs, Who::Top, &locks));
+        let mut values = Resolved::default();
+        let own = if who == Who::Top { Vec::new() } else { merged(&candidates) };
+        for candidate in merged(&top).into_iter().chain(own) {
+            let Setting { subject, .. } = candidate.setting;
+            if let Apply::Value(apply) = keys::row(subject).apply {
+                apply(&mut values, candidate.setting, candidate.doc.layer);
+            }
+        }
+        Stack { candidates, top, who, locks, values, trust }
     }
 
     /// Returns all that applies, from the weakest to the strongest.
@@ -82,16 +86,17 @@ impl<'a> Stack<'a> {
         &self.candidates
     }
 
-    /// Returns the strongest value that `of` finds, with the setting that says it.
-    pub fn strongest<T>(&self, of: impl Fn(&'a Term) -> Option<T>) -> Option<(T, Candidate<'a>)> {
-        self.candidates.iter().rev().find_map(|candidate| Some((of(candidate.term)?, *candidate)))
+    /// Returns the values in force, but for the limits.
+    pub fn values(&self) -> &Resolved<'a> {
+        &self.values
     }
 
     /// Returns the cap of a limit, cut to its ceiling.
     pub fn cap(&self, limit: &Limit) -> Option<Cap<'a>> {
-        let (cap, said) = self.strongest(|term| match term {
-            Term::Cap { limit: it, cap } if *it == limit => Some(*cap),
-            _ => None,
+        let (cap, said) = self.candidates.iter().rev().find_map(|candidate| {
+            let Setting { subject, value, .. } = candidate.setting;
+            let is_said = subject.key.is_empty() && subject.limit == Some(limit);
+            Some((value.as_cap().filter(|_| is_said)?, *candidate))
         })?;
         let layer = said.doc.layer;
         let ceiling = self.ceiling(limit).filter(|_| layer != Layer::Managed);
@@ -107,18 +112,24 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Returns what a limit does when it trips. The built-in backstops only warn, but a cap that somebody set does not,
-    /// and a limit with an action of its own is moved only by what singles it out.
-    pub fn action(&self, limit: &Limit, cap_layer: Layer) -> (Action, Option<Candidate<'a>>) {
-        let mut strongest = self.candidates.iter().rev();
-        let found = strongest.find_map(|candidate| match candidate.term {
-            Term::Action { limit: it, action } if it.map_or(limit.action.is_none(), |it| it == limit) => {
-                let may = !is_backstop(candidate) || cap_layer == Layer::BuiltIn;
-                (may && self.may_move(limit, candidate)).then_some((*action, *candidate))
+    /// Returns what a limit does when it trips.
+    pub fn action(&self, limit: &Limit, cap_layer: Layer) -> Action {
+        self.said_of(limit, cap_layer).action.or(limit.action).unwrap_or(DEFAULT_ACTION)
+    }
+
+    /// Returns what the keys of the block say of a limit beside its cap. The built-in backstops only warn, but a cap that
+    /// somebody set does not.
+    fn said_of(&self, limit: &Limit, cap_layer: Layer) -> LimitSettings {
+        let mut said = LimitSettings::default();
+        for candidate in &self.candidates {
+            let Setting { subject, value, .. } = candidate.setting;
+            let Apply::Limit(apply) = keys::row(subject).apply else { continue };
+            let may = !is_backstop(candidate) || cap_layer == Layer::BuiltIn;
+            if may && subject.limit.is_none_or(|it| it == limit) && self.may_move(limit, candidate) {
+                apply(&mut said, limit, value);
             }
-            _ => None,
-        });
-        found.map_or((limit.action.unwrap_or(DEFAULT_ACTION), None), |(action, candidate)| (action, Some(candidate)))
+        }
+        said
     }
 
     /// Whether a setting may change what a limit does: of a locked one, only the managed file's and what is built in.
@@ -126,61 +137,42 @@ impl<'a> Stack<'a> {
         !self.locks.hold(self.who, limit.key) || !locks::bind(by.doc.layer)
     }
 
-    /// Returns what an increase of a limit adds.
-    pub fn increase(&self, limit: &Limit) -> Increase {
-        let found = self.candidates.iter().rev().find_map(|candidate| match candidate.term {
-            Term::Increase { limit: it, by } if it.is_none_or(|it| it == limit) => {
-                self.may_move(limit, candidate).then_some(*by)
-            }
-            _ => None,
-        });
-        found.unwrap_or(Increase::DEFAULT)
-    }
-
     /// Returns the range that binds a limit; only those of subagents' runs are bound.
     pub fn ceiling(&self, limit: &Limit) -> Option<Ceiling> {
-        (self.who.block() == Some(Block::Agents)).then(|| ceiling(&self.top, limit))?
+        (self.who.block() == Some(Block::Agents)).then(|| self.values.ceiling(limit))?
     }
 
-    /// Whether the managed file has locked what a value says.
-    pub fn locks(&self, term: &Term) -> bool {
-        self.locks.hold(self.who, &term.key())
+    /// Whether the managed file has locked what a setting sets.
+    pub fn locks(&self, subject: &Subject) -> bool {
+        self.locks.hold(self.who, &subject.path())
     }
 
     /// Makes the rules.
     pub fn rules(&self) -> Rules {
-        let default = Rules::default();
-        let grace_turns = self.strongest(|term| if let Term::GraceTurns(it) = term { Some(*it) } else { None });
-        let tools = self.strongest(|term| if let Term::FinalizeTools(it) = term { Some(it) } else { None });
-        let warn_at = self.strongest(|term| if let Term::WarnAt(it) = term { Some(it) } else { None });
-        let remaining = self.strongest(|term| if let Term::RemainingEachTurn(it) = term { Some(*it) } else { None });
-        let cache = self.strongest(|term| if let Term::CountCacheReads(it) = term { Some(*it) } else { None });
-        Rules {
-            rules: ROSTER.into_iter().filter_map(|limit| self.rule(limit)).chain(self.of_models()).collect(),
-            rates: self.rates(),
-            checkpoints: self.checkpoints(),
-            completion: self.completion(),
-            explicit_stop: self.explicit_stop(),
-            grace_turns: grace_turns.map_or(default.grace_turns, |(it, _)| it),
-            finalize_tools: tools.map(|(it, _)| it.clone()),
-            warn_at: warn_at.map_or(default.warn_at, |(it, _)| it.clone()),
-            remaining_each_turn: remaining.map_or(default.remaining_each_turn, |(it, _)| it),
-            count_cache_reads: cache.map_or(default.count_cache_reads, |(it, _)| it),
-        }
+        self.resolved().rules
+    }
+
+    /// Returns the values in force with the limits.
+    pub fn resolved(&self) -> Resolved<'a> {
+        let mut resolved = self.values.clone();
+        resolved.rules.rules =
+            ROSTER.into_iter().filter_map(|limit| self.rule(limit)).chain(self.of_models()).collect();
+        resolved.rules.rates = self.rates();
+        resolved
     }
 
     fn rule(&self, limit: &'static Limit) -> Option<Rule> {
         let cap = self.cap(limit)?;
         let of = match limit.counts {
             Counts::All => None,
-            Counts::Role(role) => Some(Models::Role(role, self.planning())),
+            Counts::Role(role) => Some(Models::Role(role, self.values.planning.clone())),
         };
         Some(self.ruled(limit, (cap.value, cap.layer), of))
     }
 
     fn ruled(&self, limit: &'static Limit, (cap, layer): (u64, Layer), of: Option<Models>) -> Rule {
-        let (action, _) = self.action(limit, layer);
-        let increase = self.increase(limit).of(cap);
+        let action = self.action(limit, layer);
+        let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
         Rule { limit, cap, action, layer, increase, of, locked: self.locks.hold(self.who, limit.key) }
     }
 
@@ -189,23 +181,21 @@ impl<'a> Stack<'a> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut said: Vec<(&str, &Limit)> = Vec::new();
         for candidate in self.candidates.iter().rev() {
-            let Term::OfModels { like, limit, cap } = candidate.term else { continue };
+            let Setting { subject: Subject { models: Some(like), limit: Some(limit), .. }, value, .. } =
+                candidate.setting
+            else {
+                continue;
+            };
             if said.contains(&(like.as_str(), *limit)) {
                 continue;
             }
             said.push((like, limit));
-            if let Some(cap) = cap {
-                rules.push(self.ruled(limit, (*cap, candidate.doc.layer), Some(Models::Like(like.clone()))));
+            if let Some(cap) = value.as_cap().flatten() {
+                rules.push(self.ruled(limit, (cap, candidate.doc.layer), Some(Models::Like(like.clone()))));
             }
         }
         rules.reverse();
         rules
-    }
-
-    /// Returns the models that plan, where somebody says.
-    fn planning(&self) -> Option<Vec<String>> {
-        let mut strongest = self.top.iter().rev();
-        strongest.find_map(|it| if let Term::Planning(models) = it.term { Some(models.clone()) } else { None })
     }
 
     /// Returns the rates over this scope by all layers. Two on the same window would count it twice: the tighter stays.
@@ -213,9 +203,10 @@ impl<'a> Stack<'a> {
         let mut rates: Vec<Rate> = Vec::new();
         let scope = self.who.block().map(Block::scope);
         for candidate in &self.top {
-            let Term::Windows { limit, windows } = candidate.term else { continue };
+            let Setting { subject, value: SettingValue::Windows(windows), .. } = candidate.setting else { continue };
+            let Some(limit) = subject.limit else { continue };
             let layer = candidate.doc.layer;
-            let (action, _) = self.action(limit, layer);
+            let action = self.action(limit, layer);
             for window in windows.iter().filter(|window| Some(window.over) == scope) {
                 let (max, per_ms) = (window.max, window.per_ms);
                 let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action };
@@ -229,46 +220,37 @@ impl<'a> Stack<'a> {
         rates
     }
 
-    fn checkpoints(&self) -> Option<Checkpoints> {
-        let (said, by) = self.strongest(|term| if let Term::Checkpoints(it) = term { Some(it) } else { None })?;
-        said.clone().map(|it| Checkpoints { layer: by.doc.layer, ..it })
-    }
-
-    fn completion(&self) -> Option<Completion> {
-        let (said, by) = self.strongest(|term| if let Term::Completion(it) = term { Some(it) } else { None })?;
-        said.clone().map(|it| Completion { layer: by.doc.layer, ..it })
-    }
-
-    fn explicit_stop(&self) -> Option<ExplicitStop> {
-        let (said, by) = self.strongest(|term| if let Term::ExplicitStop(it) = term { Some(it) } else { None })?;
-        said.clone().map(|it| ExplicitStop { layer: by.doc.layer, ..it })
-    }
-
     fn may_unbind(&self, layer: Layer) -> bool {
         layers::is_owner(layer) || self.trust == Trust::Trusted
     }
 }
 
-/// Returns the range that binds a limit, by settings at the top of documents, else by the limit itself.
-pub fn ceiling(top: &[Candidate<'_>], limit: &Limit) -> Option<Ceiling> {
-    let said = top.iter().rev().find_map(|candidate| match candidate.term {
-        Term::Ceiling { limit: it, range } if *it == limit => Some((*range, candidate.doc.layer)),
-        _ => None,
-    });
-    let (range, layer) = said.unwrap_or((limit.ceiling, Layer::BuiltIn));
-    Some(Ceiling { range: range?, layer })
+/// Returns the settings that hold as values, the weakest first: all of a key's, or the strongest of each subject.
+fn merged<'a>(candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+    let mut merged: Vec<Candidate<'a>> = Vec::new();
+    for candidate in candidates.iter().rev() {
+        let subject = &candidate.setting.subject;
+        let key = keys::row(subject);
+        let has_stronger = || merged.iter().any(|stronger| stronger.setting.subject == *subject);
+        if matches!(key.apply, Apply::Value(_)) && (key.merge == Merge::All || !has_stronger()) {
+            merged.push(*candidate);
+        }
+    }
+    merged.reverse();
+    merged
 }
 
 /// Returns the settings that apply, the weakest first: by document, then by fit, then what singles out a limit. Locked
 /// keys count only where they may be said.
-fn applying<'a>(docs: &[&'a Doc], who: Who<'_>, locks: &Locks<'_>) -> Vec<Candidate<'a>> {
+fn applying<'a>(docs: &[&'a Doc], who: Who<'_>, locks: &Locks) -> Vec<Candidate<'a>> {
     let mut candidates = Vec::new();
     for (place_in_order, doc) in docs.iter().enumerate() {
         for setting in &doc.settings {
             let Some(fit) = setting.place.fit(who) else { continue };
-            if locks.is_empty() || !locks::bind(doc.layer) || !locks.hold(who, &setting.term.key()) {
-                let rank = (place_in_order, fit, setting.term.is_single());
-                candidates.push((rank, Candidate { doc, place: &setting.place, term: &setting.term }));
+            if locks.is_empty() || !locks::bind(doc.layer) || !locks.hold(who, &setting.subject.path()) {
+                let is_of_all_limits =
+                    setting.subject.limit.is_none() && keys::row(&setting.subject).merge == Merge::PerLimit;
+                candidates.push(((place_in_order, fit, !is_of_all_limits), Candidate { doc, setting }));
             }
         }
     }
@@ -278,5 +260,6 @@ fn applying<'a>(docs: &[&'a Doc], who: Who<'_>, locks: &Locks<'_>) -> Vec<Candid
 
 /// Whether it is the built-in block for every agent type, which is there so that nothing runs unseen.
 fn is_backstop(candidate: &Candidate<'_>) -> bool {
-    candidate.doc.layer == Layer::BuiltIn && matches!(candidate.place, Place::Agents(pattern) if pattern == "*")
+    candidate.doc.layer == Layer::BuiltIn
+        && matches!(&candidate.setting.place, Place::Agents(pattern) if pattern == "*")
 }

@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::each::{EACH, Each};
-use crate::config::key::{BLOCKS, Block, Key, Takes};
+use crate::config::each::Each;
+use crate::config::key::{Key, Takes};
 use crate::config::keys::{self, FUTURE};
-use crate::config::shape::{self, Named};
+use crate::config::limit_name;
+use crate::config::limit_name::Named;
+use crate::config::place::{BLOCKS, Block};
 use crate::config::windows;
 
 /// Returns the schema.
@@ -27,18 +29,24 @@ pub fn text() -> String {
 }
 
 fn definitions() -> Map<String, Value> {
-    let each = EACH.into_iter().map(|each| (each.name().to_owned(), per_limit(each)));
+    let (top, blocks): (Vec<&Key>, Vec<&Key>) = keys::all().partition(|key| key.blocks.is_empty());
+    let each = blocks.into_iter().chain(top).filter_map(|key| match key.takes {
+        Takes::PerLimit(each) | Takes::OneOrPerLimit(_, each) => Some((each.name.to_owned(), per_limit(each))),
+        _ => None,
+    });
     BLOCKS.into_iter().map(|it| (it.name().to_owned(), block(it))).chain(each).collect()
 }
 
 fn top() -> Map<String, Value> {
     let mut all = properties(None);
-    all.extend(shape::windows().map(|it| (it.name.to_owned(), described(windows::schema(it.limit), it.limit.doc))));
+    all.extend(
+        limit_name::windows().map(|it| (it.name.to_owned(), described(windows::schema(it.limit), it.limit.doc))),
+    );
     all
 }
 
 fn block(block: Block) -> Value {
-    let limits = shape::names().filter(|named| named.limit.scopes.contains(&block.scope()));
+    let limits = limit_name::names().filter(|named| named.limit.scopes.contains(&block.scope()));
     let mut all: Map<String, Value> = limits.map(|named| (named.name.to_owned(), cap(named))).collect();
     all.extend(properties(Some(block)));
     json!({ "type": "object", "additionalProperties": false, "properties": all })
@@ -54,24 +62,24 @@ fn properties(block: Option<Block>) -> Map<String, Value> {
 
 fn takes(key: &Key, block: Option<Block>) -> Value {
     match &key.takes {
-        Takes::One(shape, _) | Takes::Note(shape) => shape.schema(),
-        Takes::PerLimit(each) => reference(each.name()),
-        Takes::OneOrPerLimit(shape, _, each) => json!({ "anyOf": [shape.schema(), reference(each.name())] }),
-        Takes::Block(place) => place.who().block().map_or(Value::Null, |block| reference(block.name())),
+        Takes::One(shape) | Takes::Keys(shape) | Takes::Note(shape) => shape.schema(),
+        Takes::PerLimit(each) => reference(each.name),
+        Takes::OneOrPerLimit(shape, each) => json!({ "anyOf": [shape.schema(), reference(each.name)] }),
+        Takes::Block(block) => reference(block.name()),
         Takes::Blocks => json!({ "type": "object", "additionalProperties": reference(Block::Agents.name()) }),
         Takes::Models => block.map_or(Value::Null, of_models),
     }
 }
 
 fn of_models(block: Block) -> Value {
-    let limits = shape::names().filter(|named| named.is_of_models(block.scope()));
+    let limits = limit_name::names().filter(|named| named.is_of_models(block.scope()));
     let caps: Map<String, Value> = limits.map(|named| (named.name.to_owned(), cap(named))).collect();
     let one = json!({ "type": "object", "additionalProperties": false, "properties": caps });
     json!({ "type": "object", "additionalProperties": one })
 }
 
 fn per_limit(each: Each) -> Value {
-    let limits: Map<String, Value> = each.names().map(|named| (named.name.to_owned(), each.schema(named))).collect();
+    let limits: Map<String, Value> = each.names().map(|named| (named.name.to_owned(), (each.schema)(named))).collect();
     json!({ "type": "object", "additionalProperties": false, "properties": limits })
 }
 

@@ -1,12 +1,16 @@
 //! Decides which settings may stand: inside the ceilings, and no loosening by who may only tighten.
 
+use crate::config::key::Setter;
+use crate::config::keys;
 use crate::config::layers;
+use crate::config::limit_name;
 use crate::config::locks::{self, Locks};
-use crate::config::loosening::{loosened, loosened_top};
+use crate::config::place::{Place, Who};
 use crate::config::problem::Problem;
-use crate::config::resolve::{Stack, Trust, ceiling};
-use crate::config::setting::{Doc, Place, Setting, Term, Who};
-use crate::config::shape;
+use crate::config::resolve::{Stack, Trust};
+use crate::config::resolved::Resolved;
+use crate::config::setting::{Doc, Setting};
+use crate::config::setting_value::SettingValue;
 use crate::engine::policy::Layer;
 use crate::limits::Form;
 
@@ -33,23 +37,27 @@ pub fn documents(docs: &mut [Doc], trust: Trust) -> Vec<Problem> {
 /// Drops what of a spawn's block may not stand against the rules without it; values outside a ceiling are cut to it.
 pub fn spawn(doc: &mut Doc, stack: &Stack<'_>, may: SpawnMay) -> Vec<Problem> {
     for setting in &mut doc.settings {
-        if let Term::Cap { limit, cap: Some(cap) } = &mut setting.term
-            && let Some(ceiling) = stack.ceiling(limit)
+        if let SettingValue::Cap(Some(cap)) = &mut setting.value
+            && setting.subject.key.is_empty()
+            && let Some(ceiling) = setting.subject.limit.and_then(|limit| stack.ceiling(limit))
         {
             *cap = (*cap).clamp(ceiling.range.0, ceiling.range.1);
         }
     }
-    let rules = stack.rules();
-    retain(doc, |term, _| match term {
-        Term::Completion(_) | Term::ExplicitStop(_) | Term::Discipline(_) => {
-            Some(("is ignored: a spawn cannot set it".to_owned(), None))
+    let stands = stack.resolved();
+    retain(doc, |setting| {
+        let key = keys::row(&setting.subject);
+        if key.setter != Setter::Anyone {
+            return Some(("is ignored: a spawn cannot set it".to_owned(), None));
         }
-        term if stack.locks(term) => Some((LOCKED.to_owned(), None)),
-        _ if may == SpawnMay::Loosen => None,
-        term => {
-            let stands = loosened(term, &rules)?;
-            Some((format!("is ignored: a spawn may only tighten {stands}"), None))
+        if stack.locks(&setting.subject) {
+            return Some((LOCKED.to_owned(), None));
         }
+        if may == SpawnMay::Loosen {
+            return None;
+        }
+        let stands = (key.loosens)(setting, &stands)?;
+        Some((format!("is ignored: a spawn may only tighten {stands}"), None))
     })
 }
 
@@ -63,8 +71,8 @@ fn locked(docs: &mut [Doc]) -> Vec<Problem> {
     let locks = Locks::of(&managed);
     let mut problems = Vec::new();
     for doc in docs.iter_mut().filter(|doc| locks::bind(doc.layer)) {
-        problems
-            .extend(retain(doc, |term, place| locks.hold(place.who(), &term.key()).then(|| (LOCKED.to_owned(), None))));
+        let is_locked = |setting: &Setting| locks.hold(setting.place.who(), &setting.subject.path());
+        problems.extend(retain(doc, |setting| is_locked(setting).then(|| (LOCKED.to_owned(), None))));
     }
     problems
 }
@@ -73,10 +81,11 @@ fn locked(docs: &mut [Doc]) -> Vec<Problem> {
 fn owners_commands(docs: &mut [Doc]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for doc in docs.iter_mut().filter(|doc| !layers::is_owner(doc.layer)) {
-        problems.extend(retain(doc, |term, _| {
+        problems.extend(retain(doc, |setting| {
             let why = "is ignored: it is a command, which only the user's or the managed file can set";
             let hint = "`fusebox trust` lets this repository set it too";
-            matches!(term, Term::Completion(_)).then(|| (why.to_owned(), Some(hint.to_owned())))
+            let is_command = keys::row(&setting.subject).setter == Setter::Trusted;
+            is_command.then(|| (why.to_owned(), Some(hint.to_owned())))
         }));
     }
     problems
@@ -86,32 +95,32 @@ fn owners_commands(docs: &mut [Doc]) -> Vec<Problem> {
 fn tightening_only(docs: &mut [Doc]) -> Vec<Problem> {
     let owned: Vec<Doc> = docs.iter().filter(|doc| layers::is_owner(doc.layer)).cloned().collect();
     let owned: Vec<&Doc> = owned.iter().collect();
-    let top = Stack::of(&owned, Who::Top, Trust::Untrusted);
-    let rules = |who| Stack::of(&owned, who, Trust::Untrusted).rules();
-    let (session, main, user, project) = (rules(Who::Session), rules(Who::Main), rules(Who::User), rules(Who::Project));
-    let agent = rules(Who::Agent("*"));
+    let standing = |who| Stack::of(&owned, who, Trust::Untrusted).resolved();
+    let [top, session, main, user, project, agent] =
+        [Who::Top, Who::Session, Who::Main, Who::User, Who::Project, Who::Agent("*")].map(standing);
     let hint = "`fusebox trust` lets this repository loosen what is the user's";
     let mut problems = Vec::new();
     for doc in docs.iter_mut().filter(|doc| !layers::is_owner(doc.layer)) {
-        problems.extend(retain(doc, |term, place| {
-            let stands = match place {
-                Place::Top => loosened_top(term, &top),
-                Place::Session => loosened(term, &session),
-                Place::Main => loosened(term, &main),
-                Place::User => loosened(term, &user),
-                Place::Project => loosened(term, &project),
+        problems.extend(retain(doc, |setting| {
+            let stands: &Resolved<'_> = match &setting.place {
+                Place::Top => &top,
+                Place::Session => &session,
+                Place::Main => &main,
+                Place::User => &user,
+                Place::Project => &project,
                 // The limits of agent types are its own business, but not the user's rates.
-                Place::Agents(_) if is_of_rates(term) => loosened(term, &agent),
-                Place::Agents(_) | Place::Declared => None,
-            }?;
+                Place::Agents(_) if is_of_rates(setting) => &agent,
+                Place::Agents(_) | Place::Declared => return None,
+            };
+            let stands = (keys::row(&setting.subject).loosens)(setting, stands)?;
             Some((format!("is ignored: it would loosen {stands}"), Some(hint.to_owned())))
         }));
     }
     problems
 }
 
-fn is_of_rates(term: &Term) -> bool {
-    matches!(term, Term::Action { limit: Some(limit), .. } if limit.form == Form::Windows)
+fn is_of_rates(setting: &Setting) -> bool {
+    setting.subject.limit.is_some_and(|limit| limit.form == Form::Windows)
 }
 
 /// Drops caps of subagents' runs that are outside the ceilings. The managed file's are not bound.
@@ -121,14 +130,15 @@ fn inside_ceilings(docs: &mut [Doc]) -> Vec<Problem> {
     let top = Stack::of(&all, Who::Top, Trust::Untrusted);
     let mut problems = Vec::new();
     for doc in docs.iter_mut().filter(|doc| !matches!(doc.layer, Layer::BuiltIn | Layer::Managed)) {
-        problems.extend(retain(doc, |term, place| {
-            let (Term::Cap { limit, cap: Some(cap) }, Place::Agents(_)) = (term, place) else { return None };
-            let bound = ceiling(top.candidates(), limit)?;
+        problems.extend(retain(doc, |Setting { place, subject, value, .. }| {
+            let (Place::Agents(_), true) = (place, subject.key.is_empty()) else { return None };
+            let (limit, cap) = (subject.limit?, value.as_cap().flatten()?);
+            let bound = top.values().ceiling(limit)?;
             let (low, high) = bound.range;
-            if (low..=high).contains(cap) {
+            if (low..=high).contains(&cap) {
                 return None;
             }
-            let range = format!("{} to {}", shape::written(limit, low), shape::written(limit, high));
+            let range = format!("{} to {}", limit_name::written(limit, low), limit_name::written(limit, high));
             let what =
                 format!("is ignored: it is outside the ceiling of subagents' runs, {range} by {}", bound.layer.owner());
             Some((what, Some(format!("`ceilings.{limit}` in the user's fusebox.json moves it"))))
@@ -138,11 +148,11 @@ fn inside_ceilings(docs: &mut [Doc]) -> Vec<Problem> {
 }
 
 /// Keeps the settings that `objection` has nothing against.
-fn retain(doc: &mut Doc, objection: impl Fn(&Term, &Place) -> Option<(String, Option<String>)>) -> Vec<Problem> {
+fn retain(doc: &mut Doc, objection: impl Fn(&Setting) -> Option<(String, Option<String>)>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let settings = std::mem::take(&mut doc.settings);
     for setting in settings {
-        match objection(&setting.term, &setting.place) {
+        match objection(&setting) {
             None => doc.settings.push(setting),
             Some(why) => problems.push(problem(doc, &setting, why)),
         }

@@ -1,6 +1,6 @@
 //! How long detail is kept, and what is noted of prunings: facts of the state.
 
-use crate::config::keys::RETENTION_DAYS;
+use crate::config::resolved::RETENTION_DAYS;
 use crate::error::Result;
 use crate::store::Store;
 

@@ -1,4 +1,4 @@
-//! Reports as CSV: a heading, then one line for each session or group.
+//! Reports as CSV: a heading, then one line for each session or group. By hand, not by `csv`: quoting is one line.
 
 use crate::report::group::{Group, Grouped};
 use crate::report::model::{Report, SessionReport};

@@ -1,4 +1,6 @@
-//! Files read and written whole: through links, keeping their permissions, never half.
+//! Files read and written whole: through links, keeping their permissions, never half. By hand, not by `tempfile`.
+//!
+//! What `tempfile` would do is a name and a rename. Following links and keeping permissions would stay here.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,6 @@
-//! Programs run to their end, but for no longer than patience lasts.
+//! Programs run to their end, but for no longer than patience lasts. By hand, not by `wait-timeout`.
+//!
+//! `wait-timeout` waits, but does not read: the thread that writes the input and reads the output would stay here.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
+use crate::config::place::Place;
 use crate::config::policy::Pinned;
-use crate::config::setting::Place;
 use crate::engine::policy::{Action, Mode};
 use crate::engine::rules::{Models, Rule, Rules};
 use crate::replay::past::{self, Past};

@@ -1,4 +1,4 @@
-//! Words broken into lines that fit.
+//! Words broken into lines that fit. By hand, not by `textwrap`: one loop is smaller than a dependency.
 
 /// Breaks words into lines no wider than `width`, all but the first indented, to stand behind something `indent` wide.
 pub fn wrap(words: &str, width: usize, indent: usize) -> String {

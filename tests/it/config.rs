@@ -11,11 +11,11 @@ mod rights;
 
 use fusebox::config::frontmatter;
 use fusebox::config::layers::{Folder, SOURCES, Source};
+use fusebox::config::limit_name;
 use fusebox::config::policy::Pinned;
 use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::config::shape;
 use fusebox::engine::rules::{Models, PLANNING, Rate, Rule, Rules};
 use fusebox::limits::{self, Role};
 
@@ -133,7 +133,7 @@ fn one(rules: &Rules, name: &str) -> String {
 }
 
 fn written(rule: &Rule) -> String {
-    let cap = shape::written(rule.limit, rule.cap);
+    let cap = limit_name::written(rule.limit, rule.cap);
     let locked = if rule.locked { " locked" } else { "" };
     format!("{cap} {} {}{locked}", rule.action.as_str(), rule.layer)
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use fusebox::config::key::{BLOCKS, Block};
-use fusebox::config::keys::{FUTURE, KEYS};
+use fusebox::config::keys::{self, FUTURE};
 use fusebox::config::layers::{Folder, Part, Source};
+use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
@@ -44,7 +44,7 @@ fn samples_are_judged_alike_by_schema_and_reader() {
 fn defaults_and_examples_are_valid() {
     let declared = format!(r#"{{"agents": {{"*": {DECLARED}}}}}"#);
     let mut texts = vec![DEFAULTS.to_owned(), declared, manual::EXAMPLE.to_owned()];
-    for key in KEYS {
+    for key in keys::all() {
         match key.blocks {
             [] => texts.push(format!(r#"{{"{}": {}}}"#, key.name, key.example)),
             blocks => texts.push(inside(blocks[blocks.len() / 2], key.name, key.example)),
@@ -74,12 +74,12 @@ fn inside(block: Block, key: &str, example: &str) -> String {
 #[test]
 fn every_key_has_one_meaning() {
     let limits = limits::ROSTER.iter().flat_map(|it| it.aliases.iter().map(|alias| alias.key).chain([it.key]));
-    let mut names: Vec<&str> = limits.chain(KEYS.iter().map(|key| key.name)).chain(FUTURE.iter().copied()).collect();
+    let mut names: Vec<&str> = limits.chain(keys::all().map(|key| key.name)).chain(FUTURE.iter().copied()).collect();
     let all = names.len();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), all, "a name stands in two rows");
-    assert!(KEYS.iter().all(|key| key.doc.ends_with('.')), "docs are sentences");
+    assert!(keys::all().all(|key| key.doc.ends_with('.')), "docs are sentences");
 }
 
 fn user_file() -> Source {

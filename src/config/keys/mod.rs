@@ -1,0 +1,53 @@
+//! Every key that is no limit, a row each: where it may stand, what it takes, what it does, what it means.
+//!
+//! Reading, resolving, the rights of repositories and spawns, `fusebox config show`, the JSON schema and `docs/config.md` all
+//! come from these rows. Limits' keys are in [`crate::limits`]; they share the rows [`block::CAP`] and [`block::WINDOWS`].
+
+pub mod block;
+pub mod run;
+pub mod top;
+
+use serde_json::Value;
+
+use crate::config::key::Key;
+use crate::config::place::Block;
+use crate::config::setting::{Setting, Subject};
+use crate::limits::Form;
+
+/// Every key, in the order of the documentation.
+const GROUPS: [&[Key]; 3] = [top::KEYS, block::KEYS, run::KEYS];
+
+/// Keys that other versions enforce and this one does not: no error, but worth a warning.
+pub const FUTURE: &[&str] = &["team", "team_budget_usd", "user_budget_usd", "stall_after_ms"];
+
+/// Returns every key, in the order of the documentation.
+pub fn all() -> impl Iterator<Item = &'static Key> {
+    GROUPS.into_iter().flatten()
+}
+
+/// Returns the keys of a kind of block, or of the top.
+pub fn at(block: Option<Block>) -> impl Iterator<Item = &'static Key> {
+    all().filter(move |key| match block {
+        Some(block) => key.blocks.contains(&block),
+        None => key.blocks.is_empty(),
+    })
+}
+
+/// Finds a key by its name, in a kind of block or at the top.
+pub fn find(block: Option<Block>, name: &str) -> Option<&'static Key> {
+    at(block).find(|key| key.name == name)
+}
+
+/// Returns the row of what a setting sets. A key that this version does not know has a row without effect.
+pub fn row(subject: &Subject) -> &'static Key {
+    match subject.limit.map(|limit| limit.form).filter(|_| subject.key.is_empty()) {
+        Some(Form::Cap) => &block::CAP,
+        Some(Form::Windows) => &block::WINDOWS,
+        None => all().find(|key| key.name == subject.key).unwrap_or(&Key::PLAIN),
+    }
+}
+
+/// Returns a setting's value as configuration would write it.
+pub fn written(setting: &Setting) -> Value {
+    (row(&setting.subject).write)(&setting.value, setting.subject.limit)
+}

@@ -1,0 +1,191 @@
+//! The keys at the top of a file.
+
+use serde_json::{Value, json};
+
+use crate::config::each;
+use crate::config::key::{Apply, Key, Merge, Setter, Takes, assign};
+use crate::config::loosening;
+use crate::config::place::Block;
+use crate::config::resolved::{RETENTION_DAYS, RETENTION_RANGE, Resolved, SaidCeiling};
+use crate::config::setting::Setting;
+use crate::config::setting_value::{SettingValue, typed};
+use crate::config::shape::{Field, LOCAL_TIME, Shape};
+use crate::engine::policy::{Layer, Mode, OnError};
+use crate::engine::rules::PLANNING;
+use crate::limits::Limit;
+
+const RETENTION: Shape = Shape::Either(&[Shape::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), Shape::Null]);
+const ROLES: Shape = Shape::Object(&[Field::needed("planning", Shape::Names)]);
+const LOCKED: Shape = Shape::Either(&[Shape::Flag, Shape::Names]);
+
+/// The keys at the top of a file.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "$schema",
+        takes: Takes::Note(Shape::Text),
+        doc: "Where an editor finds the schema: `fusebox config schema` prints it, `fusebox init` puts a copy beside the file.",
+        example: r#""fusebox.schema.json""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "mode",
+        takes: Takes::One(Shape::Word(&["enforce", "observe"])),
+        apply: Apply::Value(|to, said, _| assign(&mut to.mode, said.value.as_word())),
+        loosens: loosening::mode,
+        default: || json!(Mode::default()),
+        doc: "`observe` decides and logs everything and blocks nothing.",
+        example: r#""observe""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "session",
+        takes: Takes::Block(Block::Session),
+        doc: "Limits over a whole session: the main agent and all subagents together.",
+        example: r#"{ "max_cost_usd": 10 }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "main",
+        takes: Takes::Block(Block::Main),
+        doc: "Limits of one run of the main agent: its answer to one prompt.",
+        example: r#"{ "max_turns": 200, "timeout_action": "request_increase" }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "agents",
+        takes: Takes::Blocks,
+        doc: "Limits of subagents' runs, by agent type. A name may hold `*`; within a file an exact name beats a longer \
+              pattern beats `*`.",
+        example: r#"{ "developer": { "max_turns": 40 }, "security-*": { "max_cost_usd": 3 } }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "user",
+        takes: Takes::Block(Block::User),
+        doc: "Limits over all sessions of the user on this machine: the operating system's user.",
+        example: r#"{ "max_cost_usd_per_day": 25, "timeout_action": "request_increase" }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "project",
+        takes: Takes::Block(Block::Project),
+        doc: "Limits over all sessions of the repository and its worktrees, else of the project's folder.",
+        example: r#"{ "max_cost_usd_per_week": 100 }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "ceilings",
+        takes: Takes::PerLimit(each::CEILINGS),
+        merge: Merge::PerLimit,
+        apply: Apply::Value(ceiling),
+        loosens: loosening::ceiling,
+        doc: "The range that binds the limits of subagents' runs, whoever sets them: the largest cap, or `[smallest, \
+              largest]`, or `null` for no ceiling. A configured value outside is an error that drops that key alone; a \
+              spawn's value is cut to it. Only the managed file's limits are not bound.",
+        example: r#"{ "max_turns": 200, "max_cost_usd": [0.01, 20] }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "on_error",
+        takes: Takes::One(Shape::Word(&["allow", "deny"])),
+        apply: Apply::Value(|to, said, _| assign(&mut to.on_error, said.value.as_word())),
+        loosens: loosening::on_error,
+        default: || json!(OnError::default()),
+        doc: "What to answer where Fusebox itself fails: let the call through, or refuse it.",
+        example: r#""deny""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "spawn_may_loosen",
+        setter: Setter::Owner,
+        takes: Takes::One(Shape::Flag),
+        apply: Apply::Value(|to, said, _| assign(&mut to.spawn_may_loosen, said.value.as_flag())),
+        default: || json!(false),
+        doc: "Whether an `execution_limits` block in the prompt of an Agent call may loosen limits (within the ceilings), \
+              and not only tighten them. Only the user's and the managed file can set it.",
+        example: "true",
+        ..Key::PLAIN
+    },
+    Key {
+        name: "roles",
+        takes: Takes::One(ROLES),
+        apply: Apply::Value(planning),
+        loosens: loosening::planning,
+        default: || json!({ "planning": PLANNING }),
+        doc: "The models whose cost `max_planning_cost_usd` counts, as patterns; all others count as execution.",
+        example: r#"{ "planning": ["*opus*"] }"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "time_zone",
+        setter: Setter::Owner,
+        takes: Takes::One(Shape::Zone),
+        apply: Apply::Value(|to, said, _| to.time_zone = said.value.as_text()),
+        default: || json!(LOCAL_TIME),
+        doc: "Where days, weeks and months of budgets begin: `local` for the machine's time, or a name of the IANA database. Only the \
+              user's and the managed file can set it.",
+        example: r#""Europe/Berlin""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "retention_days",
+        setter: Setter::Owner,
+        takes: Takes::One(RETENTION),
+        apply: Apply::Value(|to, said, _| to.retention_days = said.value.as_whole()),
+        default: || json!(RETENTION_DAYS),
+        doc: "How many days after its last event the detail of a session is kept: runs, calls, responses, records of the log. Sums of each \
+              day by project and model stay for good, and so do the counters of a session as long as its transcript is there. `null` \
+              keeps everything. Only the user's and the managed file can set it.",
+        example: "180",
+        ..Key::PLAIN
+    },
+    Key {
+        name: "locked",
+        setter: Setter::Managed,
+        takes: Takes::Keys(LOCKED),
+        read: locked,
+        merge: Merge::All,
+        apply: Apply::Value(|to, said, _| to.locked.extend_from_slice(said.value.as_list().unwrap_or_default())),
+        write: locked_written,
+        default: || json!(false),
+        doc: "What the managed file alone decides: `true` for everything, or a list of keys: `max_turns` in any block, \
+              `session.max_cost_usd`, `agents.developer.*`, `mode`. What other layers say of them is an error and dropped, \
+              what is built in stays, and no grant raises these limits. Only the managed file can set it.",
+        example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
+        ..Key::PLAIN
+    },
+];
+
+/// The pattern of all keys.
+const ALL: &str = "*";
+
+/// Reads `locked`: `true` is the pattern of all keys.
+fn locked(value: &Value) -> Option<SettingValue> {
+    match value {
+        Value::Bool(true) => Some(SettingValue::List(vec![ALL.to_owned()])),
+        Value::Bool(false) => Some(SettingValue::List(Vec::new())),
+        list => SettingValue::list(list),
+    }
+}
+
+/// Writes `locked`: a list with the pattern of all keys is `true`.
+fn locked_written(value: &SettingValue, limit: Option<&Limit>) -> Value {
+    match value.as_list() {
+        Some(keys) if keys.iter().any(|key| key == ALL) => json!(true),
+        _ => value.written(limit),
+    }
+}
+
+/// Applies `roles`.
+fn planning(to: &mut Resolved<'_>, said: &Setting, _: Layer) {
+    if let SettingValue::Object(roles) = &said.value {
+        to.planning = roles.get("planning").and_then(typed);
+    }
+}
+
+/// Applies one of `ceilings`.
+fn ceiling(to: &mut Resolved<'_>, said: &Setting, layer: Layer) {
+    if let (Some(limit), SettingValue::Range(range)) = (said.subject.limit, &said.value) {
+        to.ceilings.push(SaidCeiling { limit, range: *range, layer });
+    }
+}

@@ -1,0 +1,170 @@
+//! What settings can be said of: Fusebox as a whole, the session, runs of the main agent or of agent types, user, project.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::pattern;
+use crate::engine::policy::Scope;
+
+/// A kind of block of limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// `session`.
+    Session,
+    /// `main`.
+    Main,
+    /// One of `agents`, and what frontmatter and spawns say.
+    Agents,
+    /// `user`.
+    User,
+    /// `project`.
+    Project,
+}
+
+/// Every kind of block.
+pub const BLOCKS: [Block; 5] = [Block::Session, Block::Main, Block::Agents, Block::User, Block::Project];
+
+impl Block {
+    /// Returns the key under which it stands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Block::Session => "session",
+            Block::Main => "main",
+            Block::Agents => "agents",
+            Block::User => "user",
+            Block::Project => "project",
+        }
+    }
+
+    /// Returns the place of the one block of this kind; `None` for agents, which have a block for each pattern.
+    pub fn place(self) -> Option<Place> {
+        match self {
+            Block::Session => Some(Place::Session),
+            Block::Main => Some(Place::Main),
+            Block::Agents => None,
+            Block::User => Some(Place::User),
+            Block::Project => Some(Place::Project),
+        }
+    }
+
+    /// Returns what its limits count over.
+    pub fn scope(self) -> Scope {
+        match self {
+            Block::Session => Scope::Session,
+            Block::Main | Block::Agents => Scope::Run,
+            Block::User => Scope::User,
+            Block::Project => Scope::Project,
+        }
+    }
+}
+
+/// Returns blocks as a sentence lists them.
+pub fn listed(blocks: &[Block]) -> String {
+    let name = |block: &Block| match block {
+        Block::Agents => "one of `agents`".to_owned(),
+        block => format!("`{}`", block.name()),
+    };
+    match blocks {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} or {}", first.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
+        }
+        all => all.iter().map(name).collect(),
+    }
+}
+
+/// What a setting is said of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Fusebox as a whole.
+    Top,
+    /// The session.
+    Session,
+    /// The main agent's runs.
+    Main,
+    /// Runs of the agent types that match a pattern.
+    Agents(String),
+    /// Runs of agents whose frontmatter or spawn declares `execution_limits`.
+    Declared,
+    /// All sessions of the user.
+    User,
+    /// All sessions of the project.
+    Project,
+}
+
+/// Whose rules are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who<'a> {
+    /// Fusebox as a whole.
+    Top,
+    /// The session.
+    Session,
+    /// A run of the main agent.
+    Main,
+    /// A run of a subagent of this type.
+    Agent(&'a str),
+    /// A run of a subagent of this type that declares `execution_limits`.
+    Declaring(&'a str),
+    /// All sessions of the user.
+    User,
+    /// All sessions of the project.
+    Project,
+}
+
+impl Who<'_> {
+    /// Returns the kind of block that is said of them.
+    pub fn block(self) -> Option<Block> {
+        match self {
+            Who::Top => None,
+            Who::Session => Some(Block::Session),
+            Who::Main => Some(Block::Main),
+            Who::Agent(_) | Who::Declaring(_) => Some(Block::Agents),
+            Who::User => Some(Block::User),
+            Who::Project => Some(Block::Project),
+        }
+    }
+
+    /// Returns how paths of keys begin in a block about exactly them.
+    pub fn path(self) -> String {
+        match (self, self.block()) {
+            (Who::Agent(name) | Who::Declaring(name), _) => format!("agents.{name}."),
+            (_, Some(block)) => format!("{}.", block.name()),
+            (_, None) => String::new(),
+        }
+    }
+}
+
+impl Place {
+    /// Returns who it is said of, a pattern taken for a name.
+    pub fn who(&self) -> Who<'_> {
+        match self {
+            Place::Top => Who::Top,
+            Place::Session => Who::Session,
+            Place::Main => Who::Main,
+            Place::Agents(pattern) => Who::Agent(pattern),
+            Place::Declared => Who::Agent("*"),
+            Place::User => Who::User,
+            Place::Project => Who::Project,
+        }
+    }
+
+    /// Returns how closely the place fits: nothing where it does not, and more for a closer fit.
+    pub fn fit(&self, who: Who<'_>) -> Option<usize> {
+        match (self, who) {
+            (Place::Top, Who::Top) | (Place::Session, Who::Session) | (Place::Main, Who::Main) => Some(0),
+            (Place::User, Who::User) | (Place::Project, Who::Project) => Some(0),
+            (Place::Declared, Who::Declaring(_)) => Some(1),
+            (Place::Agents(pattern), Who::Agent(name) | Who::Declaring(name)) => fit(pattern, name),
+            _ => None,
+        }
+    }
+}
+
+/// Returns how closely a pattern with `*` fits a name: an exact name most, then by the length of what is not `*`.
+fn fit(pattern: &str, name: &str) -> Option<usize> {
+    if pattern == name {
+        return Some(usize::MAX);
+    }
+    let stars = pattern.matches('*').count();
+    let literal = pattern.len() - stars;
+    (stars > 0 && pattern::matches(pattern, name)).then_some(if literal == 0 { 0 } else { literal + 1 })
+}
