@@ -26,3 +26,4 @@ pub mod settle;
 pub mod shape;
 pub mod spawn;
 pub mod windows;
+pub mod yaml;

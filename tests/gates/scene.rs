@@ -264,8 +264,10 @@ pub fn static_binary() -> PathBuf {
     }
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let build =
-        Command::new(env!("CARGO")).current_dir(root).args(["build", "--profile", "dist", "--target", &target]).status();
+    let build = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["build", "--profile", "dist", "--target", &target])
+        .status();
     assert!(build.unwrap().success(), "cannot build for {target}: `rustup target add {target}`, or run ./check");
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     folder.join(target).join("dist/fusebox")
