@@ -6,6 +6,7 @@ use crate::config::place::Place;
 use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::setting::Doc;
+use crate::config::yaml;
 use crate::engine::policy::Layer;
 
 /// The keys at the top of a frontmatter that are read.
@@ -37,7 +38,7 @@ pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
         reading.problems.push(Problem::of_doc(&reading.doc, what));
         return Some(Agent { name: stem.to_owned(), reading });
     }
-    match serde_saphyr::from_str::<Value>(&picked) {
+    match yaml::parse(&picked) {
         Ok(Value::Object(entries)) => {
             let name = entries.get("name").and_then(Value::as_str).unwrap_or(stem).to_owned();
             blocks(&mut reading, &Place::Agents(name.clone()), &entries);
@@ -45,8 +46,6 @@ pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
         }
         Ok(_) => Some(Agent { name: stem.to_owned(), reading }),
         Err(cause) => {
-            let cause = cause.to_string();
-            let cause = cause.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let what = format!("has limits that are no YAML: {cause}; its limits are ignored");
             reading.problems.push(Problem::of_doc(&reading.doc, what));
             Some(Agent { name: stem.to_owned(), reading })
@@ -87,7 +86,7 @@ pub fn entries(text: &str, keys: &[&str]) -> Option<Map<String, Value>> {
     if length(text) >= LONGEST {
         return None;
     }
-    match serde_saphyr::from_str::<Value>(&picked).ok()? {
+    match yaml::parse(&picked).ok()? {
         Value::Object(entries) => Some(entries),
         _ => Some(Map::new()),
     }

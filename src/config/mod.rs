@@ -31,3 +31,4 @@ pub mod settle;
 pub mod shape;
 pub mod spawn;
 pub mod windows;
+pub mod yaml;

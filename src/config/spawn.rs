@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::config::yaml;
+
 /// The word that a block begins with.
 const WORD: &str = "execution_limits";
 
@@ -28,7 +30,7 @@ pub fn kept(prompt: &str) -> Option<String> {
 }
 
 fn parse(block: &str) -> Option<Map<String, Value>> {
-    match serde_json::from_str(block).ok().or_else(|| serde_saphyr::from_str(block).ok())? {
+    match serde_json::from_str(block).ok().or_else(|| yaml::parse(block).ok())? {
         Value::Object(entries) => Some(entries),
         _ => None,
     }

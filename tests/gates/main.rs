@@ -1,4 +1,4 @@
-//! The budgets of a hook call, as far as they are exact: instructions, system calls, syncs and the reach of the static release binary, in a
+//! The budgets of a hook call, as far as they are exact: instructions, system calls, syncs and the reach of the static binary, in a
 //! session among ten thousand. `./check` runs this; by hand: `cargo test --test gates -- --nocapture`. Time is `cargo bench`'s.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first surprise")]

@@ -257,16 +257,18 @@ pub fn feed(command: &mut Command, input: &[u8]) -> Output {
     start(command, input).wait_with_output().unwrap()
 }
 
-/// Returns the static release binary: the one that `FUSEBOX_MUSL_BIN` names, else it is built.
+/// Returns the static binary: the one that `FUSEBOX_MUSL_BIN` names, else it is built.
 pub fn static_binary() -> PathBuf {
     if let Some(path) = std::env::var_os("FUSEBOX_MUSL_BIN") {
         return PathBuf::from(path);
     }
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let build =
-        Command::new(env!("CARGO")).current_dir(root).args(["build", "--release", "--target", &target]).status();
+    let build = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["build", "--profile", "dist", "--target", &target])
+        .status();
     assert!(build.unwrap().success(), "cannot build for {target}: `rustup target add {target}`, or run ./check");
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    folder.join(target).join("release/fusebox")
+    folder.join(target).join("dist/fusebox")
 }

@@ -340,7 +340,7 @@ pub fn apart() -> &'static [&'static str] {
     if mounts { &["unshare", "-m", "--"] } else { &["unshare", "-Umr", "--"] }
 }
 
-/// Returns the binary that is tried: the static release build where one is named.
+/// Returns the binary that is tried: the static build where one is named.
 #[expect(clippy::disallowed_methods, reason = "the test says which binary it tries")]
 pub fn binary() -> PathBuf {
     let named = ["FUSEBOX_MUSL_BIN", "FUSEBOX_BIN"].iter().find_map(std::env::var_os);
