@@ -231,6 +231,9 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let requested = book.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(book, run, (call, outcome.duration_ms), at);
     count_call(book, run, call);
+    if outcome.asked_nothing {
+        hidden::take_back(book, run, &call.id);
+    }
     let record = book.call_mut(run, &call.id);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
@@ -321,6 +324,9 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
             release_spawn(book, &call.id);
+            if call.prints.was_rejected {
+                hidden::take_back(book, run, &call.id);
+            }
         }
         if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.
