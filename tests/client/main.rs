@@ -16,12 +16,14 @@ mod ways;
 
 mod ask;
 mod closed;
+mod compactions;
 mod cost;
 mod delegation;
 mod duration;
 mod endings;
 mod harness;
 mod hidden;
+mod honest;
 mod identity;
 mod levers;
 mod loops;
