@@ -13,7 +13,7 @@ fn plays(scripts: Vec<Script>, prompts: &[&str]) -> (Lab, Run) {
     let lab = Lab::new(json!({}), scripts);
     let mut run = lab.claude("MAIN start", &[]);
     for prompt in prompts {
-        run = lab.claude(prompt, &["--resume", &run.session().to_owned()]);
+        run = lab.claude(prompt, &["--resume", run.session()]);
     }
     (lab, run)
 }
