@@ -32,10 +32,7 @@ pub fn response(uuid: &str, at_ms: Option<i64>, length: u64) -> Response {
 /// Returns a response as it stands, of a compaction with what that is taken to have used, asking a model, in the conversation
 /// that the response goes on.
 pub fn complete<'r>(told: &mut Conversation, response: &'r Response, model: impl Fn() -> String) -> Cow<'r, Response> {
-    let Some(length) = response.summary else {
-        note(told, response);
-        return Cow::Borrowed(response);
-    };
+    let Some(length) = response.summary else { return Cow::Borrowed(response) };
     let usage = usage(told, response.at_ms, length);
     Cow::Owned(Response { model: model(), usage, ..response.clone() })
 }
@@ -44,15 +41,16 @@ pub fn complete<'r>(told: &mut Conversation, response: &'r Response, model: impl
 pub fn complete_all(responses: &mut [Response]) {
     let (mut told, mut model) = (Conversation::default(), String::new());
     for response in responses {
-        if let Cow::Owned(completed) = complete(&mut told, response, || model.clone()) {
-            *response = completed;
+        match complete(&mut told, response, || model.clone()) {
+            Cow::Owned(completed) => *response = completed,
+            Cow::Borrowed(_) => note(&mut told, response),
         }
         model.clone_from(&response.model);
     }
 }
 
-/// Takes note of what a compaction would send again.
-fn note(told: &mut Conversation, response: &Response) {
+/// Takes note of what a compaction would send again, by a response that is believed.
+pub fn note(told: &mut Conversation, response: &Response) {
     let Usage { output, write_1h, fast, us, .. } = response.usage;
     let tokens = response.usage.tokens();
     let is_cached = tokens.prompt() > tokens.input;

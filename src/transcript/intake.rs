@@ -299,6 +299,8 @@ impl<'a, C: Charges> Intake<'a, C> {
             || before.as_ref().is_some_and(|before| !credible::is_doubted(before));
         if !is_counted && !believes(book, run, response, told) {
             now.spend.requests = 0;
+        } else if response.summary.is_none() {
+            compaction::note(told, response);
         }
         let (charge, adds) = match &before {
             None => (Charge { inherited, ..now.clone() }, now.spend),

@@ -178,3 +178,18 @@ fn the_clients_helper_that_writes_a_summary_is_no_run() {
     story.event("SubagentStop", &agent);
     assert_eq!(story.state().1.len(), 2);
 }
+
+#[test]
+fn a_row_that_is_doubted_makes_no_compaction_cheap() {
+    let story = Story::begin(&by_the_day());
+    story.write_row("m0", &story.now(), &first());
+    story.batch("t0");
+    // One that an agent has added, of a prompt that its conversation cannot have fallen to.
+    story.write_row("m1", &story.now(), &json!({"input_tokens": 1, "output_tokens": 1}));
+    let before = story.cost();
+    compacts(&story, &json!({}));
+    add(&story.world, "s1.jsonl", &summary("u0", &story.now()));
+    let added = Amount(4_000_000 + 20_000_000);
+    story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1"}));
+    assert_eq!(story.cost(), before + added + COMPACTION);
+}
