@@ -52,6 +52,9 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = Adds { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);
+    if charge.is_estimate() {
+        return hidden::compacted(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
+    }
     add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
         return unwritten::of_the_idle(book, id, now);
@@ -121,6 +124,9 @@ fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
 pub fn count(book: &mut Book, run: &str, event: &Event) {
     tick(book, run, event);
     hidden::charge_hooks(book, run);
+    if !matches!(event.kind, Kind::SessionStart { .. } | Kind::ToolRequested(_) | Kind::ToolEnded(..)) {
+        unwritten::compactions(book, run, event.at);
+    }
     // An end that is told twice is one end: by the second the run is at work no more.
     let ends = event.ending().is_some_and(|ending| ending.again || book.run(run).is_some_and(|run| run.working));
     if ends {
@@ -149,7 +155,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             book.session.schedules |= !crons.is_empty();
             end(book, run);
         }
-        Kind::SessionStart { source } => sessions::start(book, source),
+        Kind::SessionStart { source } => sessions::start(book, run, source),
         Kind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             book.session.wants.clear();

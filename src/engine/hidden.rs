@@ -1,6 +1,8 @@
-//! Requests to the model that no transcript shows: a web search, the summary of a page, a hook of type `prompt` or `agent`.
+//! Requests to the model that no transcript shows: a web search, the summary of a page, a hook of type `prompt` or `agent`, a
+//! compaction.
 //!
-//! They are charged at an estimate when they are asked for, to everything that shares in what their run spends.
+//! They are charged at an estimate, to everything that shares in what their run spends: a compaction when its summary is read,
+//! all others when they are asked for.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +12,11 @@ use crate::engine::account::{self, Adds};
 use crate::engine::book::Book;
 use crate::engine::bounds::of_model;
 use crate::engine::calls::Asked;
-use crate::engine::event::{Agent, Event, Kind};
+use crate::engine::event::{Agent, Event, Kind, Moment};
 use crate::engine::meters::Spend;
 use crate::engine::record::{Charge, ESTIMATES};
 use crate::engine::session::{Tally, is_default};
+use crate::engine::unwritten;
 
 /// What the requests are taken for that no transcript shows: those that an event has brought or would bring.
 #[derive(Debug, Default)]
@@ -168,13 +171,28 @@ fn charge(book: &mut Book, run: &str, name: &str, spend: Spend) {
     let (model, now) = (book.hidden.model.clone(), book.session.last);
     let at_ms = now.wall_ms;
     let adds = Adds { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
-    account::spread(book, run, &adds, now);
-    for session in std::iter::once(&mut book.session).chain(&mut book.above) {
-        session.tally.hidden += spend;
-    }
-    if let Some(run) = book.run_mut(run) {
-        run.tally.hidden += spend;
-    }
+    spread(book, run, &adds, now);
     let (message, session) = (name_of(name), book.session.id.clone());
     book.estimated.push(Charge { message, session, run: run.to_owned(), model, at_ms, spend, ..Charge::default() });
+}
+
+/// Charges what a compaction has asked, which its summary shows.
+pub fn compacted(book: &mut Book, run: &str, adds: &Adds, now: Moment) {
+    if !adds.inherited && !adds.earlier {
+        unwritten::summary_is_there(book, run);
+    }
+    spread(book, run, adds, now);
+}
+
+fn spread(book: &mut Book, run: &str, adds: &Adds, now: Moment) {
+    account::spread(book, run, adds, now);
+    if adds.inherited {
+        return;
+    }
+    for session in std::iter::once(&mut book.session).chain(&mut book.above) {
+        session.tally.hidden += adds.spend;
+    }
+    if let Some(run) = book.run_mut(run) {
+        run.tally.hidden += adds.spend;
+    }
 }

@@ -6,6 +6,7 @@ use crate::engine::dialogs;
 use crate::engine::ending;
 use crate::engine::event::{Agent, Call, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
+use crate::engine::hidden;
 use crate::engine::policy::Action;
 use crate::engine::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
 use crate::engine::step::Unannounced;
@@ -24,6 +25,23 @@ pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &d
         (Agent::Main, kind) if works(kind) => main(book, event, rulebook),
         (Agent::Main, _) => book.session.main.clone().unwrap_or_default(),
     }
+}
+
+/// Whether an event is the end of an agent that the client has made for itself, such as the one that writes a compaction's
+/// summary: it has no type, and nothing has told of it before.
+pub fn is_of_the_clients_own(book: &Book, event: &Event) -> bool {
+    match (&event.agent, &event.kind) {
+        (Agent::Sub { id, agent_type }, Kind::SubagentEnded(_)) => agent_type.is_empty() && book.run(id).is_none(),
+        _ => false,
+    }
+}
+
+/// Takes in the end of such an agent, which is no run; returns the main run, to which it belongs.
+pub fn of_the_clients_own(book: &mut Book, event: &Event) -> String {
+    let main = book.session.main.clone().unwrap_or_default();
+    book.session.last = event.at;
+    hidden::charge_hooks(book, &main);
+    main
 }
 
 fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {

@@ -2,11 +2,13 @@
 
 use crate::engine::book::Book;
 use crate::engine::session::Status;
-use crate::engine::{account, credible};
+use crate::engine::{account, credible, unwritten};
 
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
-pub fn start(book: &mut Book, source: &str) {
-    if source != "compact" {
+pub fn start(book: &mut Book, run: &str, source: &str) {
+    if source == "compact" {
+        unwritten::summary_is_due(book, run);
+    } else {
         // A Yes that nothing has shown to be a person's is still to be taken back.
         book.session.asks.retain(|ask| ask.granted);
     }

@@ -75,6 +75,9 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     for (run, charge) in known {
         account::charge(book, run, charge, event.at);
     }
+    if runs::is_of_the_clients_own(book, event) {
+        return (runs::of_the_clients_own(book, event), Verdict::default());
+    }
     let joins = runs::is_at_work(book, event);
     let id = runs::resolve(book, event, found.link.as_ref(), rulebook);
     for (run, charge) in late {

@@ -29,6 +29,9 @@ pub struct Unwritten {
     /// Whether some of them are on disk, and doubted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doubted: bool,
+    /// Compactions that hooks have told of and whose summaries are not read yet; below zero where one was read first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compactions: i32,
     /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
     pub until_ms: i64,
 }
@@ -138,6 +141,27 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         if session.says_first(key) {
             session.tell(&what);
         }
+    }
+}
+
+/// Takes note of a compaction by its event, which may come twice: its summary is written behind it.
+pub fn summary_is_due(book: &mut Book, id: &str) {
+    let due = &mut book.unwritten_mut(id).1.compactions;
+    *due = (*due + 1).min(1);
+}
+
+/// Takes note of a compaction's summary.
+pub fn summary_is_there(book: &mut Book, id: &str) {
+    let due = &mut book.unwritten_mut(id).1.compactions;
+    *due = (*due - 1).max(-1);
+}
+
+/// Charges a compaction whose summary is not on disk by an event that comes behind it.
+pub fn compactions(book: &mut Book, id: &str, now: Moment) {
+    let due = &mut book.unwritten_mut(id).1.compactions;
+    if *due > 0 {
+        *due = 0;
+        charge(book, id, (1, now));
     }
 }
 
