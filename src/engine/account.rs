@@ -176,10 +176,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
 /// Moves the run's clock forward, and the session's with a main run's.
 fn tick(book: &mut Book, id: &str, event: &Event) {
     book.session.last = event.at;
-    if book.session.status == Status::Orphaned {
-        // An event is the proof that its client lives.
-        book.session.status = Status::Running;
-    }
+    sessions::go_on(book, &event.kind);
     if matches!(event.kind, Kind::ConfigChanged { .. } | Kind::Other(_)) {
         // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
         return;
