@@ -274,6 +274,8 @@ pub enum Kind {
         /// Hashes of the prompts that the client's own schedule will send.
         crons: Vec<u64>,
     },
+    /// The client is about to compact the agent's conversation, which asks the model.
+    Compacting,
     /// The session ended.
     SessionEnded,
     /// Settings changed.

@@ -205,8 +205,11 @@ pub fn is_at_work(book: &Book, event: &Event) -> bool {
         (Agent::Main, Kind::Prompt { .. }) => {
             book.session.main.is_some() && event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id
         }
-        (Agent::Sub { id, .. }, Kind::Prompt { .. } | Kind::SubagentStarted) => {
+        (Agent::Sub { id, .. }, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::Compacting) => {
             book.run(id).is_some_and(|run| run.working)
+        }
+        (Agent::Main, Kind::Compacting) => {
+            book.session.main.as_ref().and_then(|id| book.run(id)).is_some_and(|run| run.working)
         }
         _ => true,
     }

@@ -129,7 +129,7 @@ fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -
     let (onset, adopts, missing) = how;
     let Some(run) = book.run(id) else { return Verdict::default() };
     let session = &book.session;
-    let above = if matches!(event.kind, Kind::Prompt { .. }) { book.order_above() } else { None };
+    let above = if matches!(event.kind, Kind::Prompt { .. } | Kind::Compacting) { book.order_above() } else { None };
     let (missing, incomplete) = ending::weigh(run, event, (session.mode, missing));
     let usage = Usage {
         run_id: id,

@@ -241,6 +241,7 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         },
         EventName::SessionEnd => Kind::SessionEnded,
         EventName::ConfigChange => Kind::ConfigChanged { lost: Vec::new() },
+        EventName::PreCompact => Kind::Compacting,
     }
 }
 

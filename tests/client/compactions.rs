@@ -88,3 +88,15 @@ fn a_call_behind_a_compaction_that_passed_the_cap_is_refused() {
         assert_eq!(lab.ran().len(), 2, "{}", lab.story());
     }
 }
+
+#[test]
+fn a_compaction_beyond_the_cap_is_not_made() {
+    let steps = [call([work()]), say("first done"), sums_up(3_010), sums_up(3_010)];
+    let lab = Lab::new(json!({"session": {"max_requests": 2, "timeout_action": "terminate"}}), vec![main(steps)]);
+    let first = lab.claude("MAIN start", &[]);
+    for _ in 0..2 {
+        let compacted = lab.claude("/compact", &["--resume", first.session()]);
+        assert_eq!(lab.api.requests().len(), 2, "{}", compacted.text());
+    }
+    assert_eq!(lab.events("PreCompact").len(), 2, "{}", lab.story());
+}

@@ -193,3 +193,39 @@ fn a_row_that_is_doubted_makes_no_compaction_cheap() {
     story.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1"}));
     assert_eq!(story.cost(), before + added + COMPACTION);
 }
+
+#[test]
+fn a_compaction_beyond_a_cap_is_refused() {
+    const AT_WORK: &str = "at work";
+    const BETWEEN: &str = "between two turns";
+    let capped = |block: &str, cap: u64, action: &str| json!({block: {"max_requests": cap, "timeout_action": action}, "main": {"loop_detection": false}});
+    let main = json!({"main": {"max_requests": 1, "timeout_action": "terminate", "loop_detection": false}});
+    let day = json!({"user": {"max_cost_usd_per_day": 0.106, "timeout_action": "terminate"}});
+    let observed = json!({"mode": "observe", "session": {"max_requests": 1, "timeout_action": "terminate"}});
+    for (config, when, is_refused) in [
+        (capped("session", 1, "terminate"), AT_WORK, true),
+        (capped("session", 1, "terminate"), BETWEEN, true),
+        (capped("session", 1, "pause"), BETWEEN, true),
+        (capped("session", 1, "request_increase"), BETWEEN, true),
+        (capped("session", 1, "warn"), BETWEEN, false),
+        (capped("session", 3, "terminate"), AT_WORK, false),
+        (capped("session", 3, "terminate"), BETWEEN, false),
+        // The next prompt begins a run of its own, and the conversation is its.
+        (main.clone(), AT_WORK, true),
+        (main, BETWEEN, false),
+        (day, BETWEEN, true),
+        (observed, BETWEEN, false),
+    ] {
+        let story = Story::begin(&config);
+        story.write_row("m0", &story.now(), &first());
+        if when == BETWEEN {
+            story.event("Stop", &json!({}));
+        }
+        for _ in 0..3 {
+            let answer = story.event("PreCompact", &json!({"trigger": "manual", "custom_instructions": null}));
+            assert_eq!(answer.contains(r#""decision":"block""#), is_refused, "{config} {when}: {answer}");
+        }
+        // It is no event of the run's work.
+        assert_eq!(story.state().1.len(), 1);
+    }
+}

@@ -22,7 +22,7 @@ fn a_sound_installation() {
     let _said = world.run(&["init"]).ok();
     insta::assert_snapshot!(doctor(&world), @r"
     ok    settings  every settings file can be read
-    ok    hooks     registered at 12 of 12 events in .claude/settings.local.json
+    ok    hooks     registered at 13 of 13 events in .claude/settings.local.json
     ok    switches  no setting switches hooks off
     ok    binary    fusebox 0.1.0
     ok    blocking  the call past the cap of a trial session was refused

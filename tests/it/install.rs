@@ -291,7 +291,7 @@ fn a_subfolder_belongs_to_its_repository() {
     world.write("project/sub/README", "");
     let _said = world.run(&["init"]).ok();
     let said = world.command(&["doctor"]).env("COLUMNS", "200").folder("project/sub").run().stdout;
-    assert!(said.contains("registered at 12 of 12 events in [ROOT]/project/.claude/settings.local.json"), "{said}");
+    assert!(said.contains("registered at 13 of 13 events in [ROOT]/project/.claude/settings.local.json"), "{said}");
     let said = world.command(&["init"]).env("COLUMNS", "200").folder("project/sub").run().ok();
     assert!(said.contains("`fusebox init` in [ROOT]/project covers the whole repository"), "{said}");
     let _said = world.command(&["uninstall"]).folder("project/sub").run().ok();
