@@ -231,7 +231,7 @@ fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
     let unheard = match event.kind {
         _ if event.agent != Agent::Main => true,
         Kind::ToolEnded(..) => answer.goes_on == Some(false),
-        Kind::SessionEnded | Kind::PermissionRequested | Kind::ConfigChanged { .. } => true,
+        Kind::SessionEnded | Kind::PermissionRequested | Kind::Compacting | Kind::ConfigChanged { .. } => true,
         Kind::SessionStart { .. } => !event.attended,
         _ => false,
     };

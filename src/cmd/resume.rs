@@ -9,10 +9,12 @@ use crate::cmd::lift::{self, UsedUp};
 use crate::cmd::target::Target;
 use crate::cmd::{person, target};
 use crate::engine::record::RecordKind;
-use crate::engine::session::Status;
+use crate::engine::session::{Run, Status};
 use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::report::advice;
+use crate::terminal::plain;
+use crate::wire::sentences::short;
 use crate::world::World;
 
 /// Arguments of `fusebox resume`.
@@ -74,7 +76,21 @@ fn nothing_holds(grip: &Grip, name: &str, status: Status) -> Error {
     let error = Error::failed(format!("{name} is {}: nothing holds it", status.as_str()));
     match lift::budgets_used_up(grip.book, grip.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", grip.above(budget))),
-        None => error.hint("`fusebox status` shows what is held"),
+        None => error.hint(held_below(grip)),
+    }
+}
+
+/// Names the runs of a session that are held, where it is not held itself.
+fn held_below(grip: &Grip) -> String {
+    let (book, of_session) = (&*grip.book, matches!(grip.target, Target::Session(_)));
+    let current = book.session.main.as_deref();
+    let may_go_on = |run: &&Run| run.order.is_some() && (!run.is_main() || Some(run.id.as_str()) == current);
+    let held = book.runs().filter(may_go_on).filter(|_| of_session).take(3);
+    let named: Vec<String> =
+        held.map(|run| format!("`fusebox resume {}` ({})", short(&run.id), plain(&run.agent_type))).collect();
+    match named.is_empty() {
+        true => "`fusebox status` shows what is held".to_owned(),
+        false => format!("a run of it is held: {}", named.join(", ")),
     }
 }
 
@@ -83,7 +99,7 @@ fn warned(grip: &Grip, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
     let more = advice::more(limit, used_up.more);
-    let id = crate::wire::sentences::short(grip.target.id());
+    let id = short(grip.target.id());
     let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
     format!("{limit} would stop it again at once ({used} of {cap} used): `fusebox grant {id} {more}` gives more")
 }

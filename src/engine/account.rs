@@ -34,6 +34,9 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = Adds { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
     let estimated = unwritten::less_the_estimate(book, id, new);
+    if charge.is_estimate() {
+        return hidden::compacted(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
+    }
     ledger::add(book, id, &Adds { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
         return unwritten::of_the_idle(book, id, now);
@@ -63,6 +66,9 @@ pub fn charge(book: &mut Book, id: &str, new: &NewCharge, now: Moment) {
 pub fn count(book: &mut Book, run: &str, event: &Event) {
     tick(book, run, event);
     hidden::charge_hooks(book, run);
+    if !matches!(event.kind, Kind::SessionStart { .. } | Kind::ToolRequested(_) | Kind::ToolEnded(..)) {
+        unwritten::compactions(book, run, event.at);
+    }
     // An end that is told twice is one end: by the second the run is at work no more.
     let ends = event.ending().is_some_and(|ending| ending.again || book.run(run).is_some_and(|run| run.working));
     if ends {
@@ -91,7 +97,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
             book.session.schedules |= !crons.is_empty();
             runs::complete(book, run);
         }
-        Kind::SessionStart { source } => sessions::start(book, source),
+        Kind::SessionStart { source } => sessions::start(book, run, source),
         Kind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             book.session.wants.clear();
@@ -112,10 +118,7 @@ pub fn count(book: &mut Book, run: &str, event: &Event) {
 /// Moves the run's clock forward, and the session's with a main run's.
 fn tick(book: &mut Book, id: &str, event: &Event) {
     book.session.last = event.at;
-    if book.session.status == Status::Orphaned {
-        // An event is the proof that its client lives.
-        book.session.status = Status::Running;
-    }
+    sessions::go_on(book, &event.kind);
     if matches!(event.kind, Kind::ConfigChanged { .. } | Kind::Other(_)) {
         // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
         return;
@@ -173,6 +176,9 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let requested = book.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(book, run, (call, outcome.duration_ms), at);
     count_call(book, run, call);
+    if outcome.asked_nothing {
+        hidden::take_back(book, run, &call.id);
+    }
     let record = book.call_mut(run, &call.id);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
@@ -259,6 +265,9 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
             spawns::release_spawn(book, &call.id);
+            if call.prints.was_rejected {
+                hidden::take_back(book, run, &call.id);
+            }
         }
         if state == CallState::Counted {
             // The client's own rejections show only here, and are errors.

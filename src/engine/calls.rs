@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::event::Moment;
+use crate::engine::meters::Spend;
 use crate::engine::serde_default::is_default;
 
 /// How a tool call was met.
@@ -41,6 +42,17 @@ impl Ended {
     }
 }
 
+/// A request to the model that was charged at an estimate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The model.
+    pub model: String,
+    /// When, milliseconds since 1970.
+    pub at_ms: i64,
+    /// What it was taken for.
+    pub spend: Spend,
+}
+
 /// What is remembered of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
@@ -62,6 +74,9 @@ pub struct CallRecord {
     /// How long it took by itself in milliseconds, where that was long enough to tell something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
+    /// What it was taken for that the client asks the model for it and no transcript shows.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hidden: Option<Asked>,
     /// Whether its batch is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,

@@ -30,6 +30,28 @@ pub struct Conversation {
     /// How often the session had been cut by then.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cuts: u64,
+    /// Its last response: a compaction sends the same again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub last: Last,
+}
+
+/// What is known of a conversation's last response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    /// When, milliseconds since 1970.
+    pub at_ms: i64,
+    /// Its prompt.
+    pub prompt: u64,
+    /// Its output.
+    pub output: u64,
+    /// For how long its prompt stays in the cache, in milliseconds; 0 where it is not there.
+    pub cached_ms: u32,
+    /// Whether it was a fast one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fast: bool,
+    /// Whether it was to stay in the United States.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub us: bool,
 }
 
 impl Conversation {

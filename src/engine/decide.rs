@@ -50,7 +50,7 @@ fn wait(verdict: Verdict, usage: &Usage, event: &Event) -> Verdict {
 }
 
 fn goes_on(kind: &Kind) -> bool {
-    matches!(kind, Kind::ToolRequested(_) | Kind::Prompt { .. })
+    matches!(kind, Kind::ToolRequested(_) | Kind::Prompt { .. } | Kind::Compacting)
 }
 
 /// Holds calls and prompts back while rows are unread; what ends the run, or refuses them for good, comes first.
@@ -95,6 +95,14 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
         (Phase::Reporting | Phase::Halted, Kind::ToolRequested(_)) => because(Step::Stop, 0),
         (Phase::Halted, Kind::ToolEnded(..) | Kind::BatchEnded(_)) => because(Step::Stop, 0),
         (_, Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. }) if ending.again => because(Step::Stop, 0),
+        // What lies between two turns of a stopped run is the session's: the next prompt begins a run of its own.
+        (_, Kind::Compacting) => {
+            let lasts = matches!(order.finding.scope, Scope::Session | Scope::Outer);
+            match lasts || order.finding.action == Action::Pause || usage.onset == Onset::Joins {
+                true => because(Step::Deny, 0),
+                false => judge(usage, event),
+            }
+        }
         // A run whose loop has ended has no report left to give.
         (phase, Kind::Prompt { notifications, .. }) if phase == Phase::Halted || usage.onset == Onset::GoesOn => {
             let finding = &order.finding;
@@ -197,6 +205,7 @@ fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
 fn is_judged(scope: Scope, usage: &Usage, event: &Event) -> bool {
     match event.kind {
         Kind::Prompt { .. } => scope != Scope::Run || usage.onset == Onset::GoesOn,
+        Kind::Compacting => scope != Scope::Run || usage.onset == Onset::Joins,
         Kind::SubagentStarted => scope == Scope::Run && usage.onset == Onset::GoesOn,
         _ => true,
     }
@@ -211,7 +220,7 @@ fn stage_of(kind: &Kind, usage: &Usage) -> Option<Stage> {
         Kind::ToolRequested(_) => Some(Stage::Call),
         Kind::ToolEnded(..) => Some(Stage::Result),
         Kind::BatchEnded(_) => Some(Stage::Request),
-        Kind::Prompt { .. } | Kind::SubagentStarted => Some(Stage::Prompt),
+        Kind::Prompt { .. } | Kind::SubagentStarted | Kind::Compacting => Some(Stage::Prompt),
         _ => None,
     }
 }
@@ -322,6 +331,8 @@ fn answer_prompt(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> 
     let (step, refusal) = match (first.scope, action) {
         // It asks at the next call.
         (Scope::Run, Action::RequestIncrease) if !is_prompt => (Step::Allow, None),
+        // What comes next ends the run.
+        _ if matches!(at.0.kind, Kind::Compacting) => (Step::Deny, Some(Refusal::Blocked)),
         (Scope::Run, Action::Pause | Action::Terminate) if !is_prompt || grace > 0 => {
             (Step::Warn, Some(Refusal::Tripped { grace }))
         }

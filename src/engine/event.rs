@@ -98,7 +98,7 @@ pub struct Call {
     pub prints: Prints,
 }
 
-/// Fingerprints of a call whose batch is over.
+/// Fingerprints of a call whose batch is over, and what its input and result show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prints {
     /// Of tool, input and result; 0 where nothing is known.
@@ -107,6 +107,8 @@ pub struct Prints {
     pub error: u32,
     /// How its input shows that it waits.
     pub wait: Wait,
+    /// Whether its result says that it was rejected, and never made.
+    pub was_rejected: bool,
 }
 
 /// How a call waits, as its input shows.
@@ -184,6 +186,8 @@ pub struct Outcome {
     pub background: Option<Background>,
     /// The line of its result that asks for a stop, from the configured marker on.
     pub stop_marker: Option<String>,
+    /// Whether its result shows that the client asked the model nothing for it.
+    pub asked_nothing: bool,
 }
 
 /// How an agent's turn ended.
@@ -270,6 +274,8 @@ pub enum Kind {
         /// Hashes of the prompts that the client's own schedule will send.
         crons: Vec<u64>,
     },
+    /// The client is about to compact the agent's conversation, which asks the model.
+    Compacting,
     /// The session ended.
     SessionEnded,
     /// Settings changed.

@@ -23,7 +23,7 @@ pub fn lift_session(book: &mut Book) -> Option<Order> {
 /// Takes the order off a session alone; returns it.
 fn release(session: &mut Session) -> Option<Order> {
     if matches!(session.status, Status::Paused | Status::Failed | Status::Stopped) {
-        session.status = Status::Running;
+        session.status = if session.is_over { Status::Completed } else { Status::Running };
     }
     session.order.take()
 }
@@ -59,11 +59,15 @@ pub fn is_below(book: &Book, run: &Run, id: &str) -> bool {
 }
 
 /// Takes the order off a run. One whose loop has not been ended yet is still at work; the current main run goes on with
-/// the next prompt; others with the next message to them.
+/// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
 fn go_on(book: &mut Book, id: &str) {
     let current = book.session.main.as_deref() == Some(id);
+    let is_over = book.session.is_over;
     let Some(run) = book.run_mut(id) else { return };
     run.order = None;
+    if run.is_main() && !run.working && !current {
+        return;
+    }
     // What led to the stop no longer counts where it is no amount that is used up.
     run.loops.forget();
     run.warned.retain(|(name, _)| name != LOOPS);
@@ -73,7 +77,7 @@ fn go_on(book: &mut Book, id: &str) {
     run.error = None;
     run.told = false;
     run.resumed = current && !run.working;
-    run.status = if run.working || current { Status::Running } else { Status::Completed };
+    run.status = if (run.working || current) && !is_over { Status::Running } else { Status::Completed };
 }
 
 /// Lifts the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.

@@ -16,6 +16,9 @@ pub struct Unwritten {
     /// Whether some of them are on disk, and doubted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doubted: bool,
+    /// Compactions that hooks have told of and whose summaries are not read yet; below zero where one was read first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compactions: i32,
     /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
     pub until_ms: i64,
 }

@@ -137,6 +137,15 @@ impl Pool {
         }
     }
 
+    /// Takes back what was charged to the periods that had begun by its time.
+    pub fn take_back(&mut self, model: &str, at_ms: i64, spend: Spend) {
+        for period in self.periods.iter_mut().filter(|period| period.to_ms > 0 && at_ms >= period.from_ms) {
+            let of_model = of_model(&mut period.spent, model, true);
+            *of_model = of_model.beyond(spend);
+            self.changed = true;
+        }
+    }
+
     /// Returns the name under which it keeps a model that a session has used.
     pub fn name_of<'a>(&mut self, session: &str, model: &'a str, is_priced: bool) -> Cow<'a, str> {
         if is_priced { Cow::Borrowed(model) } else { self.unpriced.name(session, model) }

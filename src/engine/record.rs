@@ -163,6 +163,11 @@ pub struct NewCharge {
 /// transcript shows.
 pub const ESTIMATES: [&str; 2] = ["unwritten:", "hidden:"];
 
+/// Returns the name under which a compaction stands among the responses, by the id of its summary's row.
+pub fn of_compaction(uuid: &str) -> String {
+    format!("{}compaction:{uuid}", ESTIMATES[1])
+}
+
 impl Charge {
     /// Whether it is an estimate, and no row of a transcript.
     pub fn is_estimate(&self) -> bool {

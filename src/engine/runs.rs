@@ -5,6 +5,7 @@ use crate::engine::bounds::{CRONS, OPEN_AGENTS};
 use crate::engine::dialogs;
 use crate::engine::event::{Agent, Call, Event, Kind, Moment, Notification};
 use crate::engine::handed_down;
+use crate::engine::hidden;
 use crate::engine::incomplete;
 use crate::engine::ingested::{Link, Unannounced};
 use crate::engine::notification::News;
@@ -25,6 +26,23 @@ pub fn resolve(book: &mut Book, event: &Event, link: Option<&Link>, rulebook: &d
         (Agent::Main, kind) if works(kind) => main(book, event, rulebook),
         (Agent::Main, _) => book.session.main.clone().unwrap_or_default(),
     }
+}
+
+/// Whether an event is the end of an agent that the client has made for itself, such as the one that writes a compaction's
+/// summary: it has no type, and nothing has told of it before.
+pub fn is_of_the_clients_own(book: &Book, event: &Event) -> bool {
+    match (&event.agent, &event.kind) {
+        (Agent::Sub { id, agent_type }, Kind::SubagentEnded(_)) => agent_type.is_empty() && book.run(id).is_none(),
+        _ => false,
+    }
+}
+
+/// Takes in the end of such an agent, which is no run; returns the main run, to which it belongs.
+pub fn of_the_clients_own(book: &mut Book, event: &Event) -> String {
+    let main = book.session.main.clone().unwrap_or_default();
+    book.session.last = event.at;
+    hidden::charge_hooks(book, &main);
+    main
 }
 
 fn subagent(book: &mut Book, who: (&str, &str), at: Moment, link: Option<&Link>, rulebook: &dyn Rulebook) -> String {
@@ -188,8 +206,11 @@ pub fn is_at_work(book: &Book, event: &Event) -> bool {
         (Agent::Main, Kind::Prompt { .. }) => {
             book.session.main.is_some() && event.prompt_id.is_some() && event.prompt_id == book.session.prompt_id
         }
-        (Agent::Sub { id, .. }, Kind::Prompt { .. } | Kind::SubagentStarted) => {
+        (Agent::Sub { id, .. }, Kind::Prompt { .. } | Kind::SubagentStarted | Kind::Compacting) => {
             book.run(id).is_some_and(|run| run.working)
+        }
+        (Agent::Main, Kind::Compacting) => {
+            book.session.main.as_ref().and_then(|id| book.run(id)).is_some_and(|run| run.working)
         }
         _ => true,
     }

@@ -102,6 +102,9 @@ pub struct Session {
     /// Where it stands.
     #[serde(default, skip_serializing_if = "is_default")]
     pub status: Status,
+    /// Whether its client has ended in order, and none has taken it up since.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_over: bool,
     /// The client's process.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client: Option<Process>,

@@ -29,6 +29,9 @@ pub fn step(book: &mut Book, event: &Event, found: &Findings, rulebook: &dyn Rul
     for (run, charge) in known {
         account::charge(book, run, charge, event.at);
     }
+    if runs::is_of_the_clients_own(book, event) {
+        return (runs::of_the_clients_own(book, event), Verdict::default());
+    }
     let joins = runs::is_at_work(book, event);
     let id = runs::resolve(book, event, found.link.as_ref(), rulebook);
     for (run, charge) in late {
@@ -80,7 +83,7 @@ fn judge(book: &Book, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -
     let (onset, adopts, missing) = how;
     let Some(run) = book.run(id) else { return Verdict::default() };
     let session = &book.session;
-    let above = if matches!(event.kind, Kind::Prompt { .. }) { book.order_above() } else { None };
+    let above = if matches!(event.kind, Kind::Prompt { .. } | Kind::Compacting) { book.order_above() } else { None };
     let (missing, incomplete) = ending::weigh(run, event, (session.mode, missing));
     let usage = Usage {
         run_id: id,

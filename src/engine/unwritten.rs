@@ -111,6 +111,27 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
     }
 }
 
+/// Takes note of a compaction by its event, which may come twice: its summary is written behind it.
+pub fn summary_is_due(book: &mut Book, id: &str) {
+    let due = &mut book.unwritten_mut(id).1.compactions;
+    *due = (*due + 1).min(1);
+}
+
+/// Takes note of a compaction's summary.
+pub fn summary_is_there(book: &mut Book, id: &str) {
+    let due = &mut book.unwritten_mut(id).1.compactions;
+    *due = (*due - 1).max(-1);
+}
+
+/// Charges a compaction whose summary is not on disk by an event that comes behind it.
+pub fn compactions(book: &mut Book, id: &str, now: Moment) {
+    let due = &mut book.unwritten_mut(id).1.compactions;
+    if *due > 0 {
+        *due = 0;
+        charge(book, id, (1, now));
+    }
+}
+
 /// Returns what a response adds, less what it was taken for where it had been charged at an estimate.
 pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<Spend> {
     if new.adds.requests == 0 || new.charge.inherited {

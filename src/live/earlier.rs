@@ -9,9 +9,9 @@ use std::path::Path;
 
 use crate::engine::book::{Book, NewCharge};
 use crate::engine::event::{Agent, Event, Kind};
+use crate::engine::ingested::Recalled;
 use crate::engine::meters::Spend;
 use crate::engine::session::Session;
-use crate::engine::step::Recalled;
 use crate::error::Result;
 use crate::setup::backup::Backups;
 use crate::setup::installed;

@@ -80,7 +80,9 @@ pub fn late(event: EventName, results: &[&str], waits: &'static str) -> Pieces {
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
             r#""}}"#,
         ),
-        EventName::UserPromptSubmit | EventName::ConfigChange => (r#"{"decision":"block","reason":""#, r#""}"#),
+        EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange => {
+            (r#"{"decision":"block","reason":""#, r#""}"#)
+        }
         _ if ends(event, results) => (r#"{"continue":false,"stopReason":""#, r#""}"#),
         EventName::SessionStart => (r#"{"systemMessage":""#, r#""}"#),
         _ => return Pieces::default(),
@@ -108,7 +110,10 @@ fn by_on_error(world: &World, name: Option<EventName>, what: &str) -> String {
 
 /// Whether what an event is about is refused where the state can be neither read nor written.
 pub fn is_refused(name: EventName) -> bool {
-    matches!(name, EventName::PreToolUse | EventName::UserPromptSubmit | EventName::ConfigChange)
+    matches!(
+        name,
+        EventName::PreToolUse | EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange
+    )
 }
 
 /// Words a refusal for the events that can be refused.
@@ -116,7 +121,7 @@ fn refusal(name: Option<EventName>, reason: &str) -> Option<String> {
     let answer = match name? {
         EventName::PreToolUse => serde_json::json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}}),
-        EventName::UserPromptSubmit | EventName::ConfigChange => {
+        EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange => {
             serde_json::json!({"decision": "block", "reason": reason})
         }
         EventName::SessionStart => serde_json::json!({"systemMessage": reason}),

@@ -31,9 +31,7 @@ pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) 
             found.recalled.extend(of_agent(&layout::agent_file(transcript, id), id, since_ms));
         }
         Agent::Main if book.session.main.is_none() && runs::works(&event.kind) => {
-            let Ok(memory) = recall(transcript, event.prompt_id.as_deref().or(Some("")), since_ms) else {
-                return Ok(());
-            };
+            let memory = recall(transcript, event.prompt_id.as_deref().or(Some("")), since_ms).unwrap_or_default();
             let run = runs::main_id(&book.session, event);
             for (of, new) in found.charges.iter_mut().filter(|(_, new)| memory.responses.contains(&new.charge.message))
             {
@@ -54,7 +52,7 @@ pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) 
         _ => {}
     }
     if is_new {
-        tell_lost(book, found);
+        tell_lost(book, event, found);
     }
     Ok(())
 }
@@ -68,13 +66,29 @@ fn begins_late(kind: &Kind) -> bool {
     }
 }
 
+/// What the person is told of a session of whose work nothing is left.
+const NOTHING_LEFT: &str = "a call or turn of this session ended whose beginning the state does not know, and the transcript shows \
+    nothing of what came before: the hooks were registered meanwhile, or the state was deleted and the transcript emptied. What it \
+    had used before cannot be counted";
+
+/// Whether an event ends what must have begun before it.
+fn is_inside(kind: &Kind) -> bool {
+    matches!(kind, Kind::ToolEnded(..) | Kind::BatchEnded(_) | Kind::Stopped { .. })
+}
+
 /// Tells the person that a session was at work before the state knew it, and why its work counts.
-fn tell_lost(book: &mut Book, found: &Findings) {
+fn tell_lost(book: &mut Book, event: &Event, found: &Findings) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
     let earlier = &book.session.earlier;
     // What a client was at that was open when Fusebox was installed is no loss.
     let is_met = earlier.is_unmarked && earlier.until_ms.is_some_and(|until_ms| until_ms > 0) && !earlier.was_watched;
-    if is_met || calls == 0 && earlier.counted.requests == 0 {
+    if is_met {
+        return;
+    }
+    if calls == 0 && earlier.counted.requests == 0 {
+        if is_inside(&event.kind) && event.agent == Agent::Main && !earlier.is_unmarked {
+            book.session.tell(NOTHING_LEFT);
+        }
         return;
     }
     let why = match earlier.until_ms {

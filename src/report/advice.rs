@@ -6,6 +6,7 @@ use crate::engine::verdict::Finding;
 use crate::limits::{Limit, Unit};
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::page::{Ink, Page, plain};
+use crate::report::reading::Reading;
 use crate::wire::sentences::{LOCKED, reading, short};
 
 /// Returns the command that lifts the order of a run or session: a pause is resumed, a used-up limit is raised.
@@ -22,7 +23,7 @@ pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> String {
         (Some(limit), _) if limit.unit == Unit::Switch => format!("fusebox resume {}", short(id)),
         (Some(_), action) if finding.increase == 0 && action != Action::Pause => LOCKED.to_owned(),
         (Some(limit), Action::Terminate | Action::RequestIncrease | Action::Warn) => {
-            let more = typed(limit, finding.increase);
+            let more = typed(limit, finding.sufficient_increase());
             let name = plain(&finding.limit);
             // A shell takes the pattern of models for one of files.
             let quote = if name.contains('*') { "'" } else { "" };
@@ -61,6 +62,7 @@ pub fn typed(limit: &Limit, value: u64) -> String {
 pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     let id = &session.session_id;
     let of_session = session.order.as_ref().map(|order| {
+        let order = &of_now(order, Scope::Session, &session.limits);
         let who = format!("session {}, {}", short(id), session.status.as_str());
         held(&who, order, &lifts(order, None, id), (indent, page))
     });
@@ -68,7 +70,7 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
         let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
-        let order = run.order.as_ref()?;
+        let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
@@ -77,11 +79,23 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
     of_session.into_iter().chain(of_runs).collect()
 }
 
-/// Whether a main run was ended by a limit and a later prompt is at work: nothing is left to let go on.
+/// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.
 pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
     let last = session.runs.iter().rev().find(|other| other.agent_type == MAIN);
-    let goes_on = last.is_some_and(|last| last.run_id != run.run_id && last.status == Status::Running);
-    run.agent_type == MAIN && run.status == Status::Failed && goes_on
+    let is_followed = last.is_some_and(|last| last.run_id != run.run_id);
+    run.agent_type == MAIN && matches!(run.status, Status::Failed | Status::Stopped) && is_followed
+}
+
+/// Returns an order with what is used by now: more may have been spent since it was given.
+fn of_now(order: &Order, scope: Scope, limits: &[Reading]) -> Order {
+    let mut order = order.clone();
+    let same = |reading: &&Reading| reading.limit == order.finding.limit;
+    if let Some(reading) = limits.iter().find(same).filter(|_| order.finding.scope == scope)
+        && order.finding.spent_by_requests()
+    {
+        order.finding.used = order.finding.used.max(reading.used.value);
+    }
+    order
 }
 
 /// Whether an order was given to the run itself, and not to its session or to the run above it.

@@ -55,8 +55,8 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
     let kept_back = || run.agent_type == MAIN && run.order.is_none() && run.turns == 0 && run.requests == 0;
     match run.status {
         Status::Completed | Status::Orphaned => true,
-        Status::Failed => kept_back() || advice::is_over(session, run),
-        Status::Running | Status::Paused | Status::Stopped => false,
+        Status::Failed | Status::Stopped => kept_back() || advice::is_over(session, run),
+        Status::Running | Status::Paused => false,
     }
 }
 

@@ -118,40 +118,48 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 }
 
-/// Whether a prompt's content opens as a notification does; blocks of content never do.
+/// What matters of a prompt's content.
 #[derive(Default)]
-pub struct OpensAsNotification(pub bool);
+pub struct Content {
+    /// Whether it opens as a notification does; blocks of content never do.
+    pub opens_as_notification: bool,
+    /// How many bytes of text it is; 0 where it is no plain text.
+    pub length: u64,
+}
 
-impl<'de> Deserialize<'de> for OpensAsNotification {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OpensAsNotification, D::Error> {
-        deserializer.deserialize_any(ContentVisitor).map(OpensAsNotification)
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 
 struct ContentVisitor;
 
 impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = bool;
+    type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a message's content")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        Ok(text.trim_start().starts_with("<task-notification>"))
+    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+        Ok(Content {
+            opens_as_notification: text.trim_start().starts_with("<task-notification>"),
+            length: text.len() as u64,
+        })
     }
 
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
+    fn visit_unit<E>(self) -> Result<Content, E> {
+        Ok(Content::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<bool, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Content, A::Error> {
         while blocks.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(false)
+        Ok(Content::default())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<bool, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Content, A::Error> {
         while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(false)
+        Ok(Content::default())
     }
 }

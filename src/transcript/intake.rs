@@ -21,6 +21,7 @@ use crate::pricing::price;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
 use crate::transcript::charges::{Charges, Prices};
+use crate::transcript::compaction;
 use crate::transcript::first::first_request;
 use crate::transcript::layout;
 use crate::transcript::response::Response;
@@ -119,9 +120,10 @@ impl<'a, C: Charges> Intake<'a, C> {
             let Ok(chunk) = tail::read_within(&mut self.allowed, &mut Vec::new(), &path, (from, None)) else {
                 continue;
             };
+            let mut told = Conversation::default();
             for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
                 let copy = Response { billed_by: Some(origin.session.clone()), ..response };
-                self.take(book, "", &copy, &mut Conversation::default())?;
+                self.take(book, "", &copy, &mut told)?;
             }
             if chunk.left > 0 && !chunk.inside {
                 origin.at.offset = chunk.offset;
@@ -277,6 +279,8 @@ impl<'a, C: Charges> Intake<'a, C> {
         }
         let table = self.prices.table();
         let stand_in = main_model(book, table, response.at_ms);
+        let model = || self.last_model(book, run).unwrap_or(&stand_in).to_owned();
+        let response = &compaction::complete(told, response, model);
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
@@ -289,9 +293,16 @@ impl<'a, C: Charges> Intake<'a, C> {
         };
         book.session.is_metered |= before.is_none() && !inherited;
         let mut now = response.charge((&session, run), &priced);
-        let is_counted = inherited || before.as_ref().is_some_and(|before| !credible::is_doubted(before));
+        if response.summary.is_some() && before.is_some() {
+            return Ok(());
+        }
+        let is_counted = inherited
+            || response.summary.is_some()
+            || before.as_ref().is_some_and(|before| !credible::is_doubted(before));
         if !is_counted && !believes(book, run, response, told) {
             now.spend.requests = 0;
+        } else if response.summary.is_none() {
+            compaction::note(told, response);
         }
         let (charge, adds) = match &before {
             None => (Charge { inherited, ..now.clone() }, now.spend),
@@ -313,6 +324,12 @@ impl<'a, C: Charges> Intake<'a, C> {
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
         self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
         Ok(())
+    }
+
+    /// Returns the model that a run has asked last.
+    fn last_model<'m>(&'m self, book: &'m Book, run: &str) -> Option<&'m str> {
+        let found = self.found.iter().rev().filter(|(of, _)| of == run).map(|(_, new)| new.charge.model.as_str());
+        found.chain(book.run(run).map(|run| run.model.as_str())).find(|model| !model.is_empty())
     }
 
     /// Whether a response that is new to a session was billed before: by another that it is a copy of, or in days that are closed.

@@ -3,12 +3,14 @@
 pub mod allowance;
 pub mod belief;
 pub mod charges;
+pub mod compaction;
 pub mod dialogs;
 mod field;
 pub mod first;
 pub mod intake;
 pub mod layout;
 mod lines;
+mod prompt_row;
 pub mod recall;
 pub mod response;
 mod row;

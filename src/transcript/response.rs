@@ -18,6 +18,8 @@ pub struct Response {
     pub usage: Usage,
     /// The session that made the request, where the row is a fork's copy of another session's.
     pub billed_by: Option<String>,
+    /// The length of the summary in bytes, where it is a compaction's: no row says what that used.
+    pub summary: Option<u64>,
 }
 
 /// Whether a later row takes back what an earlier one counted.

@@ -1,5 +1,5 @@
-//! The transcript rows that matter here, parsed typed and borrowed from the line: model responses, the client's own
-//! total, and prompts that notify of a background task. Everything else in a row is skipped unread.
+//! The transcript rows that matter here, parsed typed and borrowed from the line: model responses and the client's own
+//! total. Everything else in a row is skipped unread.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::bytes;
 use crate::engine::amount::Amount;
 use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
-use crate::transcript::field::{Count, OpensAsNotification, Text, short};
+use crate::transcript::field::{Count, Text, short};
 
 /// The model of rows that the client makes up itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -58,11 +58,9 @@ pub fn client_cost(line: &[u8]) -> Option<Amount> {
     (row.kind.0 == "cost-state").then(|| Amount::from_usd(row.total))
 }
 
-/// Whether a line that has the word is a prompt that notifies of a background task.
-pub fn is_notification(line: &[u8]) -> bool {
-    let Ok(row) = serde_json::from_slice::<PromptRow>(line) else { return false };
-    let by_origin = row.origin.is_some_and(|origin| origin.kind.0 == "task-notification");
-    row.kind.0 == "user" && (by_origin || row.message.is_some_and(|message| message.content.0))
+/// Reads a moment, in milliseconds since 1970.
+pub fn moment(timestamp: &Text) -> Option<i64> {
+    DateTime::parse_from_rfc3339(&timestamp.0).ok().map(|at| at.timestamp_millis())
 }
 
 /// What a response's row says of its cost, as it is written: the client repeats it in a row for each block of the response.
@@ -134,7 +132,7 @@ impl<'a> Row<'a> {
         if id.0.is_empty() && usage.is_some() {
             return Parsed::Broken("usage without a `message.id`".to_owned());
         }
-        let at_ms = DateTime::parse_from_rfc3339(&self.timestamp.0).ok().map(|at| at.timestamp_millis());
+        let at_ms = moment(&self.timestamp);
         let counts = usage.is_some();
         let (usage, doubtful) = usage.map(RawUsage::read).unwrap_or_default();
         let billed_by = self.billed_by.map(|session| short(session.0));
@@ -246,27 +244,6 @@ struct CostState<'a> {
     kind: Text<'a>,
     #[serde(rename = "totalCostUSD")]
     total: f64,
-}
-
-#[derive(Deserialize)]
-struct PromptRow<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    origin: Option<Origin<'a>>,
-    message: Option<Prompt>,
-}
-
-#[derive(Deserialize)]
-struct Origin<'a> {
-    #[serde(borrow, default)]
-    kind: Text<'a>,
-}
-
-#[derive(Deserialize)]
-struct Prompt {
-    #[serde(default)]
-    content: OpensAsNotification,
 }
 
 #[cfg(test)]

@@ -12,8 +12,10 @@ use std::path::Path;
 use crate::bytes::{self, Finder};
 use crate::engine::amount::Amount;
 use crate::transcript::allowance::Allowance;
+use crate::transcript::compaction;
 use crate::transcript::lines::{LONGEST, Lines, Piece};
 use crate::transcript::open;
+use crate::transcript::prompt_row::{self, Prompted, SummaryRow};
 use crate::transcript::response::{Response, Shrinks};
 use crate::transcript::row::{self, Parsed, ResponseRow};
 
@@ -198,7 +200,16 @@ impl Chunk {
     }
 
     fn take_prompt(&mut self, line: &[u8]) -> bool {
-        self.notification = self.notification || row::is_notification(line);
+        match prompt_row::parse(line) {
+            Prompted::Notification => self.notification = true,
+            Prompted::Summary(SummaryRow { uuid, at_ms, length }) => {
+                self.kept += 1;
+                // A fork copies it behind the responses that it sums up, which say whose they are.
+                let billed_by = self.responses.last().and_then(|last| last.billed_by.clone());
+                self.responses.push(Response { billed_by, ..compaction::response(&uuid, at_ms, length) });
+            }
+            Prompted::Other => {}
+        }
         true
     }
 
@@ -261,7 +272,7 @@ impl Chunk {
 
 fn response_of(row: ResponseRow) -> Response {
     let (id, model, billed_by) = (row.id.into_owned(), row.model.into_owned(), row.billed_by.map(Cow::into_owned));
-    Response { id, model, at_ms: row.at_ms.unwrap_or(0), usage: row.usage, billed_by }
+    Response { id, model, at_ms: row.at_ms.unwrap_or(0), usage: row.usage, billed_by, summary: None }
 }
 
 #[cfg(test)]

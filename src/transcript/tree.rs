@@ -17,6 +17,7 @@ use crate::engine::record::Charge;
 use crate::error::{Error, Result};
 use crate::pricing::price::price;
 use crate::pricing::table::Table;
+use crate::transcript::compaction;
 use crate::transcript::response::Response;
 use crate::transcript::stand_in::CLIENTS_DEFAULT;
 use crate::transcript::tail::{self, Chunk};
@@ -141,7 +142,8 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
 
 impl Reading {
     fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<Reading> {
-        let chunk = tail::read_through(buffer, &transcript.path, 0, None).ok()?;
+        let mut chunk = tail::read_through(buffer, &transcript.path, 0, None).ok()?;
+        compaction::complete_all(&mut chunk.responses);
         let agent_type = match &transcript.agent {
             Some(_) => layout::meta(&transcript.path).unwrap_or_default().agent_type,
             None => MAIN.to_owned(),

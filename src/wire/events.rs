@@ -29,6 +29,8 @@ pub enum EventName {
     SessionEnd,
     /// A settings file changed while the client runs.
     ConfigChange,
+    /// A conversation is about to be compacted.
+    PreCompact,
 }
 
 /// How an event is registered in settings.json.
@@ -56,7 +58,7 @@ const fn row(
 }
 
 /// Every event Fusebox registers for; where an agent's work ends, a command may judge it. New ones are appended: their places are saved as bits.
-pub const EVENTS: [EventRow; 12] = [
+pub const EVENTS: [EventRow; 13] = [
     row(EventName::SessionStart, "SessionStart", true, 10, false),
     row(EventName::UserPromptSubmit, "UserPromptSubmit", false, 10, true),
     row(EventName::PreToolUse, "PreToolUse", true, 10, true),
@@ -69,6 +71,7 @@ pub const EVENTS: [EventRow; 12] = [
     row(EventName::Stop, "Stop", false, 610, false),
     row(EventName::SessionEnd, "SessionEnd", true, 5, false),
     row(EventName::ConfigChange, "ConfigChange", true, 10, true),
+    row(EventName::PreCompact, "PreCompact", true, 10, true),
 ];
 
 impl EventName {
@@ -97,6 +100,7 @@ impl EventName {
             Kind::Stopped { .. } => EventName::Stop,
             Kind::SessionEnded => EventName::SessionEnd,
             Kind::ConfigChanged { .. } => EventName::ConfigChange,
+            Kind::Compacting => EventName::PreCompact,
             Kind::Other(_) => return None,
         })
     }

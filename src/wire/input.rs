@@ -47,6 +47,8 @@ pub struct Input<'a> {
     pub tool_response: Option<&'a RawValue>,
     duration_ms: Option<f64>,
     #[serde(borrow)]
+    error: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     tool_calls: Vec<BatchCall<'a>>,
     #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
@@ -84,6 +86,9 @@ impl<'a> Input<'a> {
 /// How the result of a call begins that was not made: the client itself rejects it (an unknown tool, an input that does not fit),
 /// or a hook denies it. Where several hooks do, the client tells what the last one said.
 const NOT_MADE: [&str; 2] = ["\"<tool_use_error>", "\"PreToolUse:"];
+
+/// How the result begins of a page that the person's permissions deny.
+const DENIED: &str = "\"WebFetch denied access to ";
 
 /// Whether a call was not made, by its result as JSON.
 pub fn was_not_made(result: &str) -> bool {
@@ -124,6 +129,7 @@ struct Response {
     background_task_id: Option<String>,
     task_id: Option<String>,
     timed_out_after_ms: Option<f64>,
+    code: Option<f64>,
 }
 
 /// Why an input could not be read.
@@ -235,6 +241,7 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         },
         EventName::SessionEnd => Kind::SessionEnded,
         EventName::ConfigChange => Kind::ConfigChanged { lost: Vec::new() },
+        EventName::PreCompact => Kind::Compacting,
     }
 }
 
@@ -254,6 +261,8 @@ fn batch_call(call: &BatchCall) -> Call {
     } else {
         prints.wait = tools::wait(tool, input);
     }
+    let response = call.tool_response.map_or("", RawValue::get);
+    prints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
 }
 
@@ -294,7 +303,10 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
         told: Moment::default(),
     });
     let duration_ms = input.duration_ms.filter(|ms| *ms >= 0.0).map(|ms| ms as u64);
-    Outcome { failed: matches!(failed, Failed::Yes), duration_ms, agent, background, stop_marker: None }
+    let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
+    let error = input.error.as_deref().filter(|_| failed);
+    let asked_nothing = tools::asked_nothing(tool, response.code, error);
+    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing }
 }
 
 /// Reads the notifications that a prompt is made of; none where it is something else.

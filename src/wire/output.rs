@@ -251,7 +251,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             specific.permission_decision = Some("deny");
             specific.permission_decision_reason = Some(plain(&refusal(run, verdict)));
         }
-        Kind::Prompt { .. } => {
+        Kind::Prompt { .. } | Kind::Compacting => {
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
                 Some(finding) => {

@@ -74,6 +74,25 @@ pub fn asks(tool: &str) -> Option<Asks> {
     ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
 }
 
+/// How the errors of `WebFetch` begin that come before the client asks the model, as clients 2.1.328 and 2.1.330 word them. One that
+/// is not among them is taken to come after.
+const NO_PAGE: [&str; 6] = [
+    "getaddrinfo ",
+    "connect ",
+    "Too many redirects",
+    "maxContentLength size of ",
+    "stream has been aborted",
+    "WebFetch cannot fetch ",
+];
+
+/// Whether the result of a tool shows that the client asked the model nothing for it: there was no page to sum up.
+pub fn asked_nothing(tool: &str, code: Option<f64>, error: Option<&str>) -> bool {
+    let is_page = |code: f64| (200.0..300.0).contains(&code);
+    let has_none = code.is_some_and(|code| !is_page(code));
+    tool == "WebFetch"
+        && (has_none || error.is_some_and(|error| NO_PAGE.iter().any(|begins| error.starts_with(begins))))
+}
+
 /// The fields of all these tools' inputs that are read.
 #[derive(Default, Deserialize)]
 #[serde(default)]

@@ -237,11 +237,19 @@ impl State {
             "id": format!("msg_{}_{:04}", self.id, self.asked), "type": "message", "role": "assistant", "model": model,
             "content": content, "stop_reason": if step.tools.is_empty() { "end_turn" } else { "tool_use" },
             "stop_sequence": null,
-            "usage": {"input_tokens": 10, "output_tokens": step.output.unwrap_or(20),
-                      "cache_creation_input_tokens": 1000,
-                      "cache_read_input_tokens": step.cached.unwrap_or(2000), "service_tier": "standard",
-                      "cache_creation": {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 0}},
+            "usage": usage(step),
         })
+    }
+}
+
+/// Returns what a response says that it used.
+fn usage(step: &Step) -> Value {
+    let output = step.output.unwrap_or(20);
+    match step.uncached {
+        Some(prompt) => json!({"input_tokens": prompt, "output_tokens": output}),
+        None => json!({"input_tokens": 10, "output_tokens": output, "cache_creation_input_tokens": 1000,
+            "cache_read_input_tokens": step.cached.unwrap_or(2000), "service_tier": "standard",
+            "cache_creation": {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 0}}),
     }
 }
 

@@ -16,6 +16,7 @@ mod ways;
 
 mod ask;
 mod closed;
+mod compactions;
 mod cost;
 mod delegation;
 mod duration;
@@ -23,6 +24,7 @@ mod earlier;
 mod endings;
 mod harness;
 mod hidden;
+mod honest;
 mod identity;
 mod levers;
 mod loops;

@@ -15,6 +15,8 @@ pub struct Step {
     pub output: Option<u64>,
     /// The tokens that its request reads from the cache, where not 2000.
     pub cached: Option<u64>,
+    /// The tokens of its prompt, where nothing is told of a cache.
+    pub uncached: Option<u64>,
 }
 
 /// One tool call in a response. `$AGENT` in its input becomes the id of the agent that the conversation named last.
@@ -80,6 +82,11 @@ impl Step {
     /// Reads so many tokens from the cache.
     pub fn cached(self, tokens: u64) -> Step {
         Step { cached: Some(tokens), ..self }
+    }
+
+    /// Has a prompt of so many tokens, and tells of no cache, as some gateways do.
+    pub fn uncached(self, tokens: u64) -> Step {
+        Step { uncached: Some(tokens), ..self }
     }
 }
 

@@ -22,14 +22,14 @@ fn a_sound_installation() {
     let _said = world.run(&["init"]).ok();
     insta::assert_snapshot!(doctor(&world), @r"
     ok    settings  every settings file can be read
-    ok    hooks     registered at 12 of 12 events in .claude/settings.local.json
+    ok    hooks     registered at 13 of 13 events in .claude/settings.local.json
     ok    switches  no setting switches hooks off
     ok    binary    fusebox 0.1.0
     ok    blocking  the call past the cap of a trial session was refused
     ok    failing   where the binary is missing, crashes or is late: open at every
                     event; where the state is broken: closed at UserPromptSubmit,
-                    PreToolUse, ConfigChange, open at the others; bugs and
-                    unreadable input: open (`on_error`)
+                    PreToolUse, ConfigChange, PreCompact, open at the others; bugs
+                    and unreadable input: open (`on_error`)
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
@@ -90,8 +90,8 @@ fn everything_wrong() {
                     -> run `fusebox init` again
     FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)
                     -> limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again
-    ok    failing   where the binary is missing, crashes or is late: open at every event; where the state is broken: closed at UserPromptSubmit, ConfigChange, open at the others; bugs and unreadable
-                    input: open (`on_error`)
+    ok    failing   where the binary is missing, crashes or is late: open at every event; where the state is broken: closed at UserPromptSubmit, ConfigChange, PreCompact, open at the others; bugs and
+                    unreadable input: open (`on_error`)
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
                     -> `fusebox config check` shows all of them
     ok    state     [ROOT]/state/state.db is sound
@@ -126,11 +126,11 @@ fn each_handler_fails_one_way_or_the_other() {
         let fate = handlers.iter().find(|handler| handler["event"] == event).unwrap();
         ["missing", "crash", "timeout", "state"].map(|fault| fate[fault].as_str().unwrap().to_owned())
     };
-    assert_eq!(failing["handlers"].as_array().unwrap().len(), 12);
+    assert_eq!(failing["handlers"].as_array().unwrap().len(), 13);
     assert_eq!(of("PreToolUse"), ["closed"; 4]);
     assert_eq!(of("PostToolBatch"), ["closed", "closed", "closed", "open"]);
     assert_eq!(of("Stop"), ["open"; 4]);
-    insta::assert_snapshot!(failing["words"].as_str().unwrap(), @"where the binary is missing, crashes or is late: closed at UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, PostToolBatch, ConfigChange, open at the others; where the state is broken: closed at UserPromptSubmit, PreToolUse, ConfigChange, open at the others; bugs and unreadable input: closed (`on_error`)");
+    insta::assert_snapshot!(failing["words"].as_str().unwrap(), @"where the binary is missing, crashes or is late: closed at UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, PostToolBatch, ConfigChange, PreCompact, open at the others; where the state is broken: closed at UserPromptSubmit, PreToolUse, ConfigChange, PreCompact, open at the others; bugs and unreadable input: closed (`on_error`)");
 }
 
 #[test]

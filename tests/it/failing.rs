@@ -169,7 +169,7 @@ fn a_cap_holds_where_the_state_fails_at_some_events_alone() {
 fn is_held(name: EventName, answer: &Value) -> bool {
     match name {
         EventName::PreToolUse => answer["hookSpecificOutput"]["permissionDecision"] == "deny",
-        EventName::UserPromptSubmit | EventName::ConfigChange => answer["decision"] == "block",
+        EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange => answer["decision"] == "block",
         EventName::PostToolBatch | EventName::Stop | EventName::SubagentStop => answer["continue"] == false,
         EventName::SessionStart => answer["systemMessage"].is_string(),
         // Nothing that is answered to these holds anything, and the person is told at those.

@@ -145,6 +145,15 @@ impl Scene {
         self.world.write(file, text);
     }
 
+    /// Writes the summary of a compaction.
+    fn is_summed_up(&mut self) {
+        let message = json!({"role": "user", "content": "s".repeat(300)});
+        let at = logbook::time(World::real().now().wall_ms);
+        let row = json!({"type": "user", "message": message, "isCompactSummary": true, "uuid": "u", "timestamp": at});
+        self.rows.push(row);
+        self.write();
+    }
+
     /// Returns how many responses the agent gets, and what the person has read, where each row but the first of a transcript is forged.
     fn works(mut self, forge: Forgery) -> (usize, String) {
         let mut told = String::new();
@@ -265,6 +274,11 @@ fn a_conversation_that_is_cut_or_falls_by_itself_is_charged_as_it_says() {
             scene.event("Stop", &json!({}));
             scene.event(name, &rest);
             due += large_price;
+            if why == "compacted" {
+                scene.is_summed_up();
+                // The conversation from the cache, its response, the instructions, and a summary of 300 bytes.
+                due += Amount(160_000 * 200_000 + 5_000_000 + 1_600 * 4_000_000 + 100 * 20_000_000);
+            }
         }
         scene.responds("m2", uses(small.clone()));
         assert_eq!(scene.batch(2), "", "{why}");
@@ -281,11 +295,12 @@ fn honest_conversations_of_other_lengths_are_charged_as_they_say() {
     scene.responds("m1", uses(cached(150_000)));
     scene.batch(1);
     scene.event("SessionStart", &json!({"source": "compact"}));
+    scene.is_summed_up();
     for number in 2..6 {
         scene.responds(&format!("m{number}"), uses(cached(15_000 + number as u64)));
         assert_eq!(scene.batch(number), "");
     }
-    assert_eq!(scene.spent().0, 6);
+    assert_eq!(scene.spent().0, 7);
     // A lean subagent beside a main agent with long prompts.
     let mut scene = Scene::begin(Place::Main, &json!({}));
     scene.responds("m1", uses(cached(500_000)));

@@ -48,6 +48,72 @@ fn a_search_and_a_page_are_charged_once_when_they_are_asked_for() {
     assert_eq!(story.spent_today(), ONE + SEARCH + PAGE);
 }
 
+/// How a fetch of a page ends: the event and what it brings, and whether the client has asked the model by then. Each was seen with
+/// clients 2.1.328 and 2.1.330.
+fn ends_of_a_fetch() -> Vec<(&'static str, Value, bool)> {
+    let page = |code: u32| ("PostToolUse", json!({"tool_response": {"bytes": 1, "code": code, "result": "words"}}));
+    let error = |text: &str| ("PostToolUseFailure", json!({"error": text}));
+    let rejected = |text: &str| ("", json!(text));
+    let with = |(name, input): (&'static str, Value), asks: bool| (name, input, asks);
+    let mut ends: Vec<_> = [404, 403, 500, 302].map(|code| with(page(code), false)).into();
+    ends.push(with(page(200), true));
+    let before = [
+        "getaddrinfo ENOTFOUND no-such-host.invalid",
+        "connect ECONNREFUSED 127.0.0.1:1",
+        "Too many redirects (exceeded 10)",
+        "maxContentLength size of 10485760 exceeded",
+        "stream has been aborted",
+        "WebFetch cannot fetch localhost or other hostnames without a dot.",
+    ];
+    ends.extend(before.map(|text| with(error(text), false)));
+    ends.extend(["API Error: 400 scripted", "something new"].map(|text| with(error(text), true)));
+    ends.push(with(rejected("WebFetch denied access to domain:denied.example.com."), false));
+    ends.push(with(rejected("<tool_use_error>InputValidationError: the parameter `prompt` is missing"), false));
+    ends.push(with(rejected("a hook has killed what would have told the end"), true));
+    ends
+}
+
+#[test]
+fn a_page_that_could_not_be_fetched_is_charged_to_nobody() {
+    for (name, input, asks) in ends_of_a_fetch() {
+        for agent in [json!({}), json!({"agent_id": "a1", "agent_type": "worker"})] {
+            let policy = json!({"user": {"max_cost_usd_per_day": 100}, "project": {"max_cost_usd_per_day": 100}});
+            let story = Story::begin(&policy);
+            story.write(&["m0"]);
+            let tell = |name: &str, more: &Value| {
+                let mut told = json!({"tool_name": "WebFetch", "tool_input": {"url": "x"}, "tool_use_id": "t0"});
+                told.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
+                told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                story.event(name, &told)
+            };
+            // An event of the main agent's has its response charged.
+            asked(&story, "t9", "Read");
+            assert_eq!(tell("PreToolUse", &json!({})), "");
+            assert_eq!(story.cost(), ONE + PAGE, "while it is asked for");
+            if !name.is_empty() {
+                tell(name, &input);
+                tell(name, &input);
+            }
+            let response = if name.is_empty() { input.clone() } else { json!("words") };
+            let call = json!({"tool_name": "WebFetch", "tool_input": {"url": "x"}, "tool_use_id": "t0",
+                "tool_response": response});
+            tell("PostToolBatch", &json!({"tool_calls": [call]}));
+            let cost = if asks { ONE + PAGE } else { ONE };
+            assert_eq!((story.cost(), story.spent_today()), (cost, cost), "{name} {input}");
+            let told = reported(&story, &["report", "--json"]);
+            let session = &told["sessions"][0];
+            assert_eq!(session["requests"], if asks { 2 } else { 1 }, "{name} {input}");
+            let estimated = if asks { "0.060000000000" } else { "0.000000000000" };
+            assert_eq!(session["estimated_cost_usd"], estimated, "{name} {input}");
+            let by_day = reported(&story, &["report", "--by", "day", "--json"]);
+            assert_eq!(by_day["days"][0]["cost_usd"], session["cost_usd"], "{name} {input}");
+            // What is counted anew says the same.
+            story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
+            assert_eq!(story.spent_today(), cost, "{name} {input}");
+        }
+    }
+}
+
 #[test]
 fn searches_that_would_pass_a_cap_are_refused_before_they_run() {
     for (limit, cap, fit) in

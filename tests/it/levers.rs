@@ -4,6 +4,7 @@ mod advice;
 mod grant;
 mod law;
 mod scene;
+mod words;
 
 use fusebox::engine::amount::PICO;
 use fusebox::engine::policy::{Action, Scope};

@@ -80,6 +80,27 @@ fn deleting_the_state_gives_no_fresh_counters() {
 }
 
 #[test]
+fn a_person_is_told_where_state_and_transcript_are_gone() {
+    for transcript in ["deleted", "emptied", "a folder"] {
+        let world = with_work(&json!({"main": {"max_turns": 3}}));
+        event(&world, "SessionStart", &json!({"source": "startup"}));
+        event(&world, "UserPromptSubmit", &json!({"prompt": "on"}));
+        call(&world, "t3", &json!({}));
+        fs::remove_dir_all(world.path("state")).unwrap();
+        fs::remove_file(world.path("s1.jsonl")).unwrap();
+        match transcript {
+            "emptied" => world.write("s1.jsonl", ""),
+            "a folder" => fs::create_dir(world.path("s1.jsonl")).unwrap(),
+            _ => {}
+        }
+        let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t3", "tool_response": {}});
+        let told = event(&world, "PostToolUse", &over);
+        assert!(told.contains("the state was deleted and the transcript emptied"), "{transcript}: {told}");
+        assert!(world.run(&["log", "--json"]).ok().contains("transcript emptied"));
+    }
+}
+
+#[test]
 fn a_subagent_without_state_keeps_its_counters_too() {
     let world = with_work(&json!({"agents": {"developer": {"max_turns": 2, "warn_at": [], "grace_turns": 0}}}));
     write(&world, "s1/subagents/agent-a1.jsonl", &[user("p2", &json!("work"))]);

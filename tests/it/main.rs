@@ -8,6 +8,7 @@ mod bad_input;
 mod benchmarks;
 mod budgets;
 mod clock;
+mod compactions;
 mod compatibility;
 mod config;
 mod corners;

@@ -3,8 +3,9 @@
 
 use fusebox::engine::book::Book;
 use fusebox::engine::event::Moment;
+use fusebox::engine::ingested::Findings;
 use fusebox::engine::session::Session;
-use fusebox::engine::step::{Findings, step};
+use fusebox::engine::step::step;
 use fusebox::engine::verdict::Step;
 use fusebox::wire::guard::Guard;
 use fusebox::wire::input;

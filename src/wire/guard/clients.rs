@@ -8,7 +8,7 @@ use crate::wire::shell::invocation::Invocation;
 const RESTRICTED: &str = "--restricted";
 
 /// The client's commands that start no agent.
-const HARMLESS: [&str; 22] = [
+const HARMLESS: [&str; 20] = [
     "--help",
     "-h",
     "--version",
@@ -17,10 +17,8 @@ const HARMLESS: [&str; 22] = [
     "attach",
     "auth",
     "auto-mode",
-    "config",
     "doctor",
     "gateway",
-    "import",
     "install",
     "kill",
     "logs",
@@ -33,6 +31,10 @@ const HARMLESS: [&str; 22] = [
     "upgrade",
 ];
 
+/// Commands below those that ask the model where no hook is told, and what they do.
+const ASKING: [(&str, &str, &str); 3] =
+    [("plugin", "eval", UNHOOKED), ("plugins", "eval", UNHOOKED), ("auto-mode", "critique", UNTOLD)];
+
 /// What a client's daemon is told that starts nothing.
 const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
 
@@ -43,6 +45,7 @@ const LONGEST_NAME: usize = 100;
 const CLEARED: &str = "leads hooks to another state";
 const SWITCHED: &str = "switches hooks off";
 const UNHOOKED: &str = "has clients start without these hooks";
+const UNTOLD: &str = "asks the model where no hook is told";
 const DAEMON: &str = "starts sessions below no client";
 
 /// Returns a variable that diverts a client that is started with it, and what it does; the value that it has already does not.
@@ -67,9 +70,7 @@ pub(super) fn unhooked(
             return Some(told(("daemon".to_owned(), DAEMON)));
         }
         Some("respawn") => return Some(told(("respawn".to_owned(), DAEMON))),
-        Some(first @ ("plugin" | "plugins")) if args.get(1) == Some(&"eval") => {
-            return Some(told((format!("{first} eval"), UNHOOKED)));
-        }
+        Some(first) if asking(first, &args).is_some() => return asking(first, &args).map(told),
         Some(first) if first == "daemon" || HARMLESS.contains(&first) => return None,
         _ => {}
     }
@@ -80,6 +81,14 @@ pub(super) fn unhooked(
     let cleared = it.is_cleared.then(|| ("env -i".to_owned(), CLEARED));
     let set = set.or(cleared).or_else(|| diverted.cloned()).map(told);
     set.map(|set| format!("{set}. What is set where a person starts this session's client holds for every client"))
+}
+
+/// Finds the command below the first word that asks the model, and what it does.
+fn asking(first: &str, args: &[&str]) -> Option<(String, &'static str)> {
+    let after = args.iter().skip_while(|arg| **arg != first).skip(1);
+    let second = after.copied().find(|arg| !arg.starts_with('-'))?;
+    let row = ASKING.iter().find(|row| (row.0, row.1) == (first, second))?;
+    Some((format!("{first} {second}"), row.2))
 }
 
 /// Whether an invocation starts a client with an agent in it.

@@ -82,8 +82,8 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "each_client_has_as_many_agents_at_once",
     },
     Attempt {
-        tries: "starts `claude --bare`, `--safe-mode`, `--restricted`, `--setting-sources`, `--bg`, `daemon`, `disableAllHooks`, \
-                `CLAUDE_CODE_SIMPLE`, `CLAUDE_CODE_SAFE_MODE`, another `HOME` in a plain command: before it, exported, through `env`, \
+        tries: "starts `claude --bare`, `--safe-mode`, `--restricted`, `--setting-sources`, `--bg`, `--remote`, `daemon`, `plugin eval`, \
+                `auto-mode critique`, `disableAllHooks`, `CLAUDE_CODE_SIMPLE`, `CLAUDE_CODE_SAFE_MODE`, another `HOME` in a plain command: before it, exported, through `env`, \
                 `sh -c`, a here-document",
         outcome: Outcome::Refused,
         then: "the call is refused, and the agent told why",
@@ -293,6 +293,11 @@ fn plain_clients_without_hooks_are_refused() {
         format!("bash <<END\nCLIENT --restricted {ASKED}\nEND"),
         format!("CLIENT --bg {ASKED}"),
         "CLIENT daemon run".to_owned(),
+        "CLIENT plugin eval .".to_owned(),
+        format!("CLIENT --remote 'NESTED go' {ASKED}"),
+        format!("CLIENT --cloud 'NESTED go' {ASKED}"),
+        "CLIENT auto-mode critique".to_owned(),
+        format!("CLIENT config --bare {ASKED}"),
     ];
     let steps = attempts.iter().map(|words| call([command(words)])).chain([say("I give up")]);
     let lab = Lab::new(json!({}), vec![nested(), main(steps)]);

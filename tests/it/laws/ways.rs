@@ -12,7 +12,7 @@ use fusebox::engine::history;
 use fusebox::engine::ingested::Findings;
 use fusebox::engine::ingested::Link;
 use fusebox::engine::meters::Spend;
-use fusebox::engine::record::Charge;
+use fusebox::engine::record::{self, Charge};
 use fusebox::engine::rules::Rules;
 use fusebox::engine::step::step;
 use fusebox::engine::verdict::{Refusal, Step, Verdict};
@@ -50,8 +50,8 @@ pub struct Play<'a> {
     pub made: BTreeMap<String, Used>,
     /// What of it a transcript shows.
     pub shown: BTreeMap<String, Used>,
-    /// Responses that are not on disk yet.
-    late: Vec<String>,
+    /// Responses that are not on disk yet, each with its run and name.
+    late: Vec<(String, String)>,
     /// The runs that a limit or an order has ended.
     pub ended: BTreeSet<String>,
     /// The runs that ended by themselves.
@@ -142,8 +142,11 @@ impl Play<'_> {
         match self.way {
             Way::Calls if self.is_on(&main) => drop(self.batch("", Intent::Plain)),
             Way::Compactions if self.is_on(&main) => {
-                self.batch("", Intent::Plain);
-                self.event("", Kind::SessionStart { source: "compact".to_owned() }, Findings::default());
+                if self.batch("", Intent::Plain) {
+                    self.event("", Kind::SessionStart { source: "compact".to_owned() }, Findings::default());
+                    self.made.entry(main.clone()).or_default().requests += 1;
+                    self.late.push((main, record::of_compaction(&number.to_string())));
+                }
             }
             Way::Calls | Way::Compactions => {}
             Way::Crons => {
@@ -281,7 +284,7 @@ impl Play<'_> {
 
     fn requests(&mut self, run: &str) {
         self.made.entry(run.to_owned()).or_default().requests += 1;
-        self.late.push(run.to_owned());
+        self.late.push((run.to_owned(), String::new()));
     }
 
     /// The model answers with one call; returns whether that ran and the loop goes on.
@@ -326,9 +329,11 @@ impl Play<'_> {
         // The last response is not on disk where a loop ends, nor surely where a call asks to run.
         let message = matches!(&kind, Kind::ToolRequested(Call { intent: Intent::Message { .. }, .. }));
         let reads = !matches!(kind, Kind::Stopped { .. } | Kind::SubagentEnded(_) | Kind::ToolRequested(_)) || message;
-        for run in if reads { std::mem::take(&mut self.late) } else { Vec::new() } {
+        for (run, message) in if reads { std::mem::take(&mut self.late) } else { Vec::new() } {
             self.shown.entry(run.clone()).or_default().requests += 1;
-            found.charges.push((run.clone(), charge(&run, self.now)));
+            let new = charge(&run, self.now);
+            let charge = Charge { message, ..new.charge.clone() };
+            found.charges.push((run, NewCharge { charge, ..new }));
         }
         let agent = match who {
             "" => Agent::Main,

@@ -88,7 +88,9 @@ impl Tried {
         let runs = if self.scope == Scope::Run { 1 } else { play.of_runs().count() as u64 };
         // A run that goes on by itself, over and over, is one.
         let runs = if matches!(self.way, Way::Forks | Way::Clears) { 1 } else { runs };
-        self.cap + one * runs
+        // No hook is asked before a compaction. It is counted behind its request, and the response after it is met by a dialog.
+        let compaction = u64::from(self.way == Way::Compactions && self.action == Action::RequestIncrease);
+        self.cap + one * (runs + compaction)
     }
 
     fn check(self) -> Result<(), String> {

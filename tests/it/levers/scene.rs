@@ -71,6 +71,41 @@ impl Scene {
         self.clock.has_ended = true;
     }
 
+    /// The client ends the session and is gone.
+    pub fn leaves(&mut self) {
+        self.end();
+        let client = &mut self.clients[self.clock.client];
+        drop(client.stdin.take());
+        client.wait().unwrap();
+    }
+
+    /// Makes the same call as before, in vain; returns whether nothing was refused.
+    pub fn repeats(&mut self) -> bool {
+        self.clock.calls += 1;
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": "f"},
+            "tool_use_id": format!("t{}", self.clock.calls)});
+        let mut ended = call.clone();
+        ended["tool_response"] = json!("no");
+        self.main("PreToolUse", call.clone()) && self.main("PostToolBatch", json!({"tool_calls": [ended]}))
+    }
+
+    /// The first client goes on.
+    pub fn returns(&mut self) {
+        self.clock.client = 0;
+        self.clock.has_ended = false;
+    }
+
+    /// A response of the main agent is written down.
+    pub fn responds(&mut self) {
+        self.clock.calls += 1;
+        self.respond(Actor::Main, self.clock.calls);
+    }
+
+    /// The main agent ends its turn.
+    pub fn stops(&self) {
+        self.main("Stop", json!({}));
+    }
+
     /// Another client takes the session up.
     pub fn takes_up(&mut self) {
         self.clock.client = 1;

@@ -29,15 +29,6 @@ const KNOWN: &[&[&str]] = &[
         "src/limits/mod.rs",
         "src/limits/rate_limits.rs",
     ],
-    &[
-        "src/config/duties.rs",
-        "src/config/each.rs",
-        "src/config/key.rs",
-        "src/config/keys.rs",
-        "src/config/setting.rs",
-        "src/config/shape.rs",
-        "src/config/windows.rs",
-    ],
     &["src/store/jsonb/mod.rs", "src/store/jsonb/read.rs", "src/store/jsonb/write.rs"],
     &["src/store/entries.rs", "src/store/mod.rs"],
 ];

@@ -1,0 +1,207 @@
+//! What a person is told of a run agrees with what is: however it ends, whoever lifts that, and however the work goes on.
+
+use serde_json::{Value, json};
+
+use crate::levers::scene::{Actor, Scene};
+
+/// How the first prompt's run comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    ByItself,
+    Loop,
+    RunLimit,
+    SessionLimit,
+    Pause,
+    StoppedRun,
+    StoppedSession,
+}
+
+const ENDS: [End; 7] =
+    [End::ByItself, End::Loop, End::RunLimit, End::SessionLimit, End::Pause, End::StoppedRun, End::StoppedSession];
+
+impl End {
+    /// Where its run stands after it.
+    fn status(self) -> &'static str {
+        match self {
+            End::ByItself => "completed",
+            End::Loop | End::RunLimit | End::SessionLimit => "failed",
+            End::Pause => "paused",
+            End::StoppedRun | End::StoppedSession => "stopped",
+        }
+    }
+
+    fn policy(self) -> Value {
+        let cap = json!({"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate", "increase": 9});
+        match self {
+            End::RunLimit => json!({"main": cap}),
+            End::SessionLimit => json!({"session": cap}),
+            End::Pause => json!({"main": {"max_turns": 2, "timeout_action": "pause", "increase": 9}}),
+            _ => json!({}),
+        }
+    }
+
+    fn happens(self, scene: &mut Scene) {
+        let lever = |scene: &Scene, args: &[&str]| drop(scene.world.run(args).ok());
+        match self {
+            End::ByItself => assert!(scene.step(Actor::Main)),
+            End::Loop => assert!((0..20).any(|_| !scene.repeats())),
+            End::RunLimit | End::SessionLimit | End::Pause => assert!((0..9).any(|_| !scene.step(Actor::Main))),
+            End::StoppedRun => lever(scene, &["stop", "p1-0000"]),
+            End::StoppedSession => lever(scene, &["stop", "s-0000"]),
+        }
+        if matches!(self, End::StoppedRun | End::StoppedSession) {
+            assert!((0..9).any(|_| !scene.step(Actor::Main)));
+        }
+        if self == End::ByItself {
+            scene.stops();
+        }
+    }
+}
+
+/// What a person does about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lever {
+    Nothing,
+    ResumesRun,
+    ResumesSession,
+}
+
+/// One way through, with what was found wrong on it.
+struct Walk {
+    scene: Scene,
+    name: String,
+    wrong: Vec<String>,
+}
+
+impl Walk {
+    fn says(&self, args: &[&str]) -> String {
+        self.scene.world.run(args).to_string()
+    }
+
+    fn expect(&mut self, holds: bool, what: &str, said: &str) {
+        if !holds {
+            self.wrong.push(format!("{}: {what}\n{said}\n", self.name));
+        }
+    }
+
+    /// Looks at all that is told between two events.
+    fn look(&mut self, when: &str) {
+        let (status, log) = (self.says(&["status", "--all"]), self.says(&["log"]));
+        let json: Value = serde_json::from_str(&self.scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        let runs = json["sessions"][0]["runs"].as_array().unwrap().clone();
+        let mut told = format!("{status}{log}");
+        for run in &runs {
+            let explained = self.says(&["explain", run["run_id"].as_str().unwrap()]);
+            let stands = run["status"].as_str().unwrap();
+            self.expect(
+                explained.contains(&format!("last event; {stands}")),
+                &format!("{when}: is {stands}"),
+                &explained,
+            );
+            told += &explained;
+        }
+        let is_dead = told.contains("orphaned") || told.to_lowercase().contains("client died");
+        self.expect(!is_dead, &format!("{when}: no client died"), &told);
+    }
+
+    fn standing(&self) -> String {
+        let json: Value = serde_json::from_str(&self.scene.world.run(&["status", "--all", "--json"]).ok()).unwrap();
+        json["sessions"][0]["runs"][0]["status"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Whether a text offers to lift something.
+fn offers(text: &str) -> bool {
+    text.contains("fusebox resume ") || text.contains("fusebox grant ")
+}
+
+fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {
+    let mut scene = Scene::new();
+    scene.world.write("home/.claude/fusebox.json", end.policy().to_string());
+    scene.begin();
+    end.happens(&mut scene);
+    let name = format!("{end:?} leaves: {leaves} {lever:?}");
+    let mut walk = Walk { scene, name, wrong: Vec::new() };
+    if leaves {
+        walk.scene.leaves();
+    }
+    walk.look("after its end");
+    let stands = walk.standing();
+    walk.expect(stands == end.status(), &format!("after its end it is {}", end.status()), &stands);
+    let offered = walk.says(&["status"]);
+    walk.expect(end == End::ByItself || offers(&offered), "something is offered", &offered);
+    let said = match lever {
+        Lever::Nothing => String::new(),
+        Lever::ResumesRun => walk.says(&["resume", "p1-0000"]),
+        Lever::ResumesSession => walk.says(&["resume", "s-0000"]),
+    };
+    let is_vain = said.contains("nothing holds it");
+    let helps =
+        !is_vain || !offers(&offered) || said.contains("fusebox resume p1-0000") || said.contains("fusebox grant");
+    walk.expect(helps, "who resumes what is not held is told what is", &said);
+    walk.look("after the lever");
+    let after = walk.says(&["status"]);
+    if lever != Lever::Nothing && !is_vain {
+        walk.expect(!offers(&after), "nothing is left to lift", &after);
+    }
+    if leaves {
+        walk.scene.takes_up();
+    }
+    let goes_on = walk.scene.prompt() && walk.scene.step(Actor::Main);
+    let is_lifted = lever != Lever::Nothing && !is_vain;
+    let runs_anew = matches!(end, End::ByItself | End::Loop | End::RunLimit | End::StoppedRun);
+    walk.expect(goes_on == (is_lifted || runs_anew), "the work goes on where nothing holds it", &said);
+    walk.look("after the next prompt");
+    if goes_on {
+        let at_work = walk.says(&["status"]);
+        walk.expect(at_work.contains("main p") && !offers(&at_work), "it is at work, and nothing is held", &at_work);
+        walk.scene.stops();
+        walk.look("after the turn");
+        let done = walk.says(&["status"]);
+        walk.expect(!offers(&done) && !done.contains("failed"), "nothing is left to lift after the turn", &done);
+    }
+    walk.wrong
+}
+
+#[test]
+fn what_is_told_of_a_run_agrees_with_what_is() {
+    let walks: Vec<_> = ENDS.map(|end| std::thread::spawn(move || ways_of(end))).into();
+    let wrong: Vec<String> = walks.into_iter().flat_map(|walk| walk.join().unwrap()).collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn ways_of(end: End) -> Vec<String> {
+    let levers = [Lever::Nothing, Lever::ResumesRun, Lever::ResumesSession];
+    let ways = [false, true].into_iter().flat_map(|leaves| levers.map(|lever| (leaves, lever)));
+    ways.flat_map(|(leaves, lever)| walk(end, leaves, lever)).collect()
+}
+
+#[test]
+fn a_session_that_a_second_client_has_left_is_still_at_work_in_the_first() {
+    let mut scene = Scene::new();
+    scene.begin();
+    assert!(scene.step(Actor::Main));
+    scene.takes_up();
+    assert!(scene.prompt() && scene.step(Actor::Main));
+    scene.leaves();
+    scene.returns();
+    assert!(scene.prompt() && scene.step(Actor::Main));
+    let status = scene.world.run(&["status"]).ok();
+    assert!(status.contains("session s-0000  running"), "{status}");
+}
+
+#[test]
+fn what_a_stopped_session_is_said_to_have_used_is_what_it_has() {
+    let mut scene = Scene::new();
+    let policy = json!({"session": {"max_cost_usd": 0.02, "grace_turns": 0, "timeout_action": "terminate"}});
+    scene.world.write("home/.claude/fusebox.json", policy.to_string());
+    scene.begin();
+    assert!((0..9).any(|_| !scene.step(Actor::Main)));
+    // The response that was under way when it was stopped.
+    scene.responds();
+    let status = scene.world.run(&["status"]).ok();
+    let used = status.lines().find(|line| line.contains("max_cost_usd") && !line.contains("failed")).unwrap();
+    let used = used.split_whitespace().find(|word| word.contains("/0.02")).unwrap();
+    let said = status.split("failed: ").nth(1).unwrap();
+    assert!(said.contains(used), "{used} is used: {status}");
+}
