@@ -97,6 +97,7 @@ fn event_of(session: &Session, name: EventName) -> Value {
             let file = session.stage.text("project/.claude/settings.json");
             session.event(name.as_str(), &json!({"source": "project_settings", "file_path": file}))
         }
+        EventName::PreCompact => session.event(name.as_str(), &json!({"trigger": "auto", "custom_instructions": null})),
         EventName::PermissionRequest
         | EventName::SubagentStart
         | EventName::SubagentStop
@@ -145,7 +146,7 @@ fn check(name: EventName, outcome: &Outcome) -> Option<String> {
         Err(_) if outcome.stdout.is_empty() => (Value::Null, false),
         Err(_) => return Some(format!("not one answer: {shown}")),
     };
-    let must = matches!(name, EventName::PreToolUse | EventName::UserPromptSubmit);
+    let must = matches!(name, EventName::PreToolUse | EventName::UserPromptSubmit | EventName::PreCompact);
     let of_call = &answer["hookSpecificOutput"]["hookEventName"];
     let other = !of_call.is_null() && of_call != name.as_str();
     (other || must && !refused).then(|| format!("the answer is another: {shown}"))
