@@ -18,11 +18,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fusebox::engine::session::Session;
-use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::domain::session::Session;
+use fusebox::platform::environment::World;
 use fusebox::store::Store;
 use fusebox::store::entries::id_of;
-use fusebox::world::World;
+use fusebox::upkeep::prune::{DAY_MS, Order, prune};
 use rusqlite::{Connection, params};
 use scene::{Event, MARK, Scene, feed, static_binary};
 

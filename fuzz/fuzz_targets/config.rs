@@ -10,8 +10,8 @@ use fusebox::config::policy::Pinned;
 use fusebox::config::read::{self, Reading};
 use fusebox::config::resolve::Trust;
 use fusebox::config::setting::Doc;
-use fusebox::engine::policy::Layer;
-use fusebox::engine::rules::Rules;
+use fusebox::domain::policy::Layer;
+use fusebox::domain::limit_set::Rules;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -106,7 +106,7 @@ fn a_repository_only_tightens(docs: &[Doc]) {
     for of in [Pinned::session, Pinned::user, Pinned::main, Pinned::project] {
         assert_no_looser(&of(&without), &of(&with));
     }
-    assert!(with.mode() == without.mode() || with.mode() == fusebox::engine::policy::Mode::Enforce);
+    assert!(with.mode() == without.mode() || with.mode() == fusebox::domain::policy::Mode::Enforce);
 }
 
 fn assert_no_looser(without: &Rules, with: &Rules) {

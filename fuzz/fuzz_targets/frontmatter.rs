@@ -9,7 +9,7 @@ use fusebox::config::place::Who;
 use fusebox::config::frontmatter::{self, Agent};
 use fusebox::config::policy::Pinned;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::rules::Rules;
+use fusebox::domain::limit_set::Rules;
 use libfuzzer_sys::fuzz_target;
 
 static PINNED: LazyLock<Pinned> = LazyLock::new(|| Pinned::of(Vec::new(), Vec::new(), Trust::Untrusted).0);

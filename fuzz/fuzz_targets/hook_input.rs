@@ -11,13 +11,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use fusebox::cmd::hook;
-use fusebox::engine::amount::Amount;
-use fusebox::engine::event::{Event, Kind};
-use fusebox::live::deadline::Deadline;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::event::{Event, Kind};
+use fusebox::hook::deadline::Deadline;
 use fusebox::store::{self, Store};
-use fusebox::wire::guard::Guard;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
-use fusebox::world::World;
+use fusebox::platform::environment::World;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

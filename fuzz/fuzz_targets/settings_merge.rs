@@ -5,13 +5,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fusebox::setup::backup::Backups;
-use fusebox::setup::handler::{Judge, Launch, OnFailure, Wanted};
-use fusebox::setup::place::{Place, Scope};
-use fusebox::setup::starter::Mode;
-use fusebox::setup::{hooks, install, json, removal};
+use fusebox::install::backup::Backups;
+use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
+use fusebox::install::place::{Place, Scope};
+use fusebox::install::default_files::Mode;
+use fusebox::install::{hooks, json, registration, uninstall};
 use fusebox::wire::events::EVENTS;
-use fusebox::world::World;
+use fusebox::platform::environment::World;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -71,15 +71,15 @@ fn init_and_uninstall(text: &str, wanted: &Wanted) {
     let world = World::real();
     fs::create_dir(&folder).unwrap();
     fs::write(&settings, text).unwrap();
-    let Ok(plan) = install::plan(&world, place.clone(), wanted, Mode::Unsaid) else {
+    let Ok(plan) = registration::plan(&world, place.clone(), wanted, Mode::Unsaid) else {
         assert!(json::check(text).is_err() || hooks::merge(text, wanted).is_err(), "refused without a reason");
         return;
     };
     for _ in 0..2 {
-        install::apply(&backups, &plan).unwrap();
+        registration::apply(&backups, &plan).unwrap();
     }
     assert_eq!(fs::read_to_string(&settings).ok(), hooks::merge(text, wanted).ok());
-    removal::remove(&world, &backups, &place).unwrap();
+    uninstall::remove(&world, &backups, &place).unwrap();
     let left = fs::read_to_string(&settings).unwrap();
     if hooks::find(text).is_empty() {
         assert_eq!(left, text, "uninstall gives every byte back");

@@ -8,13 +8,13 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use fusebox::engine::book::Book;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::session::Session;
+use fusebox::engine::session_state::Book;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::session::Session;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
-use fusebox::transcript::intake::Intake;
-use fusebox::transcript::tail::{self, Chunk};
+use fusebox::transcript::ingest::Intake;
+use fusebox::transcript::cursor::{Chunk, self};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, bytes).unwrap();
-    let whole = tail::read_from(&path, 0, None).unwrap();
-    assert_eq!(tail::read_from(&path, 0, None).unwrap(), whole, "read twice");
+    let whole = cursor::read_from(&path, 0, None).unwrap();
+    assert_eq!(cursor::read_from(&path, 0, None).unwrap(), whole, "read twice");
     sound(&whole, bytes);
     nothing_is_free(&whole, bytes);
 

@@ -9,12 +9,12 @@ use crate::config::effective::{self, Effective};
 use crate::config::place::{Block, Who};
 use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::{load, schema};
-use crate::engine::policy::{Action, Layer, Mode};
-use crate::engine::rules::Rule;
+use crate::doctor::environment_checks;
+use crate::domain::limit_set::Rule;
+use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
-use crate::setup::soundness;
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::World;
+use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 fn show(world: &World, args: &ShowArgs) -> ExitCode {
     let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+    let (pinned, problems) = load::load(world, &folder, environment_checks::is_trusted(world, &folder));
     let sections = match &args.agent {
         Some(agent_type) => vec![agent(&pinned, agent_type)],
         None => all(&pinned),
@@ -80,7 +80,7 @@ fn show(world: &World, args: &ShowArgs) -> ExitCode {
 
 fn check(world: &World) -> ExitCode {
     let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+    let (pinned, problems) = load::load(world, &folder, environment_checks::is_trusted(world, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };

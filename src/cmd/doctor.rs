@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::doctor::diagnosis::{Diagnosis, Health};
+use crate::doctor::installation::{self, Patient};
+use crate::doctor::{environment_checks, failure_mode, smoke_test};
 use crate::error::{Error, Result};
-use crate::setup::diagnosis::{Diagnosis, Health};
-use crate::setup::patient::{self, Patient};
-use crate::setup::wrap::wrap;
-use crate::setup::{failing, soundness, trial};
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::World;
+use crate::ui::terminal::plain;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox doctor`.
 #[derive(Debug, clap::Args)]
@@ -25,19 +25,19 @@ type Check = (&'static str, fn(&Patient<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
 const CHECKS: [Check; 13] = [
-    ("settings", patient::settings),
-    ("hooks", patient::registration),
-    ("switches", patient::switches),
-    ("binary", patient::binary),
-    ("blocking", trial::blocking),
-    ("failing", failing::failing),
-    ("config", soundness::configuration),
-    ("state", soundness::state),
-    ("history", soundness::history),
-    ("disk", soundness::file_system),
-    ("prices", soundness::prices),
-    ("client", patient::client),
-    ("latency", trial::latency),
+    ("settings", installation::settings),
+    ("hooks", installation::registration),
+    ("switches", installation::switches),
+    ("binary", installation::binary),
+    ("blocking", smoke_test::blocking),
+    ("failing", failure_mode::failing),
+    ("config", environment_checks::configuration),
+    ("state", environment_checks::state),
+    ("history", environment_checks::history),
+    ("disk", environment_checks::file_system),
+    ("prices", environment_checks::prices),
+    ("client", installation::client),
+    ("latency", smoke_test::latency),
 ];
 
 /// One line of the result.

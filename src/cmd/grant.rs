@@ -2,19 +2,19 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::clear_order;
 use crate::cmd::grant_args::{More, To};
 use crate::cmd::grant_shared;
-use crate::cmd::lever::{self, Grip};
-use crate::cmd::lift;
-use crate::cmd::person;
+use crate::cmd::require_human;
+use crate::cmd::session_edit::{self, Grip};
 use crate::cmd::target::{self, Target};
 use crate::config::limit_name::{Named, named, names};
 use crate::config::problem::nearest;
-use crate::engine::policy::Scope;
+use crate::domain::limit::Unit;
+use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
-use crate::limits::Unit;
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::World;
+use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub struct Args {
 
 /// Gives a run or session more.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "grant")?;
+    require_human::require(world, "grant")?;
     let (limits, ids): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|word| word.contains('='));
     let more: Vec<More> =
         limits.into_iter().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
@@ -54,7 +54,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         return grant_shared::run(world, scope, &more);
     }
     let named = target::Whom { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
-    lever::pull(world, &named, |grip| {
+    session_edit::pull(world, &named, |grip| {
         if more.is_empty() {
             return Err(nothing_to_grant(grip));
         }
@@ -108,7 +108,7 @@ fn nothing_to_grant(grip: &Grip) -> Error {
 
 /// Says which limits the target has.
 fn held_by(grip: &Grip) -> String {
-    let rules = lift::rules(grip.book, &grip.target).map(|rules| rules.rules.as_slice()).unwrap_or_default();
+    let rules = clear_order::rules(grip.book, &grip.target).map(|rules| rules.rules.as_slice()).unwrap_or_default();
     // A switch has no cap to raise.
     let rules: Vec<_> = rules.iter().filter(|rule| rule.limit.unit != Unit::Switch).collect();
     match &rules[..] {
@@ -129,12 +129,12 @@ pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
     let mut said = Vec::new();
     for (more, target) in more.iter().zip(targets) {
         said.push(raise(grip, &target, more)?);
-        let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.rule);
+        let ordered = clear_order::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.rule);
         if ordered {
-            lift::lift(grip.book, &target);
+            clear_order::lift(grip.book, &target);
             said.push(grip.goes_on(&target));
         }
-        let still = lift::used_up(grip.book, &target, grip.now);
+        let still = clear_order::used_up(grip.book, &target, grip.now);
         if let Some(still) = still.iter().find(|it| it.finding.limit == more.rule) {
             let used = more.limit.show(still.finding.used);
             said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
@@ -147,8 +147,8 @@ fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
     let name = grip.name(target);
     let limit = more.rule.as_str();
     let missing = || Error::failed(format!("{name} has no {limit}"));
-    let finding = lift::look(grip.book, target, limit, grip.now).ok_or_else(missing)?;
-    if lift::rules(grip.book, target).and_then(|rules| rules.named(limit)).is_some_and(|rule| rule.locked) {
+    let finding = clear_order::look(grip.book, target, limit, grip.now).ok_or_else(missing)?;
+    if clear_order::rules(grip.book, target).and_then(|rules| rules.named(limit)).is_some_and(|rule| rule.locked) {
         return Err(Error::failed(format!("{limit} of {name} is locked by the managed file: nobody may raise it")));
     }
     let cap = match more.to {
@@ -160,7 +160,7 @@ fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
         return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", limit))
             .hint(format!("`{limit}=+N` adds N; configuration files set lower limits")));
     }
-    lift::raise(grip.book, target, &finding, cap - finding.cap);
+    clear_order::raise(grip.book, target, &finding, cap - finding.cap);
     let show = |value| more.limit.show(value);
     let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
     grip.notice(format!("a person raised {} of {name} from {} to {}.", limit, show(finding.cap), show(cap)));
@@ -169,11 +169,11 @@ fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
 
 /// Finds whose rule is meant: the target's own, or its session's where that one stopped it.
 fn holder(grip: &Grip, limit: &str) -> Result<Target> {
-    let stopped = lift::order(grip.book, &grip.target).filter(|order| order.finding.limit == limit);
+    let stopped = clear_order::order(grip.book, &grip.target).filter(|order| order.finding.limit == limit);
     if stopped.is_some_and(|order| order.finding.scope == Scope::Session) {
         return Ok(Target::Session(grip.book.session.id.clone()));
     }
-    if lift::rules(grip.book, &grip.target).is_some_and(|rules| rules.named(limit).is_some()) {
+    if clear_order::rules(grip.book, &grip.target).is_some_and(|rules| rules.named(limit).is_some()) {
         return Ok(grip.target.clone());
     }
     let error = Error::failed(format!("{} has no {limit}: there is nothing to raise", grip.name(&grip.target)));

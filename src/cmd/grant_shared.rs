@@ -5,20 +5,20 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::grant_args::{More, To};
 use crate::config::load;
-use crate::engine::book::Book;
-use crate::engine::event::Moment;
+use crate::domain::budget::Pool;
+use crate::domain::event::Moment;
+use crate::domain::limit_set::{Rule, Rules};
+use crate::domain::policy::{Layer, Scope};
+use crate::domain::session::{Session, Status};
+use crate::domain::verdict::Finding;
 use crate::engine::grants;
-use crate::engine::policy::{Layer, Scope};
-use crate::engine::pool::Pool;
-use crate::engine::rules::{Rule, Rules};
-use crate::engine::session::{Session, Status};
-use crate::engine::verdict::Finding;
+use crate::engine::session_state::Book;
 use crate::error::{Error, Result};
-use crate::live::pin::trust_fact;
-use crate::live::shared;
-use crate::store::{Store, logbook};
-use crate::terminal::plain;
-use crate::world::World;
+use crate::hook::pin_policy::trust_fact;
+use crate::hook::shared_budgets;
+use crate::platform::environment::World;
+use crate::store::{Store, log_file};
+use crate::ui::terminal::plain;
 
 /// Returns the scope that a word names, where it names one that sessions share.
 pub fn scope(word: &str) -> Option<Scope> {
@@ -52,14 +52,14 @@ pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
         store.save_session(&session)?;
     }
     for record in &mut book.records {
-        record.at = logbook::time(now.wall_ms);
+        record.at = log_file::time(now.wall_ms);
         store.save_record(record, now)?;
     }
     for pool in &book.pools {
         store.save_pool(pool)?;
     }
     store.commit()?;
-    logbook::append(logbook::Place { of_session: "", state: store.folder() }, &book.records);
+    log_file::append(log_file::Place { of_session: "", state: store.folder() }, &book.records);
     store.leave();
     world.print(&said.iter().map(|said| plain(said) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
@@ -78,9 +78,9 @@ fn laid(store: &Store, known: &[Rules], whose: (Scope, &str), when: (Option<&str
         Scope::User => session.user_rules = all,
         _ => session.project_rules = all,
     }
-    shared::recount(store, &session, zone, now.wall_ms)?;
+    shared_budgets::recount(store, &session, zone, now.wall_ms)?;
     let mut book = Book::new(session);
-    shared::lay(store, &mut book, now.wall_ms)?;
+    shared_budgets::lay(store, &mut book, now.wall_ms)?;
     Ok(book)
 }
 
@@ -112,7 +112,7 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
         )));
     }
     let used =
-        limit.used(&crate::engine::meters::Meters { periods: pool.spent(rule.of.as_ref()), ..Default::default() });
+        limit.used(&crate::domain::meters::Meters { periods: pool.spent(rule.of.as_ref()), ..Default::default() });
     let next = pool.mean(rule.of.as_ref()).cost.0;
     let until = pool.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };

@@ -4,30 +4,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::engine::book::Book;
-use crate::engine::bounds;
-use crate::engine::event::{Agent, Event, Kind};
-use crate::engine::record::{Record, RecordKind};
-use crate::engine::step::step;
+use crate::domain::bounds;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::{Agent, Event, Kind};
+use crate::engine::apply_event::step;
+use crate::engine::session_state::Book;
 use crate::error::{ErrorKind, Result};
-use crate::live::deadline::{Deadline, Waits};
-use crate::live::ending::{self, Judged};
-use crate::live::load::{self, Pin};
-use crate::live::{
-    below, dialogs, earlier, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks,
-    unseen, watch,
+use crate::hook::check_completion::{self, Judged};
+use crate::hook::deadline::{Deadline, Waits};
+use crate::hook::load::{self, Pin};
+use crate::hook::{
+    answered_dialogs, background_tasks, called_skills, changed_calls, command_watch, failure, first_requests,
+    nested_clients, overload, scheduled_prompts, settings_watch, spend_before_install, state_folder, unheard_messages,
 };
-use crate::processes;
-use crate::store::logbook;
+use crate::platform::environment::World;
+use crate::platform::processes;
+use crate::store::log_file;
 use crate::store::{self, Store};
-use crate::wire::ending::mark;
+use crate::upkeep::prune;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::completion::mark;
 use crate::wire::events::EventName;
-use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
-use crate::wire::shorten::{self, Shortener};
-use crate::wire::shown::shown;
-use crate::world::World;
+use crate::wire::sanitize_output::shown;
+use crate::wire::truncate::{self, Shortener};
 
 /// What the log says where a lock file did not come.
 const LOCKED: &str = "the lock of the state did not come in time: its holder keeps it, or the file system has no locks; SQLite's own \
@@ -40,15 +41,15 @@ pub fn run(world: &World) -> ExitCode {
     let deadline = Deadline::start(world);
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
-    let bytes: &'static [u8] = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+    let bytes: &'static [u8] = input::mended(world.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
     let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(bytes) {
         Ok(input) => {
             let answer = answer(world, &deadline, &input, bytes);
-            answer.unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
+            answer.unwrap_or_else(|error| Outcome::only(failure::state(world, &input, &error)))
         }
-        Err(unreadable) => Outcome::only(failing::unreadable(world, bytes, &unreadable)),
+        Err(unreadable) => Outcome::only(failure::unreadable(world, bytes, &unreadable)),
     }));
-    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, bytes)));
+    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failure::bug(world, bytes)));
     deadline.claim_answer();
     let printed = world.answer(&shown(&answer));
     if let Some(rest) = rest {
@@ -80,7 +81,7 @@ fn answer(world: &World, deadline: &Deadline, input: &Input<'static>, bytes: &'s
     let mut folder = store::folder(world)?;
     match respond(world, deadline, (input, bytes), &mut folder) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => {
-            failing::begin_anew(world, &folder, input, &cause)?;
+            failure::begin_anew(world, &folder, input, &cause)?;
             respond(world, deadline, (input, bytes), &mut folder)
         }
         other => other,
@@ -100,24 +101,24 @@ pub fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder
         event = event_of(world, input, &guard);
     }
     let mut judged = None;
-    if let Some(due) = ending::due(&book, &event) {
+    if let Some(due) = check_completion::due(&book, &event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
-        judged = Some(deadline.while_judging(world, || ending::judge(due, bytes)));
+        judged = Some(deadline.while_judging(world, || check_completion::judge(due, bytes)));
         (store, book) = open(world, folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &book);
-    schedule::mark(&mut event, input, &book);
-    swapped::look(&mut book, &event, input);
+    scheduled_prompts::mark(&mut event, input, &book);
+    changed_calls::look(&mut book, &event, input);
     if let Some(answer) = given(&book, &event, input) {
         let rest = Some(Rest { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
     deadline.waits_for(Waits::Files);
-    let held = below::held(world, &store, &mut book, input, &event, &guard)?;
-    let held = held.or_else(|| swapped::held(&book.session, &event));
-    book.held = held.or_else(|| full::held(&mut book, &event));
-    unseen::look(&mut book, (input, &event), &guard);
+    let held = nested_clients::held(world, &store, &mut book, input, &event, &guard)?;
+    let held = held.or_else(|| changed_calls::held(&book.session, &event));
+    book.held = held.or_else(|| overload::held(&mut book, &event));
+    unheard_messages::look(&mut book, (input, &event), &guard);
     let (answer, watch) = take(world, &store, &mut book, (input, &event, judged), &guard)?;
     stamp(&mut book);
     store.save(&mut book)?;
@@ -156,14 +157,14 @@ fn is_attended(world: &World) -> bool {
 /// Opens the state for an event, and loads what the event names.
 fn open(world: &World, folder: &mut PathBuf, what: (&Input, &Event)) -> Result<(Store, Book)> {
     let (_, event) = what;
-    let (store, known) = home::open(world, folder, event)?;
+    let (store, known) = state_folder::open(world, folder, event)?;
     let session = load::session(world, &store, known, what)?;
     let book = load::load(&store, session, event)?;
     Ok((store, book))
 }
 
 /// An answer's words, and what is to be watched once they are said.
-type Said = (String, Option<watch::Order>);
+type Said = (String, Option<command_watch::Order>);
 
 /// Takes an event into the book and words the answer.
 fn take(
@@ -175,10 +176,10 @@ fn take(
 ) -> Result<Said> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
-    skills::called(world, book, event, input);
+    called_skills::called(world, book, event, input);
     let mut findings = load::gather(world, store, book, event)?;
     let was_judged = judged.is_some();
-    findings.missing = ending::missing(book, event, judged);
+    findings.missing = check_completion::missing(book, event, judged);
     let rulebook = Pin::of(world, store, &book.session);
     let (run, verdict) = step(book, event, &findings, &rulebook);
     book.session.notices.extend(rulebook.problems()?);
@@ -187,17 +188,17 @@ fn take(
         run.last = world.now();
     }
     load::follow(store, book)?;
-    dialogs::note(book, &run, event);
+    answered_dialogs::note(book, &run, event);
     first_requests::learn(store, book, &findings)?;
     let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
-    let watch = watch::order(book, &run, (event, input), (&verdict, &answer));
-    swapped::note(book, &run, (event, input), &answer, guard);
-    settings::look(world, book, event, &mut answer);
-    skills::typed(world, book, event, input);
+    let watch = command_watch::order(book, &run, (event, input), (&verdict, &answer));
+    changed_calls::note(book, &run, (event, input), &answer, guard);
+    settings_watch::look(world, book, event, &mut answer);
+    called_skills::typed(world, book, event, input);
     divert_log(book);
     tell_notices(book, event, &mut answer);
-    earlier::mark(book, event, &mut answer);
+    spend_before_install::mark(book, event, &mut answer);
     let text = answer.text();
     remember(book, &run, (event, input), &text);
     Ok((text, watch))
@@ -206,10 +207,12 @@ fn take(
 /// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
 fn divert_log(book: &mut Book) {
     let writes = !book.records.is_empty() || book.session.notices.len() > book.session.known_notices;
-    let Some(cause) = writes.then(|| logbook::trouble(&book.session.log)).flatten() else { return };
+    let Some(cause) = writes.then(|| log_file::trouble(&book.session.log)).flatten() else { return };
     let log = std::mem::take(&mut book.session.log);
-    book.session
-        .tell(&format!("the log goes to the state folder, since `{log}/{}` cannot be written: {cause}", logbook::FILE));
+    book.session.tell(&format!(
+        "the log goes to the state folder, since `{log}/{}` cannot be written: {cause}",
+        log_file::FILE
+    ));
 }
 
 /// Writes down what the person is to be told, and shows it where the client would.
@@ -274,7 +277,7 @@ fn remember(book: &mut Book, run: &str, what: (&Event, &Input), answer: &str) {
 
 fn stamp(book: &mut Book) {
     for record in &mut book.records {
-        record.at = logbook::time(book.session.last.wall_ms);
+        record.at = log_file::time(book.session.last.wall_ms);
     }
 }
 
@@ -292,7 +295,7 @@ struct Taken {
     /// Whether it is time to prune the state.
     prunes: bool,
     /// The command whose time was cut, to be watched.
-    watch: Option<watch::Order>,
+    watch: Option<command_watch::Order>,
 }
 
 impl Rest {
@@ -303,19 +306,19 @@ impl Rest {
         self.store.leave();
         let Some(Taken { book, folder, prunes, watch }) = self.taken else { return };
         if let Some(order) = watch {
-            watch::begin(world, &folder, &order);
+            command_watch::begin(world, &folder, &order);
         }
         let mut records = book.records.clone();
         records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
         for task in &book.kills {
-            let ended = book.session.client.is_some_and(|client| tasks::end(client, task));
+            let ended = book.session.client.is_some_and(|client| background_tasks::end(client, task));
             if !ended {
                 let what = "a background command of a stopped run was not found, and may still run";
                 records.push(notice(&book, &format!("{what}: {}", task.command)));
             }
         }
         if !records.is_empty() {
-            logbook::append(logbook::Place { of_session: &book.session.log, state: &folder }, &records);
+            log_file::append(log_file::Place { of_session: &book.session.log, state: &folder }, &records);
         }
         if prunes {
             prune::begin(world, &folder);
@@ -328,7 +331,7 @@ fn notice(book: &Book, what: &str) -> Record {
         error: what.to_owned(),
         event: Some(RecordKind::Notice),
         session: book.session.id.clone(),
-        at: logbook::time(book.session.last.wall_ms),
+        at: log_file::time(book.session.last.wall_ms),
         ..Record::default()
     }
 }

@@ -2,20 +2,20 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::person;
+use crate::cmd::require_human;
+use crate::doctor::installation::{self, short};
 use crate::error::{Error, Result};
-use crate::setup::backup::Backups;
-use crate::setup::clients::{self, Feature};
-use crate::setup::files::Change;
-use crate::setup::handler::{Judge, Launch, OnFailure, Wanted};
-use crate::setup::install::{self, Plan};
-use crate::setup::installed;
-use crate::setup::patient::{self, short};
-use crate::setup::place::{Folders, Scope};
-use crate::setup::starter::{self, Mode};
-use crate::setup::wrap::wrap;
-use crate::setup::{binary, difference, guarded, summary};
-use crate::world::World;
+use crate::install::backup::Backups;
+use crate::install::client_versions::{self, Feature};
+use crate::install::default_files::{self, Mode};
+use crate::install::files::Change;
+use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
+use crate::install::installed_at;
+use crate::install::place::{Folders, Scope};
+use crate::install::registration::{self, Plan};
+use crate::install::{binary, diff, owned_by_root, summary};
+use crate::platform::environment::World;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox init`.
 #[derive(Debug, clap::Args)]
@@ -44,21 +44,21 @@ const JUDGES: &str =
 /// Runs `fusebox init`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     if args.observe {
-        person::require(world, "init --observe")?;
+        require_human::require(world, "init --observe")?;
     }
     let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let place = Folders::of(world, &world.folder()).place(args.scope)?;
     let mode = if args.observe { Mode::Observe } else { Mode::Unsaid };
-    let plan = install::plan(world, place, &wanted(world, args)?, mode)?;
+    let plan = registration::plan(world, place, &wanted(world, args)?, mode)?;
     if args.dry_run {
         world.print(&preview(world, &plan));
         return Ok(ExitCode::SUCCESS);
     }
     let backups = Backups::in_state(&state);
-    let registers = plan.registers() && !plan.is_registered() && person::is_one(world, &state);
-    install::apply(&backups, &plan)?;
+    let registers = plan.registers() && !plan.is_registered() && require_human::is_one(world, &state);
+    registration::apply(&backups, &plan)?;
     if registers {
-        installed::note(world, &backups, &plan.place)?;
+        installed_at::note(world, &backups, &plan.place)?;
     }
     world.print(&summary::summary(world, &plan, &state));
     if args.judge {
@@ -75,9 +75,9 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 /// Says that the client on the PATH is too old to refuse calls where Fusebox breaks.
 fn unheeded(world: &World) -> Option<String> {
-    let version = clients::version(&patient::client_on_path(&world.folder()).ok()?)?;
+    let version = client_versions::version(&installation::client_on_path(&world.folder()).ok()?)?;
     let row = Feature::OnFailure.row().filter(|row| version < row.since)?;
-    let (found, since) = (clients::show(version), clients::show(row.since));
+    let (found, since) = (client_versions::show(version), client_versions::show(row.since));
     Some(format!(
         "the client here is {found}, where --fail-closed has no effect yet; {since} is the oldest tried that heeds it"
     ))
@@ -90,7 +90,7 @@ fn wanted(world: &World, args: &Args) -> Result<Wanted> {
     if args.scope != Scope::Project {
         let path = binary::stable_path(world)?;
         if args.scope == Scope::Managed {
-            guarded::require(&path)?;
+            owned_by_root::require(&path)?;
         }
         return Ok(Wanted { launch: Launch::Binary(path), on_failure, judge });
     }
@@ -104,9 +104,9 @@ fn wanted(world: &World, args: &Args) -> Result<Wanted> {
 /// Shows what a plan would change, line by line; of the schema, which nobody reads, the name.
 fn preview(world: &World, plan: &Plan) -> String {
     let changes = plan.steps.iter().map(|step| &step.change).filter(|change| change.is_change());
-    let show = |change: &Change| match change.path.ends_with(starter::SCHEMA) {
+    let show = |change: &Change| match change.path.ends_with(default_files::SCHEMA) {
         true => format!("would write {}\n", short(world, &change.path)),
-        false => difference::render(&short(world, &change.path), change),
+        false => diff::render(&short(world, &change.path), change),
     };
     let shown: String = changes.map(show).collect();
     if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }

@@ -1,28 +1,28 @@
 //! The command line: one file per command.
 
+pub mod clear_order;
 pub mod config;
 pub mod doctor;
 pub mod explain;
-pub mod fresh;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod hook;
 pub mod init;
-pub mod lever;
-pub mod lift;
 pub mod log;
-pub mod order;
-pub mod past;
-pub mod person;
+pub mod past_sessions;
+pub mod pause_stop;
 pub mod pricing;
 pub mod prune;
+pub mod query;
 pub mod reload;
 pub mod replay;
 pub mod report;
+pub mod require_human;
 pub mod reset;
 pub mod resume;
 pub mod run;
+pub mod session_edit;
 pub mod status;
 pub mod target;
 pub mod trust;
@@ -34,8 +34,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::World;
+use crate::ui::terminal::plain;
 
 /// A fuse box for Claude Code: stops agents that pass their limits on turns, time, cost or tokens
 #[derive(Debug, Parser)]
@@ -71,9 +71,9 @@ pub enum Command {
     /// Let a paused run or session go on
     Resume(resume::Args),
     /// Hold a run or session until it is resumed
-    Pause(order::Args),
+    Pause(pause_stop::Args),
     /// End a run or session at its next event
-    Stop(order::Args),
+    Stop(pause_stop::Args),
     /// Set the counters of a run or session to zero
     Reset(reset::Args),
     /// Make running sessions take the configuration as it is now
@@ -118,8 +118,8 @@ fn dispatch(world: &World, command: Command) -> Result<ExitCode> {
         Command::Log(args) => log::run(world, &args),
         Command::Grant(args) => grant::run(world, &args),
         Command::Resume(args) => resume::run(world, &args),
-        Command::Pause(args) => order::pause(world, &args),
-        Command::Stop(args) => order::stop(world, &args),
+        Command::Pause(args) => pause_stop::pause(world, &args),
+        Command::Stop(args) => pause_stop::stop(world, &args),
         Command::Reset(args) => reset::run(world, &args),
         Command::Reload(args) => reload::run(world, &args),
         Command::Trust(args) => trust::run(world, &args),

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::error::{Error, Result};
-use crate::files;
+use crate::platform::environment::World;
+use crate::platform::files;
 use crate::pricing;
 use crate::pricing::overrides::{self, Overrides};
 use crate::pricing::price_row::Price;
 use crate::pricing::show;
 use crate::pricing::table::{Table, canonical};
-use crate::world::World;
 
 /// Arguments of `fusebox pricing`.
 #[derive(Debug, clap::Args)]

@@ -7,18 +7,18 @@ use std::thread;
 use serde::Serialize;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::{fresh, person};
+use crate::cmd::{query, require_human};
 use crate::config::load;
 use crate::config::resolved::RETENTION_RANGE;
+use crate::doctor::environment_checks;
 use crate::error::Result;
-use crate::live::prune::{self, Order, PAUSE, Removed};
-use crate::processes;
-use crate::report::json;
-use crate::report::value::Stamp;
-use crate::setup::soundness;
+use crate::platform::environment::World;
+use crate::platform::processes;
 use crate::store::retention::Extent;
 use crate::store::{self, Store};
-use crate::world::World;
+use crate::ui::formats::Stamp;
+use crate::ui::json;
+use crate::upkeep::prune::{self, Order, PAUSE, Removed};
 
 /// Arguments of `fusebox prune`.
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ struct Outcome {
 
 /// Runs `fusebox prune`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    fresh::use_configured_zone(world);
+    query::use_configured_zone(world);
     let folder = store::folder(world)?;
     if args.automatic {
         processes::retreat();
@@ -69,7 +69,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    person::require(world, "prune")?;
+    require_human::require(world, "prune")?;
     let Some(days) = args.older_than.or_else(|| configured(world)) else {
         world.print("everything is kept: `retention_days` is null\n");
         return Ok(ExitCode::SUCCESS);
@@ -95,7 +95,7 @@ fn days(text: &str) -> std::result::Result<u64, String> {
 /// Returns what the files say now: a person is asking.
 fn configured(world: &World) -> Option<u64> {
     let folder = project_folder(world);
-    let (policy, _) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+    let (policy, _) = load::load(world, &folder, environment_checks::is_trusted(world, &folder));
     policy.retention_days()
 }
 
@@ -108,7 +108,7 @@ fn rest() {
 }
 
 fn day(at_ms: i64) -> String {
-    fresh::local(at_ms).format("%Y-%m-%d").to_string()
+    query::local(at_ms).format("%Y-%m-%d").to_string()
 }
 
 /// Counts the sessions and what they have, and changes nothing.

@@ -4,19 +4,19 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::person;
-use crate::engine::book::Book;
-use crate::engine::lifting;
-use crate::engine::policy::{Mode, OnError};
-use crate::engine::renewal;
-use crate::engine::rules::Rules;
-use crate::engine::session::{Session, Status};
+use crate::cmd::require_human;
+use crate::domain::limit_set::Rules;
+use crate::domain::policy::{Mode, OnError};
+use crate::domain::session::{Session, Status};
+use crate::engine::lift_orders;
+use crate::engine::renew_limits;
+use crate::engine::session_state::Book;
 use crate::error::{Error, Result};
-use crate::live::load::Pin;
-use crate::live::{baseline, origin, pin, shared};
+use crate::hook::load::Pin;
+use crate::hook::{client_lineage, pin_policy, settings_baseline, shared_budgets};
+use crate::platform::environment::World;
 use crate::store::Store;
-use crate::wire::sentences::short;
-use crate::world::World;
+use crate::wire::messages::short;
 
 /// Arguments of `fusebox reload`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ pub struct Args {
 
 /// Reloads the running sessions.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "reload")?;
+    require_human::require(world, "reload")?;
     let project = world.project_of(&project_folder(world));
     let store = Store::open(world)?;
     store.begin()?;
@@ -58,39 +58,39 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> {
     let before = limits(&session);
     let was_held = session.order.is_some();
-    pin::take_files(world, store, &mut session)?;
-    origin::remember(store, &session, session.last.boot)?;
+    pin_policy::take_files(world, store, &mut session)?;
+    client_lineage::remember(store, &session, session.last.boot)?;
     let goes_on = was_held && session.order.is_none();
-    let waited = baseline::take_for_a_person(world, store, &mut session)?;
+    let waited = settings_baseline::take_for_a_person(world, store, &mut session)?;
     let rulebook = Pin::of(world, store, &session);
     let mut book = Book::new(session);
     for run in store.runs_of(&book.session.id)? {
         book.lay_run(run);
     }
-    shared::lay(store, &mut book, world.now().wall_ms)?;
+    shared_budgets::lay(store, &mut book, world.now().wall_ms)?;
     let ids: Vec<String> = book.runs().map(|run| run.id.clone()).collect();
     let mut changed = before != limits(&book.session);
     for id in &ids {
         let policy = book.session.policy.clone();
         let Some(run) = book.run_mut(id) else { continue };
         let old = run.rules.clone();
-        renewal::take_rules(run, &rulebook);
+        renew_limits::take_rules(run, &rulebook);
         run.policy = policy;
         changed |= old != run.rules;
     }
-    let lifted = lifting::lift_outgrown_runs(&mut book, &ids);
+    let lifted = lift_orders::lift_outgrown_runs(&mut book, &ids);
     let what = match changed {
         true => "a person reloaded the configuration; the limits are now those of the files",
         false => "a person reloaded the configuration; the limits are the same as before",
     };
-    person::announce(world, store, &mut book.session, what)?;
+    require_human::announce(world, store, &mut book.session, what)?;
     store.save(&mut book)?;
     let session = &book.session;
     let name = short(&session.id);
     let what = if changed { "it takes the limits as they are now" } else { "its limits have not changed" };
     let settings = match waited {
         None => "",
-        Some(_) if baseline::wake(world, session) => "; it takes the settings that waited",
+        Some(_) if settings_baseline::wake(world, session) => "; it takes the settings that waited",
         Some(_) => "; there is no settings file left to tell its client with: start it anew to take what waited",
     };
     let mut said = format!("session {name}: {what}{settings}\n");

@@ -5,22 +5,22 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::fresh;
+use crate::cmd::query;
 use crate::config::load;
 use crate::config::policy::Pinned;
-use crate::engine::policy::Mode;
+use crate::doctor::environment_checks;
+use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
+use crate::platform::environment::World;
 use crate::pricing;
 use crate::replay::outcome::{Outcome, Sums};
 use crate::replay::player::{self, Setting};
 use crate::replay::recording::Recording;
 use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
-use crate::report::json as indented;
-use crate::setup::soundness;
-use crate::terminal::plain;
 use crate::transcript::charges::Memory;
-use crate::world::World;
+use crate::ui::json as indented;
+use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox replay`.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ fn policy(world: &World, args: &Args) -> Result<Pinned> {
     let folder = project_folder(world);
     let (policy, problems) = match &args.config {
         Some(path) => load::only(path).map_err(|error| error.hint("--config takes a fusebox.json"))?,
-        None => load::load(world, &folder, soundness::is_trusted(world, &folder)),
+        None => load::load(world, &folder, environment_checks::is_trusted(world, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {
         world.complain(&plain(&format!("warning: {problem}")));
@@ -131,7 +131,7 @@ fn rank(source: &Source, recording: &Recording) -> Rank {
 }
 
 fn page(world: &World, outcomes: &[Outcome], sums: &Sums) -> String {
-    let page = fresh::page(world);
+    let page = query::page(world);
     let (told, quiet): (Vec<&Outcome>, Vec<&Outcome>) =
         outcomes.iter().partition(|outcome| !outcome.timeline.is_empty());
     let shown = if quiet.len() > QUIET_SHOWN { &[] } else { quiet.as_slice() };

@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cmd::{fresh, past};
-use crate::engine::pool::Pool;
-use crate::engine::record::DaySum;
+use crate::cmd::{past_sessions, query};
+use crate::domain::budget::Pool;
+use crate::domain::charge::DaySum;
 use crate::error::Result;
-use crate::live::retention;
+use crate::hook::retention;
+use crate::platform::environment::World;
+use crate::platform::locks;
 use crate::report::group::{self, By, Grouped, Span};
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
-use crate::report::value::Stamp;
-use crate::report::{csv, json, summary};
-use crate::store::{Store, locks};
-use crate::world::World;
+use crate::report::{csv, summary};
+use crate::store::Store;
+use crate::ui::formats::Stamp;
+use crate::ui::json;
 
 /// The period where none is given.
 const LAST_WEEK: Since = Since::Ago(7 * 24 * 60 * 60 * 1000);
@@ -64,7 +66,7 @@ pub struct Args {
 
 /// Shows what was spent and what tripped.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    fresh::use_configured_zone(world);
+    query::use_configured_zone(world);
     let text = match &args.transcripts {
         Some(paths) => past(world, args, paths)?,
         None => kept(world, args)?,
@@ -75,17 +77,17 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
 
 /// Reports what transcripts tell.
 fn past(world: &World, args: &Args, paths: &[PathBuf]) -> Result<String> {
-    let rows = past::sessions(world, paths)?;
-    let since_ms = fresh::begin_ms(world, args.since.unwrap_or(Since::All));
+    let rows = past_sessions::sessions(world, paths)?;
+    let since_ms = query::begin_ms(world, args.since.unwrap_or(Since::All));
     Ok(groups(world, args, (&rows, &[]), &Part { by: args.by.unwrap_or(By::Day), since_ms, pruned_before: None }))
 }
 
 /// Reports what the state tells.
 fn kept(world: &World, args: &Args) -> Result<String> {
-    let since_ms = fresh::begin_ms(world, args.since.unwrap_or(LAST_WEEK));
+    let since_ms = query::begin_ms(world, args.since.unwrap_or(LAST_WEEK));
     let folder = Store::open(world)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
-    let rows = fresh::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
+    let rows = query::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
     let store = Store::open(world)?;
     let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Stamp);
     Ok(match args.by.unwrap_or(By::Session) {
@@ -100,16 +102,16 @@ fn sessions(world: &World, args: &Args, rows: &[SessionRows], beside: (&[Pool], 
     match (args.json, args.csv) {
         (true, _) => json::text(&report),
         (_, true) => csv::sessions(&report),
-        _ => summary::sessions(&report, &fresh::page(world)),
+        _ => summary::sessions(&report, &query::page(world)),
     }
 }
 
 fn groups(world: &World, args: &Args, (rows, sums): (&[SessionRows], &[DaySum]), part: &Part) -> String {
-    let grouped = group::group(rows, sums, &Span { by: part.by, since_ms: part.since_ms, local: fresh::local });
+    let grouped = group::group(rows, sums, &Span { by: part.by, since_ms: part.since_ms, local: query::local });
     let grouped = Grouped { pruned_before: part.pruned_before, ..grouped };
     match (args.json, args.csv) {
         (true, _) => json::text(&grouped),
         (_, true) => csv::groups(&grouped),
-        _ => summary::groups(&grouped, &fresh::page(world)),
+        _ => summary::groups(&grouped, &query::page(world)),
     }
 }

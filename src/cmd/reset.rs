@@ -2,17 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::lever::{self, Grip};
-use crate::cmd::lift;
+use crate::cmd::clear_order;
+use crate::cmd::session_edit::{self, Grip};
 use crate::cmd::target::Target;
-use crate::cmd::{person, target};
-use crate::engine::meters::Spend;
-use crate::engine::policy::{Action, Scope};
-use crate::engine::record::RecordKind;
-use crate::engine::session::Tally;
-use crate::engine::verdict::Finding;
+use crate::cmd::{require_human, target};
+use crate::domain::charge::RecordKind;
+use crate::domain::meters::Spend;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::Tally;
+use crate::domain::verdict::Finding;
 use crate::error::Result;
-use crate::world::World;
+use crate::platform::environment::World;
 
 /// Arguments of `fusebox reset`.
 #[derive(Debug, clap::Args)]
@@ -31,8 +31,8 @@ pub struct Args {
 
 /// Sets the counters of a run or session to zero.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "reset")?;
-    lever::pull(world, &args.target, |grip| Ok(reset(grip)))
+    require_human::require(world, "reset")?;
+    session_edit::pull(world, &args.target, |grip| Ok(reset(grip)))
 }
 
 fn reset(grip: &mut Grip) -> Vec<String> {
@@ -44,12 +44,12 @@ fn reset(grip: &mut Grip) -> Vec<String> {
         "{name} counts from zero again; it had {} tool calls, {} requests, {} tokens and {}",
         was.turns, spent.requests, spent.tokens, spent.cost
     )];
-    let finding = lift::order(grip.book, &target).map(|order| order.finding.clone());
+    let finding = clear_order::order(grip.book, &target).map(|order| order.finding.clone());
     let words = format!("A person set the counters of {} to zero", grip.it());
     grip.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
     grip.notice(format!("a person set the counters of {name} to zero."));
-    if finding.is_some() && lift::holder(grip.book, &target) == target {
-        lift::lift(grip.book, &target);
+    if finding.is_some() && clear_order::holder(grip.book, &target) == target {
+        clear_order::lift(grip.book, &target);
         said.push(grip.goes_on(&target));
     }
     said.extend(grip.held_still(&[]));

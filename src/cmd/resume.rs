@@ -2,20 +2,20 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::clear_order::{self, UsedUp};
 use crate::cmd::grant;
 use crate::cmd::grant_args::More;
-use crate::cmd::lever::{self, Grip};
-use crate::cmd::lift::{self, UsedUp};
+use crate::cmd::session_edit::{self, Grip};
 use crate::cmd::target::Target;
-use crate::cmd::{person, target};
-use crate::engine::record::RecordKind;
-use crate::engine::session::{Run, Status};
-use crate::engine::verdict::Finding;
+use crate::cmd::{require_human, target};
+use crate::domain::charge::RecordKind;
+use crate::domain::session::{Run, Status};
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
-use crate::report::advice;
-use crate::terminal::plain;
-use crate::wire::sentences::short;
-use crate::world::World;
+use crate::platform::environment::World;
+use crate::report::suggestion;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// Arguments of `fusebox resume`.
 #[derive(Debug, clap::Args)]
@@ -40,15 +40,15 @@ pub struct Args {
 
 /// Lets a run or session go on.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "resume")?;
-    lever::pull(world, &args.target, |grip| resume(grip, args))
+    require_human::require(world, "resume")?;
+    session_edit::pull(world, &args.target, |grip| resume(grip, args))
 }
 
 fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
-    grip.target = lift::holder(grip.book, &grip.target);
+    grip.target = clear_order::holder(grip.book, &grip.target);
     let name = grip.name(&grip.target);
     let status = grip.status(&grip.target);
-    let finding = match lift::lift(grip.book, &grip.target) {
+    let finding = match clear_order::lift(grip.book, &grip.target) {
         Some(order) => order.finding,
         None => holds_prompts_back(grip).ok_or_else(|| nothing_holds(grip, &name, status))?,
     };
@@ -57,24 +57,24 @@ fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
     grip.notice(format!("a person resumed {name}."));
     let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
     said.extend(grant::apply(grip, &args.grant)?);
-    for used_up in lift::used_up(grip.book, &grip.target, grip.now) {
+    for used_up in clear_order::used_up(grip.book, &grip.target, grip.now) {
         said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });
     }
     said.push(grip.goes_on(&grip.target));
-    said.extend(lift::budgets_used_up(grip.book, grip.now).iter().map(|finding| grip.above(finding)));
+    said.extend(clear_order::budgets_used_up(grip.book, grip.now).iter().map(|finding| grip.above(finding)));
     Ok(said)
 }
 
 /// Finds the session's limit that keeps prompts back: that leaves no order behind.
 fn holds_prompts_back(grip: &Grip) -> Option<Finding> {
     let of_session = matches!(grip.target, Target::Session(_));
-    let first = lift::used_up(grip.book, &grip.target, grip.now).into_iter().next();
+    let first = clear_order::used_up(grip.book, &grip.target, grip.now).into_iter().next();
     first.filter(|_| of_session).map(|used_up| used_up.finding)
 }
 
 fn nothing_holds(grip: &Grip, name: &str, status: Status) -> Error {
     let error = Error::failed(format!("{name} is {}: nothing holds it", status.as_str()));
-    match lift::budgets_used_up(grip.book, grip.now).first() {
+    match clear_order::budgets_used_up(grip.book, grip.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", grip.above(budget))),
         None => error.hint(held_below(grip)),
     }
@@ -98,7 +98,7 @@ fn held_below(grip: &Grip) -> String {
 fn warned(grip: &Grip, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
-    let more = advice::more(limit, used_up.more);
+    let more = suggestion::more(limit, used_up.more);
     let id = short(grip.target.id());
     let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
     format!("{limit} would stop it again at once ({used} of {cap} used): `fusebox grant {id} {more}` gives more")
@@ -109,12 +109,12 @@ fn raised(grip: &mut Grip, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
     let target = grip.target.clone();
-    let rule = lift::rules(grip.book, &target).and_then(|rules| rules.named(&finding.limit));
+    let rule = clear_order::rules(grip.book, &target).and_then(|rules| rules.named(&finding.limit));
     if rule.is_some_and(|rule| rule.locked) {
         let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
         return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");
     }
-    lift::raise(grip.book, &target, finding, used_up.more);
+    clear_order::raise(grip.book, &target, finding, used_up.more);
     let cap = limit.show(finding.cap.saturating_add(used_up.more));
     let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
     grip.notice(format!("with that, {limit} was raised from {before} to {cap}."));

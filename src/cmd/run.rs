@@ -8,13 +8,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::engine::session::{MAIN, Session, Status};
-use crate::engine::verdict::Finding;
+use crate::domain::session::{MAIN, Session, Status};
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::platform::environment::World;
 use crate::store::Store;
-use crate::terminal::plain;
-use crate::wire::sentences;
-use crate::world::World;
+use crate::ui::terminal::plain;
+use crate::wire::messages;
 
 /// The variable that marks the sessions of one `fusebox run`.
 const MARK: &str = "FUSEBOX_RUN";
@@ -123,8 +123,8 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
         (None, _) => return Ok(None),
     };
     let order = run.order.as_ref().or(session.order.as_ref());
-    let why = order.map(sentences::order).or_else(|| run.error.clone());
-    let session = sentences::short(&session.id);
+    let why = order.map(messages::order).or_else(|| run.error.clone());
+    let session = messages::short(&session.id);
     Ok(Some(format!(
         "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",
         why.unwrap_or_else(|| "no reason was recorded".to_owned())
@@ -133,6 +133,6 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
 
 /// Says why a session's last prompt was kept back: nothing was done for it.
 fn kept_back(session: &str, why: &Finding) -> String {
-    let (session, why) = (sentences::short(session), sentences::reading(why));
+    let (session, why) = (messages::short(session), messages::reading(why));
     format!("a prompt of session {session} was kept back: {why}; nothing was done for it (`fusebox status {session}`)")
 }

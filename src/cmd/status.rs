@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::fresh;
+use crate::cmd::query;
 use crate::cmd::target::{self, Target};
-use crate::engine::session::Status;
+use crate::domain::session::Status;
 use crate::error::{Error, Result};
+use crate::platform::environment::World;
 use crate::report::model::{Report, SessionReport};
-use crate::report::page::Page;
+use crate::report::own_run;
 use crate::report::status::{self, Show};
-use crate::report::{json, own};
 use crate::store::Store;
-use crate::world::World;
+use crate::ui::json;
+use crate::ui::style::Page;
 
 /// How far back sessions are looked for that are not at work.
 const LATELY_MS: i64 = 7 * 86_400_000;
@@ -44,7 +45,7 @@ pub struct Args {
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let target = target(world, args)?;
     let since = world.now().wall_ms.saturating_sub(LATELY_MS);
-    let rows = fresh::fresh_sessions(world, |session| match &target {
+    let rows = query::fresh_sessions(world, |session| match &target {
         Some(target) => session.id == target.session(),
         None => at_work(session.status) || session.last.wall_ms >= since,
     })?;
@@ -60,9 +61,9 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };
     let own = report.sessions.first().filter(|_| args.me.is_some()).and_then(|it| Some((it, it.runs.first()?)));
     world.print(&match (own, &target) {
-        (Some((session, run)), Some(Target::Run { .. })) => own::text(&report, session, run),
-        _ if report.sessions.is_empty() => nothing(&report, &fresh::page(world)),
-        _ => status::text(&report, show, &fresh::page(world)),
+        (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
+        _ if report.sessions.is_empty() => nothing(&report, &query::page(world)),
+        _ => status::text(&report, show, &query::page(world)),
     });
     Ok(ExitCode::SUCCESS)
 }

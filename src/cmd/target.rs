@@ -1,12 +1,12 @@
 //! Which session or run a person means: an id or the beginning of one, or a task's number.
 
-use crate::cmd::fresh;
-use crate::engine::session::{Run, Session, Status};
+use crate::cmd::query;
+use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
-use crate::live::retention;
+use crate::hook::retention;
 use crate::store::Store;
-use crate::terminal::plain;
-use crate::wire::sentences::short;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// What names a session or run on the command line.
 #[derive(Debug, clap::Args)]
@@ -71,7 +71,7 @@ pub fn of_id(store: &Store, id: &str) -> Result<Target> {
     match (&found[..], session) {
         ([], _) => {
             let closed_ms = retention::closed_ms(store)?;
-            let day = fresh::local(closed_ms).format("%Y-%m-%d");
+            let day = query::local(closed_ms).format("%Y-%m-%d");
             let pruned =
                 if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };
             Err(with(Error::failed(format!("no run or session is called `{id}`{pruned}")), &at_work(store)?))

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::person;
+use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::resolve::Trust;
-use crate::engine::session::Status;
+use crate::domain::session::Status;
 use crate::error::Result;
-use crate::live::pin;
+use crate::hook::pin_policy;
+use crate::platform::environment::World;
 use crate::store::Store;
-use crate::world::World;
 
 /// Arguments of `fusebox trust`.
 #[derive(Debug, clap::Args)]
@@ -23,12 +23,12 @@ pub struct Args {
 
 /// Runs `fusebox trust`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "trust")?;
+    require_human::require(world, "trust")?;
     let folder = project_folder(world);
     let project = world.project_of(&folder);
     let store = Store::open(world)?;
     store.begin()?;
-    let fact = pin::trust_fact(&project.to_string_lossy());
+    let fact = pin_policy::trust_fact(&project.to_string_lossy());
     if args.revoke {
         store.forget_fact(&fact)?;
     } else {
@@ -40,7 +40,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
             let what = format!(
                 "a person said that this repository is {verb}; that counts from `fusebox reload` or the next client on"
             );
-            person::announce(world, &store, &mut session, &what)?;
+            require_human::announce(world, &store, &mut session, &what)?;
             store.save_session(&session)?;
         }
     }

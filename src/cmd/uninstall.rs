@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::person;
+use crate::cmd::require_human;
 use crate::error::{Error, Result};
-use crate::setup::backup::Backups;
-use crate::setup::place::{Folders, Place, Scope};
-use crate::setup::{install, removal};
-use crate::world::World;
+use crate::install::backup::Backups;
+use crate::install::place::{Folders, Place, Scope};
+use crate::install::{registration, uninstall};
+use crate::platform::environment::World;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub struct Args {
 
 /// Runs `fusebox uninstall`.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "uninstall")?;
+    require_human::require(world, "uninstall")?;
     let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let backups = Backups::in_state(&state);
     let folders = Folders::of(world, &world.folder());
@@ -27,12 +27,12 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         Some(scope) => vec![folders.place(scope)?],
         None => {
             let unmanaged = folders.places().into_iter().filter(|place| place.scope != Scope::Managed);
-            unmanaged.filter(install::may_be_in).collect()
+            unmanaged.filter(registration::may_be_in).collect()
         }
     };
     let mut said = String::new();
     for place in &places {
-        for change in removal::remove(world, &backups, place)? {
+        for change in uninstall::remove(world, &backups, place)? {
             let verb = if change.after.is_some() { "restored" } else { "removed" };
             said += &format!("{verb} {}\n", change.path.display());
         }

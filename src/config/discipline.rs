@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::config::resolved::Discipline;
-use crate::engine::rules::{Models, Rules};
+use crate::domain::limit_set::{Models, Rules};
 
 /// The text that ships.
 pub const STANDARD: &str = include_str!("discipline.md");

@@ -10,8 +10,9 @@ use crate::config::policy::{BUILT_IN, Pinned};
 use crate::config::resolve::{Candidate, Stack};
 use crate::config::setting::{Setting, Subject};
 use crate::config::setting_value::{SettingValue, number};
-use crate::engine::policy::{Action, Layer};
-use crate::limits::{Form, Limit, ROSTER};
+use crate::domain::limit::{Form, Limit};
+use crate::domain::policy::{Action, Layer};
+use crate::limits::ROSTER;
 
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use crate::config::problem::Problem;
 use crate::config::read::Reading;
 use crate::config::setting::Doc;
 use crate::config::yaml;
-use crate::engine::policy::Layer;
+use crate::domain::policy::Layer;
 
 /// The keys at the top of a frontmatter that are read.
 const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];

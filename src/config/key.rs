@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::config::each::Each;
+use crate::config::per_limit::Each;
 use crate::config::place::Block;
 use crate::config::resolved::{LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
-use crate::config::shape::Shape;
-use crate::engine::policy::Layer;
-use crate::limits::Limit;
+use crate::config::value_type::Shape;
+use crate::domain::limit::Limit;
+use crate::domain::policy::Layer;
 
 /// Who may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::config::shape::Shape;
-use crate::engine::policy::Scope;
-use crate::limits::{Counts, Form, Limit, ROSTER, Unit};
+use crate::config::value_type::Shape;
+use crate::domain::limit::{Counts, Form, Limit, Unit};
+use crate::domain::policy::Scope;
+use crate::limits::ROSTER;
 
 /// A limit under one of its names: `timeout` is `max_wall_ms` in seconds.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::Doc;
 use crate::config::{frontmatter, read};
-use crate::engine::policy::Layer;
+use crate::domain::policy::Layer;
+use crate::domain::stable_hash::StableHash;
 use crate::error::{Error, Result};
-use crate::files;
-use crate::stable_hash::StableHash;
-use crate::world::World;
+use crate::platform::environment::World;
+use crate::platform::files;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;

@@ -5,8 +5,8 @@ use crate::config::keys;
 use crate::config::place::{Place, Who};
 use crate::config::resolved::Resolved;
 use crate::config::setting::Doc;
-use crate::engine::pattern;
-use crate::engine::policy::Layer;
+use crate::domain::pattern;
+use crate::domain::policy::Layer;
 
 /// The patterns of locked keys.
 #[derive(Clone, Debug, Default)]

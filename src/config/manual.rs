@@ -13,9 +13,10 @@ use crate::config::limit_name;
 use crate::config::limit_name::Named;
 use crate::config::place::{BLOCKS, Block};
 use crate::config::policy::{DECLARED, DEFAULTS};
-use crate::config::windows;
-use crate::engine::policy::{LAYERS, Layer, Scope};
-use crate::limits::{Limit, ROSTER, Unit};
+use crate::config::rate_windows;
+use crate::domain::limit::{Limit, Unit};
+use crate::domain::policy::{LAYERS, Layer, Scope};
+use crate::limits::ROSTER;
 
 const PROSE: &str = include_str!("manual.md");
 
@@ -74,8 +75,8 @@ fn limits() -> String {
         row(&mut table, &[&[key.as_str()][..], &cells].concat());
     }
     for limit in limit_name::windows().map(|named| named.limit) {
-        let each = if windows::are_of_tools(limit) { "a list; in each: " } else { "" };
-        let takes = format!("{each}{}", windows::shape(limit).expects());
+        let each = if rate_windows::are_of_tools(limit) { "a list; in each: " } else { "" };
+        let takes = format!("{each}{}", rate_windows::shape(limit).expects());
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
     for limit in ROSTER {

@@ -6,8 +6,6 @@
 //! Only [`load`] touches the file system.
 
 pub mod discipline;
-pub mod duties;
-pub mod each;
 pub mod effective;
 pub mod frontmatter;
 pub mod key;
@@ -16,19 +14,21 @@ pub mod layers;
 pub mod limit_name;
 pub mod load;
 pub mod locks;
-pub mod loosening;
 pub mod manual;
+pub mod per_limit;
+pub mod permissions;
 pub mod place;
 pub mod policy;
 pub mod problem;
+pub mod rate_windows;
 pub mod read;
 pub mod resolve;
 pub mod resolved;
+pub mod run_policies;
 pub mod schema;
 pub mod setting;
 pub mod setting_value;
-pub mod settle;
-pub mod shape;
 pub mod spawn;
-pub mod windows;
+pub mod validate;
+pub mod value_type;
 pub mod yaml;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::pattern;
-use crate::engine::policy::Scope;
+use crate::domain::pattern;
+use crate::domain::policy::Scope;
 
 /// A kind of block of limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

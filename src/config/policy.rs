@@ -10,12 +10,12 @@ use crate::config::read::Reading;
 use crate::config::resolve::{Stack, Trust};
 use crate::config::resolved::Discipline;
 use crate::config::setting::Doc;
-use crate::config::settle::SpawnMay;
-use crate::config::shape::LOCAL_TIME;
-use crate::config::{discipline, read, settle, spawn};
-use crate::engine::book::Rulebook;
-use crate::engine::policy::{Layer, Mode, OnError};
-use crate::engine::rules::Rules;
+use crate::config::validate::SpawnMay;
+use crate::config::value_type::LOCAL_TIME;
+use crate::config::{discipline, read, spawn, validate};
+use crate::domain::limit_set::Rules;
+use crate::domain::policy::{Layer, Mode, OnError};
+use crate::engine::session_state::Rulebook;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");
@@ -52,7 +52,7 @@ impl Pinned {
         let files = docs.len();
         let mut all = docs;
         all.extend(agents.iter().map(|(_, doc)| doc.clone()));
-        let problems = settle::documents(&mut all, trust);
+        let problems = validate::documents(&mut all, trust);
         for ((_, doc), settled) in agents.iter_mut().zip(all.split_off(files)) {
             *doc = settled;
         }
@@ -88,7 +88,7 @@ impl Pinned {
         reading.doc.declares = true;
         reading.block(&Place::Agents(agent_type.to_owned()), "execution_limits.", &block);
         let Reading { mut doc, mut problems } = reading;
-        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may()));
+        problems.extend(validate::spawn(&mut doc, &before, self.spawn_may()));
         let docs = self.documents(agent_type, Some(&doc));
         (Stack::of(&docs, Who::Declaring(agent_type), self.trust).rules(), problems)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::config::keys;
 use crate::config::setting::{Doc, Setting};
-use crate::engine::policy::Layer;
+use crate::domain::policy::Layer;
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

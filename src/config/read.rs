@@ -2,19 +2,20 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::each::Each;
 use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys;
 use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
 use crate::config::limit_name;
 use crate::config::limit_name::Named;
+use crate::config::per_limit::Each;
 use crate::config::place::{BLOCKS, Block, Place, listed};
 use crate::config::problem::{Problem, nearest};
+use crate::config::rate_windows;
 use crate::config::setting::{Doc, Setting, Subject};
 use crate::config::setting_value::SettingValue;
-use crate::config::windows;
-use crate::engine::policy::Layer;
-use crate::limits::{self, Form, Limit};
+use crate::domain::limit::{Form, Limit};
+use crate::domain::policy::Layer;
+use crate::limits;
 
 /// The most settings of one file: each is compared with the others, and with those of other files.
 const MOST_SETTINGS: usize = 2_000;
@@ -168,18 +169,18 @@ impl Reading {
     /// Reads a limit of so many in so much time: a wrong window is dropped alone.
     fn windows(&mut self, here: &At<'_>, limit: &'static Limit, value: &Value) {
         let at = format!("{}{limit}", here.path);
-        let expects = || windows::shape(limit).expects();
+        let expects = || rate_windows::shape(limit).expects();
         let several: Vec<(String, &Value)> = match value {
             Value::Null => Vec::new(),
-            Value::Array(list) if windows::are_of_tools(limit) => {
+            Value::Array(list) if rate_windows::are_of_tools(limit) => {
                 list.iter().enumerate().map(|(place, one)| (format!("{at}.{place}"), one)).collect()
             }
-            _ if windows::are_of_tools(limit) => return self.wrong(&at, value, "a list of rates, or `null`"),
+            _ if rate_windows::are_of_tools(limit) => return self.wrong(&at, value, "a list of rates, or `null`"),
             one => vec![(at.clone(), one)],
         };
         let mut read = Vec::new();
         for (at, one) in several {
-            match windows::read(limit, one) {
+            match rate_windows::read(limit, one) {
                 Some(window) => read.push(window),
                 None => self.wrong(&at, one, &expects()),
             }

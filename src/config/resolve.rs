@@ -8,9 +8,10 @@ use crate::config::place::{Block, Place, Who};
 use crate::config::resolved::{Ceiling, DEFAULT_ACTION, LimitSettings, Resolved};
 use crate::config::setting::{Doc, Setting, Subject};
 use crate::config::setting_value::{Increase, SettingValue};
-use crate::engine::policy::{Action, Layer};
-use crate::engine::rules::{Models, Rate, Rule, Rules};
-use crate::limits::{Counts, Limit, ROSTER};
+use crate::domain::limit::{Counts, Limit};
+use crate::domain::limit_set::{Models, Rate, Rule, Rules};
+use crate::domain::policy::{Action, Layer};
+use crate::limits::ROSTER;
 
 /// One setting that applies to what is asked for.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! What settings come to: the values in force at the top of the files and in one block. Rows of keys fill it in.
 
 use crate::config::setting_value::Increase;
-use crate::engine::policy::{Action, Layer, Mode, OnError};
-use crate::engine::rules::Rules;
-use crate::limits::Limit;
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::Rules;
+use crate::domain::policy::{Action, Layer, Mode, OnError};
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;

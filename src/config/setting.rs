@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::place::Place;
 use crate::config::setting_value::SettingValue;
-use crate::engine::policy::Layer;
-use crate::limits::Limit;
+use crate::domain::limit::Limit;
+use crate::domain::policy::Layer;
 
 /// What a setting sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

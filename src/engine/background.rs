@@ -1,9 +1,9 @@
 //! Shell commands that run on in the background of a run.
 
-use crate::engine::book::Book;
-use crate::engine::bounds::COMMANDS;
-use crate::engine::event::Background;
-use crate::engine::policy::Mode;
+use crate::domain::bounds::COMMANDS;
+use crate::domain::event::Background;
+use crate::domain::policy::Mode;
+use crate::engine::session_state::Book;
 
 /// Notes a shell command that runs on, so that it is ended with its run; one of too many is ended at once.
 pub fn in_background(book: &mut Book, run: &str, command: Background) {

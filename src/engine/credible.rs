@@ -5,9 +5,9 @@
 //! agent's work ends, it is charged at an estimate, as one that is missing. Should a later row say more, that takes the
 //! estimate's place.
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
-use crate::engine::record::Charge;
+use crate::domain::amount::Amount;
+use crate::domain::charge::Charge;
+use crate::engine::session_state::Book;
 
 /// Whether a response is doubted: it counts as no request.
 pub fn is_doubted(charge: &Charge) -> bool {

@@ -2,14 +2,15 @@
 
 use std::cmp::Reverse;
 
-use crate::engine::bounds;
-use crate::engine::event::{Call, Event, Intent, Kind};
-use crate::engine::look::{self, Look, grace, look, look_rate};
-use crate::engine::policy::{Action, Mode, Scope};
-use crate::engine::session::{Ask, Order, Phase};
-use crate::engine::usage::{Onset, ScopeUsage, Usage};
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::{Ends, Meter, ROSTER, Stage, Unit};
+use crate::domain::bounds;
+use crate::domain::event::{Call, Event, Intent, Kind};
+use crate::domain::limit::{Ends, Meter, Stage, Unit};
+use crate::domain::policy::{Action, Mode, Scope};
+use crate::domain::session::{Ask, Order, Phase};
+use crate::domain::usage::{Onset, ScopeUsage, Usage};
+use crate::domain::verdict::{Finding, Refusal, Step, Verdict};
+use crate::engine::evaluate::{self, Look, grace, look, look_rate};
+use crate::limits::ROSTER;
 
 /// Decides what to answer to `event`.
 pub fn decide(mode: Mode, usage: &Usage, event: &Event) -> Verdict {
@@ -158,7 +159,7 @@ fn judge(usage: &Usage, event: &Event) -> Verdict {
     let findings = findings(usage, (event, stage));
     let mut verdict = answer(usage, (event, stage), findings);
     let mut looks = looks(usage, (event, stage));
-    if verdict.step < Step::Ask && looks.any(|at| at.used.rules.rules.iter().any(|rule| look::waits(rule, at))) {
+    if verdict.step < Step::Ask && looks.any(|at| at.used.rules.rules.iter().any(|rule| evaluate::waits(rule, at))) {
         return refuse(Step::Deny, Vec::new(), Refusal::Waits);
     }
     if let (Kind::ToolRequested(Call { intent: Intent::Wait { timeout_ms }, .. }), Step::Allow | Step::Warn) =

@@ -2,16 +2,16 @@
 //!
 //! A Yes grants at once, since the next event is judged by it. What nothing shows to be a person's is taken back.
 
-use crate::engine::asks::{Answered, Ask, By, Proof, TranscriptEnd, Wait, Yes};
-use crate::engine::book::{Book, CallState, Ended};
-use crate::engine::bounds;
-use crate::engine::event::{Call, Event, Kind, Moment};
+use crate::domain::bounds;
+use crate::domain::event::{Call, Event, Kind, Moment};
+use crate::domain::limit::Unit;
+use crate::domain::pending_prompt::{Answered, Ask, By, Proof, TranscriptEnd, Wait, Yes};
+use crate::domain::policy::Scope;
+use crate::domain::session::{Run, Spawn};
+use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::grants;
-use crate::engine::policy::Scope;
-use crate::engine::session::{Run, Spawn};
+use crate::engine::session_state::{Book, CallState, Ended};
 use crate::engine::spawns;
-use crate::engine::verdict::{Finding, Verdict};
-use crate::limits::Unit;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
 const SHORTEST_WAIT_MS: u64 = 500;

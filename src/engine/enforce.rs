@@ -1,26 +1,26 @@
 //! What a verdict does to the book: orders, counts of admitted calls, asks, reservations, records.
 
-use crate::engine::account;
-use crate::engine::book::{Book, CallState};
+use crate::domain::charge::RecordKind;
+use crate::domain::event::{Call, Event, Intent, Kind, Moment};
+use crate::domain::limit::Meter;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::repetition::LOOPS;
+use crate::domain::session::{Order, Phase, Reserve, Run, Spawn, Status};
+use crate::domain::verdict::{Finding, Refusal, Step, Verdict};
+use crate::engine::count;
 use crate::engine::dialogs;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment};
-use crate::engine::loops::LOOPS;
+use crate::engine::lifecycle;
+use crate::engine::log_records;
 use crate::engine::measure;
-use crate::engine::policy::{Action, Scope};
-use crate::engine::record::RecordKind;
-use crate::engine::records;
-use crate::engine::runs;
-use crate::engine::session::{Order, Phase, Reserve, Run, Spawn, Status};
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::Meter;
+use crate::engine::session_state::{Book, CallState};
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
 /// Only a main run gets grace to report, and only where its report still fits inside the cap. One that has ended by itself
 /// stays as it ended. Returns whether it took the order over.
 pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
-    let works = runs::works(&event.kind) && event.ending().is_none();
+    let works = lifecycle::works(&event.kind) && event.ending().is_none();
     let Some(order) = book.order_above().filter(|_| works) else { return false };
     let of = book.session.rules.named(&order.finding.limit).and_then(|rule| rule.of.clone());
     let (of_run, of_session) = measure::meters_of(book, id, event, of.as_ref());
@@ -41,7 +41,7 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
     }
     let phase = if grace_left == 0 { Phase::Halted } else { Phase::Refusing };
     let Some(run) = book.run_mut(id) else { return false };
-    runs::halt_below(run, order, id);
+    lifecycle::halt_below(run, order, id);
     if let Some(order) = &mut run.order {
         order.phase = phase;
         order.grace_left = grace_left;
@@ -89,11 +89,11 @@ pub fn keep_back(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let Some(run) = book.run_mut(id).filter(|_| kept_back) else { return };
     match verdict.deciding().filter(|_| began) {
         Some(finding) => {
-            runs::end(run, Status::Failed);
+            lifecycle::end(run, Status::Failed);
             run.stop_reason = Some(finding.stop_reason().to_owned());
             run.error = Some(exceeded(&finding.limit));
         }
-        None => runs::end(run, Status::Completed),
+        None => lifecycle::end(run, Status::Completed),
     }
 }
 
@@ -117,7 +117,7 @@ fn mark(book: &mut Book, run: &str, call: &Call, state: CallState) {
 fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     let Kind::ToolRequested(call) = &event.kind else { return };
     match verdict.step {
-        Step::Allow | Step::Warn => account::count_call(book, id, call),
+        Step::Allow | Step::Warn => count::count_call(book, id, call),
         Step::Ask => mark(book, id, call, CallState::Asked),
         Step::Deny | Step::Stop => mark(book, id, call, CallState::Refused),
     }
@@ -150,7 +150,7 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 fn admit(book: &mut Book, id: &str, call: &Call, at: Moment) {
     let spawn = match &call.intent {
         Intent::Spawn { name, prompt, .. } => {
-            let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();
+            let tells = prompt.contains("execution_limits") || lifecycle::task_in(prompt).is_some();
             Spawn { name: name.clone(), prompt: tells.then(|| prompt.clone()), ..Spawn::default() }
         }
         Intent::Message { to } => {
@@ -195,7 +195,7 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     let warned = book.side(&Finding { scope, ..finding.clone() }, id).map(|side| side.warned);
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
-        records::write(book, id, RecordKind::AgentWarning, finding);
+        log_records::write(book, id, RecordKind::AgentWarning, finding);
         if let Some(run) = book.run_mut(id).filter(|_| finding.limit == LOOPS && !finding.is_trip()) {
             run.loops.told();
         }
@@ -234,7 +234,7 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         (_, Kind::BatchEnded(_) | Kind::Prompt { .. } | Kind::SubagentStarted) => Phase::Reporting,
         _ => Phase::Refusing,
     };
-    let status = runs::stopped_status(finding.action, &finding.limit);
+    let status = lifecycle::stopped_status(finding.action, &finding.limit);
     let session = match finding.scope {
         Scope::Session => Some(&mut *book.session),
         Scope::Outer => book.above_mut(&finding.above),
@@ -253,7 +253,7 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         run.stopped_with = None;
         run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, reason: None });
     }
-    records::write(book, id, kind, &finding);
+    log_records::write(book, id, kind, &finding);
 }
 
 /// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
@@ -261,7 +261,7 @@ fn close(book: &mut Book, id: &str, event: &Event) {
     let Some(run) = book.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };
     let all = order.finding.action != Action::Pause;
-    if runs::works(&event.kind) {
+    if lifecycle::works(&event.kind) {
         book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     }
     let Some(run) = book.run_mut(id) else { return };
@@ -280,7 +280,7 @@ pub fn cascade(book: &mut Book, id: &str) {
     let below: Vec<String> = book.runs().filter(|run| is_below(book, run, id)).map(|run| run.id.clone()).collect();
     for child in below {
         if let Some(run) = book.run_mut(&child) {
-            runs::halt_below(run, order.clone(), &by);
+            lifecycle::halt_below(run, order.clone(), &by);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Estimating: what a request may cost of which nothing is on disk yet.
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
-use crate::engine::bounds::OTHER_MODELS;
-use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
-use crate::engine::rules::Rules;
-use crate::engine::session::{Run, Tally};
+use crate::domain::amount::Amount;
+use crate::domain::bounds::OTHER_MODELS;
+use crate::domain::charge::Charge;
+use crate::domain::limit_set::Rules;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Run, Tally};
+use crate::engine::session_state::Book;
 
 /// How many requests an estimate is made from.
 pub const RECENT: usize = 5;

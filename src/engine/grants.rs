@@ -1,11 +1,11 @@
 //! More of a limit: caps that are raised.
 
-use crate::engine::book::Book;
-use crate::engine::policy::Scope;
-use crate::engine::record::RecordKind;
-use crate::engine::records;
-use crate::engine::verdict::Finding;
-use crate::limits::Unit;
+use crate::domain::charge::RecordKind;
+use crate::domain::limit::Unit;
+use crate::domain::policy::Scope;
+use crate::domain::verdict::Finding;
+use crate::engine::log_records;
+use crate::engine::session_state::Book;
 
 /// Raises a cap for a run or its session, and forgets what was said about the old one.
 pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
@@ -28,5 +28,5 @@ pub fn raise(book: &mut Book, id: &str, finding: &Finding, more: u64) {
         pool.granted.push((limit.clone(), more));
     }
     let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
-    records::write(book, id, RecordKind::LimitGranted, &raised);
+    log_records::write(book, id, RecordKind::LimitGranted, &raised);
 }

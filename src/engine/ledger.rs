@@ -1,9 +1,9 @@
 //! What is spent, added to the sums of all that share in it.
 
-use crate::engine::book::Book;
-use crate::engine::bounds::of_model;
-use crate::engine::event::Moment;
-use crate::engine::meters::Spend;
+use crate::domain::bounds::of_model;
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::engine::session_state::Book;
 
 /// What is added to the sums of a run and all that share in it.
 #[derive(Clone, Copy)]

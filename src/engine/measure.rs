@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
+use crate::domain::amount::Amount;
+use crate::domain::budget::Pool;
+use crate::domain::event::{Call, Event, Intent, Kind, Moment};
+use crate::domain::limit_set::{Models, Rules};
+use crate::domain::meters::{Meters, Spend};
+use crate::domain::policy::Scope;
+use crate::domain::repetition::LOOPS;
+use crate::domain::reservation::RESERVE_LIVES_MS;
+use crate::domain::session::{Reserve, Run, Session, Status};
+use crate::domain::usage::ScopeUsage;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment};
-use crate::engine::hidden;
-use crate::engine::loops::LOOPS;
-use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::Scope;
-use crate::engine::pool::Pool;
-use crate::engine::reserve::RESERVE_LIVES_MS;
-use crate::engine::rules::{Models, Rules};
-use crate::engine::session::{Reserve, Run, Session, Status};
-use crate::engine::usage::ScopeUsage;
+use crate::engine::session_state::Book;
+use crate::engine::unlogged_requests;
 
 /// A spawn whose agent never came stops counting after this.
 pub const SPAWN_LIVES_MS: u64 = 600_000;
@@ -229,7 +229,7 @@ impl<'a> Actor<'a> {
     /// What the call at hand would have the client ask.
     fn hidden(self, of: Option<&Models>) -> Spend {
         let counts = of.is_none_or(|of| of.include(&self.book.hidden.model));
-        if counts { hidden::ahead(self.book, self.event) } else { Spend::default() }
+        if counts { unlogged_requests::ahead(self.book, self.event) } else { Spend::default() }
     }
 
     /// Returns the estimates of other requests in flight.

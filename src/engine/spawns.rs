@@ -1,6 +1,6 @@
 //! Agents that were asked for: what is held for them, and let go of.
 
-use crate::engine::book::Book;
+use crate::engine::session_state::Book;
 
 /// Lets go of what a spawn had taken: its agent has ended, or never came.
 pub fn release_spawn(book: &mut Book, call: &str) {

@@ -11,9 +11,9 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::files;
+use crate::platform::environment::World;
+use crate::platform::files;
 use crate::pricing::table::Table;
-use crate::world::World;
 
 /// The file of a person's own prices, in the client's configuration folder.
 pub const FILE: &str = "fusebox.pricing.json";

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::session::{Run, Status};
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::session::{Run, Status};
 use crate::replay::outcome::{Outcome, Sums};
 use crate::replay::timeline::{Entry, What, Whom};
-use crate::report::value::{Quantity, Stamp, Usd};
+use crate::ui::formats::{Quantity, Stamp, Usd};
 
 /// The version of the JSON form.
 const VERSION: u32 = 1;
@@ -108,7 +108,7 @@ fn session(outcome: &Outcome) -> SessionForm<'_> {
             requests: recorded.spent.requests,
             cost_usd: Usd(recorded.spent.cost),
         },
-        client_cost_usd: outcome.session.client_cost.map(|cost| Usd(crate::engine::amount::Amount(cost))),
+        client_cost_usd: outcome.session.client_cost.map(|cost| Usd(crate::domain::amount::Amount(cost))),
         saved: Figures {
             turns: outcome.calls_saved(),
             requests: outcome.requests_saved(),

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::engine::amount::Amount;
-use crate::engine::meters::Spend;
-use crate::engine::session::{Run, Session, Status};
+use crate::domain::amount::Amount;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Run, Session, Status};
 use crate::replay::timeline::{Entry, What};
 use crate::transcript::charges::Memory;
 

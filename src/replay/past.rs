@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use crate::config::policy::Pinned;
-use crate::engine::policy::Mode;
+use crate::domain::policy::Mode;
+use crate::platform::environment::World;
 use crate::pricing;
 use crate::replay::outcome::Sums;
 use crate::replay::player::{self, Setting};
 use crate::replay::sources::{self, Source};
-use crate::world::World;
 
 /// How many sessions are looked at, the newest first.
 const SESSIONS: usize = 200;

@@ -6,18 +6,18 @@
 use std::collections::BTreeSet;
 
 use crate::config::policy::Pinned;
-use crate::engine::account;
-use crate::engine::book::{Book, CallState, NewCharge};
+use crate::domain::charge::Record;
+use crate::domain::event::{Agent, Event, Kind};
+use crate::domain::ingested::Findings;
+use crate::domain::meters::Spend;
+use crate::domain::policy::Mode;
+use crate::domain::session::{Run, Session, Tail};
+use crate::domain::verdict::{Step, Verdict};
+use crate::engine::apply_event::step;
+use crate::engine::count;
 use crate::engine::enforce;
-use crate::engine::event::{Agent, Event, Kind};
-use crate::engine::ingested::Findings;
-use crate::engine::meters::Spend;
-use crate::engine::policy::Mode;
-use crate::engine::record::Record;
-use crate::engine::runs;
-use crate::engine::session::{Run, Session, Tail};
-use crate::engine::step::step;
-use crate::engine::verdict::{Step, Verdict};
+use crate::engine::lifecycle;
+use crate::engine::session_state::{Book, CallState, NewCharge};
 use crate::error::Result;
 use crate::pricing::table::Table;
 use crate::replay::outcome::{Outcome, Recorded};
@@ -25,11 +25,11 @@ use crate::replay::recording::{HookCall, Recording};
 use crate::replay::timeline::{self, Entry};
 use crate::replay::visible::Visible;
 use crate::transcript::charges::Memory;
-use crate::transcript::intake::{self, Intake};
+use crate::transcript::ingest::{self, Intake};
 use crate::transcript::layout;
-use crate::wire::ending::mark;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::completion::mark;
 use crate::wire::events::EventName;
-use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
 
@@ -200,14 +200,14 @@ impl<'a> Player<'a> {
         let cut = &self.cut;
         for agent in self.intake.unannounced(&mut self.book, |id| cut.contains(id))? {
             let at = self.book.session.last;
-            runs::announce(&mut self.book, &agent, at, self.setting.policy);
+            lifecycle::announce(&mut self.book, &agent, at, self.setting.policy);
         }
         for (id, _) in layout::agent_files(&self.recording.transcript) {
             self.intake.agent(&mut self.book, &id, None)?;
         }
         for (run, charge) in self.found() {
             let now = self.book.session.last;
-            account::charge(&mut self.book, &run, &charge, now);
+            count::charge(&mut self.book, &run, &charge, now);
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl<'a> Player<'a> {
     /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
     fn starts(&self, id: &str) -> bool {
         let path = layout::agent_file(&self.recording.transcript, id);
-        let link = intake::link(&path).unwrap_or_default();
+        let link = ingest::link(&path).unwrap_or_default();
         let call = link.spawn_call.as_deref().and_then(|call| self.book.call(call));
         let known = self.book.run(id).is_some();
         match call {
@@ -286,7 +286,7 @@ impl<'a> Player<'a> {
         if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == Kind::SubagentStarted) {
             let unknown = self.book.run(id).is_none_or(|run| run.parent.is_none());
             let path = layout::agent_file(&self.recording.transcript, id);
-            findings.link = unknown.then(|| intake::link(&path)).flatten();
+            findings.link = unknown.then(|| ingest::link(&path)).flatten();
         }
         Ok(findings)
     }
@@ -327,7 +327,7 @@ impl<'a> Player<'a> {
         }
         for (run, charge) in self.found() {
             let now = self.book.session.last;
-            account::charge(&mut self.book, &run, &charge, now);
+            count::charge(&mut self.book, &run, &charge, now);
         }
         Ok(())
     }

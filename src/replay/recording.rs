@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::engine::event::Moment;
+use crate::domain::event::Moment;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::platform::files;
 use crate::replay::rows::{self, What};
-use crate::wire::guard::Guard;
+use crate::wire::bypass_detection::Guard;
 use crate::wire::input;
 
 /// The file of hook calls in a recording's folder.

@@ -8,7 +8,7 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes::Finder;
+use crate::byte_search::Finder;
 use crate::transcript;
 
 /// One row.

@@ -1,11 +1,11 @@
 //! A replay for people: each session's timeline, then the sums.
 
-use crate::engine::amount::Amount;
-use crate::engine::session::Run;
+use crate::domain::amount::Amount;
+use crate::domain::session::Run;
 use crate::replay::outcome::{Outcome, Sums};
 use crate::replay::timeline::{Entry, What, Whom};
-use crate::report::page::{Ink, Page, cut, plain};
-use crate::wire::sentences::{reading, short};
+use crate::ui::style::{Ink, Page, cut, plain};
+use crate::wire::messages::{reading, short};
 
 /// How people read what would have happened, and whose sentence tells it best.
 const WORDS: [(What, &str, Ink, Whom); 9] = [

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::book::Book;
-use crate::engine::event::{Event, Kind};
-use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::Limit;
+use crate::domain::event::{Event, Kind};
+use crate::domain::limit::Limit;
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::verdict::{Finding, Refusal, Step, Verdict};
+use crate::engine::session_state::Book;
 
 /// What would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -108,7 +108,7 @@ pub fn entries(book: &Book, event: &Event, at: (&str, u64), (verdict, answer): (
     // A prompt that is kept back tells nobody anything.
     let blocked = verdict.step == Step::Deny && matches!(event.kind, Kind::Prompt { .. });
     for news in book.news.iter().filter(|_| !blocked) {
-        let sentence = crate::wire::sentences::news(news);
+        let sentence = crate::wire::messages::news(news);
         let told = vec![(Whom::Parent, sentence)];
         let (what, run) = (What::ParentTold, news.run.clone());
         entries.push(Entry { at_ms, run, what, finding: news.finding.clone(), told });
@@ -137,7 +137,7 @@ fn what(event: &Event, verdict: &Verdict, finding: &Finding) -> Option<What> {
 }
 
 fn is_news(book: &Book, text: &str) -> bool {
-    book.news.iter().any(|news| crate::wire::sentences::news(news) == text)
+    book.news.iter().any(|news| crate::wire::messages::news(news) == text)
 }
 
 /// Reads what an answer tells, a sentence a line.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::engine::event::{Agent, Event, Kind};
+use crate::domain::event::{Agent, Event, Kind};
 use crate::replay::rows::{self, Transcript, What};
 use crate::transcript::layout;
 

@@ -1,7 +1,7 @@
 //! Bars: how much of each limit is used.
 
-use crate::report::page::{Ink, Page, cut, length};
 use crate::report::reading::Reading;
+use crate::ui::style::{Ink, Page, cut, length};
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
@@ -52,10 +52,10 @@ pub fn percent(reading: &Reading) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::policy::{Action, Layer};
+    use crate::domain::policy::{Action, Layer};
     use crate::limits;
-    use crate::report::page::Colour;
-    use crate::report::value::Quantity;
+    use crate::ui::formats::Quantity;
+    use crate::ui::style::Colour;
 
     fn bar(used: u64, width: usize, colour: Colour) -> String {
         let limit = limits::find("max_turns").unwrap();

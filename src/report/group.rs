@@ -6,11 +6,11 @@ use chrono::{NaiveDate, NaiveDateTime};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::engine::meters::Spend;
-use crate::engine::record::{Charge, DaySum};
+use crate::domain::charge::{Charge, DaySum};
+use crate::domain::meters::Spend;
 use crate::report::model::{SessionReport, VERSION};
 use crate::report::rows::{SessionRows, project};
-use crate::report::value::{Stamp, Usd};
+use crate::ui::formats::{Stamp, Usd};
 
 /// What sums are made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

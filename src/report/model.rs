@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::event::Moment;
-use crate::engine::meters::Spend;
-use crate::engine::pool::Pool;
-use crate::engine::record::{Charge, RecordKind};
-use crate::engine::session::{Order, Run, Status};
+use crate::domain::budget::Pool;
+use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Order, Run, Status};
 use crate::limits;
-use crate::report::lines;
+use crate::report::log_lines;
 use crate::report::reading::{self, Budget, Reading};
 use crate::report::rows::{Logged, SessionRows, project};
-use crate::report::value::{Quantity, Stamp, Usd};
+use crate::ui::formats::{Quantity, Stamp, Usd};
 
 /// The version of the JSON form.
 pub const VERSION: u32 = 1;
@@ -194,7 +194,7 @@ impl SessionReport {
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
             earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.earlier)).cost),
-            client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
+            client_cost_usd: session.client_cost.map(|pico| Usd(crate::domain::amount::Amount(pico))),
             turns: session.tally.turns.saturating_sub(session.turns_below).max(rows.calls.values().sum()),
             requests: spent.requests,
             tokens: spent.tokens,
@@ -289,6 +289,6 @@ fn trip(logged: &Logged) -> Option<Trip> {
         frees: text(&record.frees),
         observed: record.mode == "observe",
         number: logged.number,
-        of_call: lines::refuses_call(record),
+        of_call: log_lines::refuses_call(record),
     })
 }

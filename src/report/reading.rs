@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::book::Book;
-use crate::engine::event::{Agent, Event, Kind, Moment};
+use crate::domain::budget::{Pool, SPANS};
+use crate::domain::event::{Agent, Event, Kind, Moment};
+use crate::domain::limit::Unit;
+use crate::domain::limit_set::{Rate, Rule};
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::session::{Run, Session, Status, Tally};
+use crate::domain::usage::ScopeUsage;
 use crate::engine::measure;
-use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::pool::{Pool, SPANS};
-use crate::engine::rules::{Rate, Rule};
-use crate::engine::session::{Run, Session, Status, Tally};
-use crate::engine::usage::ScopeUsage;
-use crate::limits::Unit;
+use crate::engine::session_state::Book;
 use crate::report::rows::{SessionRows, project};
-use crate::report::value::{Quantity, Stamp};
-use crate::wire::sentences::pair;
+use crate::ui::formats::{Quantity, Stamp};
+use crate::wire::messages::pair;
 
 /// One limit with what is used of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -201,7 +201,7 @@ fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> Reading {
     let models = session.models.keys().chain(&session.model).map(String::as_str);
     let counted = models.filter(|_| rate.counts_requests()).chain([""]);
     let fullest = counted.map(|model| usage.windows.read(rate, model, now)).max_by_key(|reading| reading.used);
-    let reading = fullest.unwrap_or(crate::engine::rates::Reading { used: 0, frees_in_ms: 0 });
+    let reading = fullest.unwrap_or(crate::domain::rate::Reading { used: 0, frees_in_ms: 0 });
     let of = if rate.tool.is_empty() { String::new() } else { format!(".{}", rate.tool) };
     Reading {
         limit: format!("{}{of}", rate.limit.key),

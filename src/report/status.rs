@@ -1,14 +1,14 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
-use crate::engine::amount::Amount;
-use crate::engine::policy::Scope;
-use crate::engine::session::{MAIN, Status};
-use crate::report::advice;
+use crate::domain::amount::Amount;
+use crate::domain::policy::Scope;
+use crate::domain::session::{MAIN, Status};
 use crate::report::bars::bars;
 use crate::report::model::{Report, RunReport, SessionReport};
-use crate::report::page::{Ink, Page, cut, length, plain};
 use crate::report::reading::{Budget, Reading};
-use crate::wire::sentences::short;
+use crate::report::suggestion;
+use crate::ui::style::{Ink, Page, cut, length, plain};
+use crate::wire::messages::short;
 
 /// How deep a tree is drawn.
 const DEEPEST: usize = 16;
@@ -55,7 +55,7 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
     let kept_back = || run.agent_type == MAIN && run.order.is_none() && run.turns == 0 && run.requests == 0;
     match run.status {
         Status::Completed | Status::Orphaned => true,
-        Status::Failed | Status::Stopped => kept_back() || advice::is_over(session, run),
+        Status::Failed | Status::Stopped => kept_back() || suggestion::is_over(session, run),
         Status::Running | Status::Paused => false,
     }
 }
@@ -79,7 +79,7 @@ fn session(session: &SessionReport, show: Show, page: &Page) -> String {
         let line = format!("  + {hidden} finished; --all shows {}", if hidden == 1 { "it" } else { "them" });
         text.push_str(&(page.paint(Ink::Dim, &line) + "\n"));
     }
-    text.push_str(&advice::text(session, "  ", page));
+    text.push_str(&suggestion::text(session, "  ", page));
     text
 }
 

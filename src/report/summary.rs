@@ -2,17 +2,17 @@
 
 use std::ops::Add;
 
-use crate::engine::amount::Amount;
+use crate::domain::amount::Amount;
+use crate::domain::limit::Unit;
 use crate::engine::credible;
-use crate::limits::Unit;
-use crate::report::advice;
 use crate::report::group::{By, Group, Grouped, total_of};
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
-use crate::report::page::{Ink, Page, tokens};
 use crate::report::status;
-use crate::report::table::{Column, Set, table};
-use crate::report::value::Stamp;
-use crate::wire::sentences::short;
+use crate::report::suggestion;
+use crate::ui::formats::Stamp;
+use crate::ui::style::{Ink, Page, tokens};
+use crate::ui::table::{Column, Set, table};
+use crate::wire::messages::short;
 
 /// The columns of a session.
 const SESSIONS: [Column; 11] = [
@@ -168,7 +168,7 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
 
 fn trips(report: &Report, page: &Page) -> String {
     let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
-        let show = |quantity: Option<crate::report::value::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
+        let show = |quantity: Option<crate::ui::formats::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
         let did = if trip.of_call { "call refused" } else { &trip.action };
         let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
@@ -197,7 +197,7 @@ fn trips(report: &Report, page: &Page) -> String {
 }
 
 fn held(report: &Report, page: &Page) -> String {
-    let lines: String = report.sessions.iter().map(|session| advice::text(session, "", page)).collect();
+    let lines: String = report.sessions.iter().map(|session| suggestion::text(session, "", page)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

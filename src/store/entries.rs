@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
+use crate::domain::stable_hash;
 use crate::error::{Error, ErrorKind, Result};
-use crate::stable_hash;
 use crate::store::{Store, jsonb};
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::locks::Locks;
+use crate::platform::locks::Locks;
 use crate::store::{FILE, Store, connect, entries, schema};
 
 /// Entries whose text is JSON, too: sessions as earlier versions wrote them, and policies.
@@ -83,7 +83,7 @@ fn check(conn: &Connection) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::session::Session;
+    use crate::domain::session::Session;
 
     #[test]
     fn what_cannot_be_read_is_found_damaged() {

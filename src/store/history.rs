@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::book::{CallRecord, CallState};
-use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session, Status};
+use crate::domain::charge::{Charge, Record};
+use crate::domain::session::{Run, Session, Status};
+use crate::engine::session_state::{CallRecord, CallState};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::entries::Body;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::params;
 
-use crate::engine::book::{Book, CallRecord};
-use crate::engine::bounds::OPEN_RUNS;
-use crate::engine::event::Moment;
-use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session, Status};
+use crate::domain::bounds::OPEN_RUNS;
+use crate::domain::charge::{Charge, Record};
+use crate::domain::event::Moment;
+use crate::domain::session::{Run, Session, Status};
+use crate::engine::session_state::{Book, CallRecord};
 use crate::error::Result;
 use crate::store::{Store, entries};
 
@@ -299,7 +299,7 @@ mod tests {
         let session = Session { id: "s1".to_owned(), ..Session::default() };
         let mut first = Book::new(session);
         for (id, turns) in [("p1", 1), ("p2", 2)] {
-            let tally = crate::engine::session::Tally { turns, ..Default::default() };
+            let tally = crate::domain::session::Tally { turns, ..Default::default() };
             let (id, session) = (id.to_owned(), "s1".to_owned());
             first.open_run(Run { id, session, agent_type: "main".to_owned(), tally, ..Run::default() });
         }

@@ -6,8 +6,7 @@ pub mod health;
 pub mod history;
 mod jsonb;
 pub mod ledger;
-pub mod locks;
-pub mod logbook;
+pub mod log_file;
 pub mod pools;
 pub mod private;
 pub mod retention;
@@ -23,9 +22,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::environment::World;
+use crate::platform::locks::Locks;
 use crate::store::entries::Places;
-use crate::store::locks::Locks;
-use crate::world::World;
 
 /// The database's name.
 const FILE: &str = "state.db";

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::engine::event::Moment;
-use crate::engine::policy::Scope;
-use crate::engine::pool::Pool;
-use crate::engine::record::Charge;
+use crate::domain::budget::Pool;
+use crate::domain::charge::Charge;
+use crate::domain::event::Moment;
+use crate::domain::policy::Scope;
 use crate::error::Result;
 use crate::store::Store;
 

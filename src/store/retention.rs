@@ -1,13 +1,13 @@
-//! What is old goes: small steps, each inside a transaction of the caller's. [`crate::live::prune`] takes them one by one.
+//! What is old goes: small steps, each inside a transaction of the caller's. [`crate::upkeep::prune`] takes them one by one.
 
 use rusqlite::{OptionalExtension, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::engine::event::Moment;
-use crate::engine::meters::Spend;
-use crate::engine::record::{Charge, DaySum};
-use crate::engine::session::{Process, Pruned, Session, Tail};
+use crate::domain::charge::{Charge, DaySum};
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Process, Pruned, Session, Tail};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::entries::{self, Body};

@@ -1,9 +1,9 @@
 //! What a response adds to the charges: whether it is believed, and what a known one has grown by.
 
-use crate::engine::book::Book;
-use crate::engine::conversation::{Conversation, Prompt};
-use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
+use crate::domain::charge::Charge;
+use crate::domain::conversation::{Conversation, Prompt};
+use crate::domain::meters::Spend;
+use crate::engine::session_state::Book;
 use crate::transcript::response::Response;
 
 /// Takes a response into the conversation that its transcript tells; returns whether it may be one of it. What no hook has

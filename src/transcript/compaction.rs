@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use crate::engine::conversation::{Conversation, Last};
-use crate::engine::record;
+use crate::domain::charge;
+use crate::domain::conversation::{Conversation, Last};
 use crate::pricing::usage::Usage;
 use crate::transcript::response::Response;
 
@@ -22,7 +22,7 @@ const HOUR_MS: u32 = 3_600_000;
 /// Returns the response that a summary's row stands for, as far as that tells.
 pub fn response(uuid: &str, at_ms: Option<i64>, length: u64) -> Response {
     Response {
-        id: record::of_compaction(uuid),
+        id: charge::of_compaction(uuid),
         at_ms: at_ms.unwrap_or(0),
         summary: Some(length),
         ..Response::default()

@@ -9,10 +9,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes;
-use crate::engine::asks::{Answered, By, TranscriptEnd};
-use crate::files;
-use crate::stable_hash::StableHash;
+use crate::byte_search;
+use crate::domain::pending_prompt::{Answered, By, TranscriptEnd};
+use crate::domain::stable_hash::StableHash;
+use crate::platform::files;
 use crate::transcript::open;
 
 /// How much is searched after a dialog: several batches, whatever their results.
@@ -102,7 +102,7 @@ pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered
     // It may grow while it is read.
     for line in BufReader::new(file.take(REACH)).split(b'\n') {
         let line = line?;
-        let named = calls.iter().filter(|call| bytes::find(call.as_bytes(), &line).is_some());
+        let named = calls.iter().filter(|call| byte_search::find(call.as_bytes(), &line).is_some());
         for (call, by) in named.filter_map(|call| Some((*call, by(&line, call)?))) {
             match found.iter_mut().find(|known| known.call == call) {
                 // What speaks against a person is not taken back by a later row.

@@ -1,7 +1,7 @@
 //! What the first request of a session is taken for, of which nothing is known.
 
-use crate::engine::book::Book;
-use crate::engine::meters::Spend;
+use crate::domain::meters::Spend;
+use crate::engine::session_state::Book;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::pricing::usage::Usage;

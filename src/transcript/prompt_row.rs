@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::transcript::field::{Content, Text, short};
-use crate::transcript::row::moment;
+use crate::transcript::rows::moment;
 
 /// What a prompt's row shows.
 pub enum Prompted<'a> {

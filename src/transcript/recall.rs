@@ -8,7 +8,7 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::transcript::lines::{Lines, Piece};
+use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::open;
 
 /// Work that a transcript shows.
@@ -172,7 +172,7 @@ mod tests {
             user("p2", &result("t2")),
             user("p2", &result("t3")),
         ];
-        crate::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
+        crate::platform::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
         let memory = recall(&path, Some("p2"), 0).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
         assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));

@@ -1,7 +1,7 @@
 //! A model's response, as the rows of a transcript tell it.
 
-use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
+use crate::domain::charge::Charge;
+use crate::domain::meters::Spend;
 use crate::pricing::price::Priced;
 use crate::pricing::usage::Usage;
 

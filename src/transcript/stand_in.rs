@@ -1,6 +1,6 @@
 //! The model whose price stands in for one that has none.
 
-use crate::engine::book::Book;
+use crate::engine::session_state::Book;
 use crate::pricing::table::Table;
 
 /// The model that the client uses where nothing names another.

@@ -12,15 +12,15 @@ use std::thread;
 
 use serde::Deserialize;
 
-use crate::bytes;
-use crate::engine::record::Charge;
+use crate::byte_search;
+use crate::domain::charge::Charge;
 use crate::error::{Error, Result};
 use crate::pricing::price::price;
 use crate::pricing::table::Table;
 use crate::transcript::compaction;
+use crate::transcript::cursor::{self, Chunk};
 use crate::transcript::response::Response;
 use crate::transcript::stand_in::CLIENTS_DEFAULT;
-use crate::transcript::tail::{self, Chunk};
 use crate::transcript::{layout, open};
 use crate::wire::input::is_backgrounded_main;
 
@@ -142,7 +142,7 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
 
 impl Reading {
     fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<Reading> {
-        let mut chunk = tail::read_through(buffer, &transcript.path, 0, None).ok()?;
+        let mut chunk = cursor::read_through(buffer, &transcript.path, 0, None).ok()?;
         compaction::complete_all(&mut chunk.responses);
         let agent_type = match &transcript.agent {
             Some(_) => layout::meta(&transcript.path).unwrap_or_default().agent_type,
@@ -165,7 +165,7 @@ fn head<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> &'a [u8] {
 /// Returns the first text that stands after a key; nothing where there is none. Quotes inside a text are escaped, so the
 /// key cannot be in one.
 fn said(bytes: &[u8], key: &str) -> String {
-    let after = bytes::find(key.as_bytes(), bytes).map(|at| &bytes[at + key.len()..]);
+    let after = byte_search::find(key.as_bytes(), bytes).map(|at| &bytes[at + key.len()..]);
     let text = after.and_then(|after| String::deserialize(&mut serde_json::Deserializer::from_slice(after)).ok());
     text.unwrap_or_default()
 }

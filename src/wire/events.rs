@@ -1,6 +1,6 @@
 //! The hook events Fusebox registers for, as a table. A new event is one row here.
 
-use crate::engine::event::Kind;
+use crate::domain::event::Kind;
 
 /// An event of the hook protocol that Fusebox knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

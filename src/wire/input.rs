@@ -6,15 +6,15 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes;
-use crate::engine::event::{
+use crate::byte_search;
+use crate::domain::event::{
     Agent, Background, Call, Ending, Event, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
-use crate::wire::ending::says_partial;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::completion::says_partial;
 use crate::wire::events::EventName;
-use crate::wire::guard::Guard;
 use crate::wire::prompt_hash::prompt_hash;
-use crate::wire::{prints, prompts, tools};
+use crate::wire::{fingerprints, machine_prompts, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -175,7 +175,7 @@ pub fn mended(mut json: Vec<u8>) -> Vec<u8> {
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
     let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| bytes::first(b'\\', rest)) {
+    while let Some(found) = json.get(at..).and_then(|rest| byte_search::first(b'\\', rest)) {
         at += found;
         at += match (unit(&json, at), unit(&json, at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
@@ -225,7 +225,7 @@ fn kind(input: &Input, guard: &Guard) -> Kind {
         EventName::SessionStart => Kind::SessionStart { source: input.source.clone().unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = input.prompt.as_deref().unwrap_or("");
-            let by_machine = prompts::is_a_machines(text);
+            let by_machine = machine_prompts::is_a_machines(text);
             Kind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
         }
         EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
@@ -254,10 +254,10 @@ fn call(input: &Input, guard: &Guard) -> Call {
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
     let (tool, input) = (&call.tool_name, call.tool_input);
-    let mut prints = prints::of(tool, input, call.tool_response);
+    let mut prints = fingerprints::of(tool, input, call.tool_response);
     if tools::runs_shell(tool) && tools::runs_on(tool, input) {
         // What runs on in the background says no more than its id, and that is never the same.
-        prints.all = prints::of(tool, input, None).all;
+        prints.all = fingerprints::of(tool, input, None).all;
     } else {
         prints.wait = tools::wait(tool, input);
     }

@@ -3,19 +3,19 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
+use crate::domain::amount::Amount;
+use crate::domain::event::{Call, Event, Intent, Kind};
+use crate::domain::incomplete::is_of_end;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::Run;
+use crate::domain::verdict::{Finding, Refusal, Step, Verdict};
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind};
-use crate::engine::incomplete::is_of_end;
 use crate::engine::measure;
-use crate::engine::policy::{Action, Scope};
-use crate::engine::session::Run;
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::terminal::plain;
-use crate::wire::ending::ended_for_good;
+use crate::engine::session_state::Book;
+use crate::ui::terminal::plain;
+use crate::wire::completion::ended_for_good;
 use crate::wire::events::EventName;
-use crate::wire::{own, sentences, tools};
+use crate::wire::{inject_run_id, messages, tools};
 
 /// The answer's JSON. Empty fields are left out; an answer without any is no answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -174,14 +174,14 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     }
     early(&mut answer, (name, run), verdict);
     for news in &case.book.news {
-        answer.tell_model(name, &sentences::news(news));
+        answer.tell_model(name, &messages::news(news));
         // What an agent's end lacked, the person is told of with that end.
         if !is_of_end(&news.finding) {
-            answer.tell_person(&sentences::news(news));
+            answer.tell_person(&messages::news(news));
         }
     }
     for cut in case.book.cuts.iter().filter(|cut| cut.run == case.run) {
-        answer.tell_model(name, &sentences::cut(cut));
+        answer.tell_model(name, &messages::cut(cut));
     }
     if let (Some(left), Some(input), Kind::ToolRequested(call)) = (verdict.clamp_ms, case.tool_input, &case.event.kind)
     {
@@ -204,7 +204,7 @@ fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict
     let Some(input) = case.tool_input.filter(|_| is_shell && verdict.step < Step::Deny) else { return };
     let changed = answer.hook_specific_output.as_ref().and_then(|specific| specific.updated_input.as_ref());
     let input = changed.map_or(input, |Raw(changed)| changed);
-    if let Some(told) = own::named(input, &run.session, &run.id) {
+    if let Some(told) = inject_run_id::named(input, &run.session, &run.id) {
         answer.specific(name).updated_input = Some(Raw(told));
     }
 }
@@ -212,14 +212,14 @@ fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict
 fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().filter(|finding| finding.is_trip()) else { return };
     let text = match verdict.refusal {
-        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => sentences::report_due(run, finding, grace),
-        _ if finding.action == Action::Warn => sentences::warning(run, finding),
-        _ => sentences::report_due(run, finding, 0),
+        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => messages::report_due(run, finding, grace),
+        _ if finding.action == Action::Warn => messages::warning(run, finding),
+        _ => messages::report_due(run, finding, 0),
     };
     answer.tell_model(name, &text);
     answer.tell_person(&text);
     for other in verdict.findings.iter().skip(1).filter(|other| is_of_end(other)) {
-        answer.tell_person(&sentences::warning(run, other));
+        answer.tell_person(&messages::warning(run, other));
     }
 }
 
@@ -227,7 +227,7 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
 fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
     for finding in verdict.findings.iter().filter(|finding| !finding.is_trip()) {
-        let text = sentences::warning(run, finding);
+        let text = messages::warning(run, finding);
         answer.tell_model(name, &text);
         if finding.scope != Scope::Run {
             answer.tell_person(&text);
@@ -239,7 +239,7 @@ fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(plain(&sentences::question(run, finding)));
+    specific.permission_decision_reason = Some(plain(&messages::question(run, finding)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
@@ -255,7 +255,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
                 Some(finding) => {
-                    sentences::blocked_prompt(&case.book.session, run, finding) + &found(case.book, finding)
+                    messages::blocked_prompt(&case.book.session, run, finding) + &found(case.book, finding)
                 }
                 None => refusal(run, verdict),
             }));
@@ -273,11 +273,11 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         answer.goes_on = Some(false);
         let text = match verdict.refusal {
             Some(Refusal::Prolonged) => ended_for_good,
-            _ => sentences::stop,
+            _ => messages::stop,
         };
         answer.stop_reason = finding.map(|finding| plain(&text(run, finding)));
     } else if let Some(finding) = finding.filter(|_| tripped) {
-        answer.tell_person(&sentences::ending(run, finding));
+        answer.tell_person(&messages::ending(run, finding));
     }
 }
 
@@ -311,19 +311,19 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     let finding = verdict.deciding();
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
-        Some(Refusal::Tampering { what }) => sentences::tampering(what),
+        Some(Refusal::Tampering { what }) => messages::tampering(what),
         Some(Refusal::Waits) => WAITS.to_owned(),
-        Some(Refusal::Asking) => with(sentences::asking),
+        Some(Refusal::Asking) => with(messages::asking),
         Some(Refusal::Prolonged) => finding.map(|finding| ended_for_good(run, finding)).unwrap_or_default(),
-        Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
+        Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Unread { bytes }) => unread(*bytes),
         Some(Refusal::Held { why }) => format!("Fusebox: {why}"),
-        Some(Refusal::Missing { what }) => sentences::missing(what),
+        Some(Refusal::Missing { what }) => messages::missing(what),
         Some(Refusal::Addressee { run, ended }) => {
-            finding.map(|finding| sentences::addressee(run, finding, *ended)).unwrap_or_default()
+            finding.map(|finding| messages::addressee(run, finding, *ended)).unwrap_or_default()
         }
         Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => {
-            finding.map(|finding| sentences::refusal(run, finding, *grace)).unwrap_or_default()
+            finding.map(|finding| messages::refusal(run, finding, *grace)).unwrap_or_default()
         }
         Some(Refusal::Blocked) | None => String::new(),
     }
@@ -338,7 +338,7 @@ fn remaining(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &
         return;
     }
     let scopes = measure::usage(case.book, run, case.event);
-    let used = sentences::remaining(&scopes, estimate::model_of(case.book, run), case.event);
+    let used = messages::remaining(&scopes, estimate::model_of(case.book, run), case.event);
     if !used.is_empty() {
         answer.tell_model(name, &format!("Fusebox: used so far: {used}."));
     }

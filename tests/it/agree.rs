@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::record::Charge;
-use fusebox::engine::session::{Run, Session};
+use fusebox::domain::amount::Amount;
+use fusebox::domain::charge::Charge;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::session::{Run, Session};
 use fusebox::store::Store;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, prop_oneof};

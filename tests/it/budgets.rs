@@ -1,16 +1,16 @@
 //! Budgets that sessions share: of a user and of a project, over days, weeks and months.
 
-use fusebox::engine::amount::PICO;
-use fusebox::engine::book::Book;
-use fusebox::engine::event::Moment;
-use fusebox::engine::policy::{Action, Layer, Scope};
-use fusebox::engine::record::Charge;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::live::shared;
+use fusebox::domain::amount::PICO;
+use fusebox::domain::charge::Charge;
+use fusebox::domain::event::Moment;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::session::Session;
+use fusebox::engine::session_state::Book;
+use fusebox::hook::shared_budgets;
+use fusebox::platform::environment::World;
 use fusebox::store::Store;
-use fusebox::store::logbook;
-use fusebox::world::World;
+use fusebox::store::log_file;
 use insta::assert_snapshot;
 
 use crate::levers::log;
@@ -69,7 +69,7 @@ impl<'a> Client<'a> {
     /// Makes a response with a call, and ends its batch; returns whether the agent may go on.
     fn turn(&mut self) -> bool {
         let (id, number) = (self.id, self.rows.lines().count());
-        let time = logbook::time(World::real().now().wall_ms);
+        let time = log_file::time(World::real().now().wall_ms);
         self.rows += &format!(
             r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"{id}-{number}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
         );
@@ -249,7 +249,7 @@ fn laid(store: &Store, after_ms: i64) -> Book {
     let session =
         Session { last: Moment { wall_ms: TEN + after_ms, ..at(0) }, ..*store.session("mine").unwrap().unwrap() };
     let mut book = Book::new(session);
-    shared::lay(store, &mut book, TEN + after_ms).unwrap();
+    shared_budgets::lay(store, &mut book, TEN + after_ms).unwrap();
     store.save(&mut book).unwrap();
     book
 }
@@ -284,7 +284,7 @@ fn what_sessions_without_a_budget_spent_counts_once() {
         store.save_charge(&charge("m2", &main_run("theirs", "p1"), 65, 40)).unwrap();
         // What such a session spends while the day is open counts when the next session with a budget is pinned.
         assert_eq!(spent(&laid(store, 70_000)), 500);
-        shared::recount(store, &store.session("mine").unwrap().unwrap(), Some("UTC"), TEN + 80_000).unwrap();
+        shared_budgets::recount(store, &store.session("mine").unwrap().unwrap(), Some("UTC"), TEN + 80_000).unwrap();
         assert_eq!(spent(&laid(store, 90_000)), 540);
     });
 }

@@ -1,12 +1,12 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Moment, Outcome, Prints};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::event::{Agent, Call, Event, Intent, Kind, Moment, Outcome, Prints};
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::{Book, Rulebook};
 
 /// No rules at all.
 struct Free;
@@ -159,8 +159,9 @@ fn only_a_dialog_is_a_wait_for_a_person() {
 
 #[test]
 fn waits_that_are_still_to_be_shown_are_few_and_the_others_stay_on_the_clock() {
-    use fusebox::engine::asks::{Answered, By, TranscriptEnd};
-    use fusebox::engine::{bounds, dialogs};
+    use fusebox::domain::bounds;
+    use fusebox::domain::pending_prompt::{Answered, By, TranscriptEnd};
+    use fusebox::engine::dialogs;
     const MORE: u64 = 10;
     let agent = agents()[0].clone();
     let mut client = Client::new(agent.clone());

@@ -1,7 +1,7 @@
 //! A compaction reads the conversation again and has a summary written, in a request that no transcript shows: it is charged at
 //! an estimate, once, to the run that was compacted, and caps act on it.
 
-use fusebox::engine::amount::Amount;
+use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;

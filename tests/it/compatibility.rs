@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use fusebox::setup::clients::{self, DIFFERENCES, Feature, TRIED};
-use fusebox::world::World;
+use fusebox::install::client_versions::{self, DIFFERENCES, Feature, TRIED};
+use fusebox::platform::environment::World;
 
 use crate::world::check_current;
 
@@ -31,7 +31,7 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
 
 /// Returns the table of differences, a column a version.
 fn differences() -> String {
-    let versions = TRIED.map(clients::show);
+    let versions = TRIED.map(client_versions::show);
     let mut table = format!("| before it was so | {} | limits there | shown by |\n", versions.join(" | "));
     table += &format!("|{}\n", "---|".repeat(versions.len() + 3));
     for row in &DIFFERENCES {

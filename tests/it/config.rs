@@ -16,8 +16,9 @@ use fusebox::config::policy::Pinned;
 use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::rules::{Models, PLANNING, Rate, Rule, Rules};
-use fusebox::limits::{self, Role};
+use fusebox::domain::limit::Role;
+use fusebox::domain::limit_set::{Models, PLANNING, Rate, Rule, Rules};
+use fusebox::limits;
 
 const USER: &str = "~/fusebox.json";
 const USER_SETTINGS: &str = "~/settings.json";

@@ -1,13 +1,13 @@
 //! Corners: where scopes, clocks and orders of events meet.
-use fusebox::engine::amount::Amount;
-use fusebox::engine::event::Moment;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::Scope;
-use fusebox::engine::pool::Pool;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::{Reserve, Session};
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::budget::Pool;
+use fusebox::domain::event::Moment;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::Scope;
+use fusebox::domain::session::{Reserve, Session};
+use fusebox::platform::environment::World;
+use fusebox::store::{Store, log_file};
 use serde_json::{Value, json};
 
 use crate::state::{load, save};
@@ -23,7 +23,7 @@ fn event(world: &TestWorld, name: &str, rest: &Value) -> String {
 fn row(id: &str, model: &str, ago_ms: i64) -> Value {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
-    let time = logbook::time(World::real().now().wall_ms - ago_ms);
+    let time = log_file::time(World::real().now().wall_ms - ago_ms);
     json!({"type": "assistant", "timestamp": time, "message": {"role":"assistant","id": id, "model": model, "content": [], "usage": usage}})
 }
 

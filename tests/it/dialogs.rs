@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use fusebox::world::World;
+use fusebox::platform::environment::World;
 use serde_json::{Value, json};
 
 use crate::world::TestWorld;

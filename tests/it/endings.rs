@@ -3,10 +3,10 @@
 mod discipline;
 mod stops;
 
-use fusebox::engine::missing_usage::Growth;
-use fusebox::engine::policy::{Layer, Mode};
-use fusebox::engine::rules::{Checkpoints, Completion, Rules};
-use fusebox::engine::session::{Run, Session, Status};
+use fusebox::domain::limit_set::{Checkpoints, Completion, Rules};
+use fusebox::domain::missing_usage::Growth;
+use fusebox::domain::policy::{Layer, Mode};
+use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -238,7 +238,7 @@ fn observed_ends_are_written_down_and_nothing_else() {
 fn a_limit_that_ended_an_agent_is_told_before_what_is_missing() {
     let world = with_rules(&checkpoints("steps.json"));
     let finding =
-        trip("max_turns", (25, 25), fusebox::engine::policy::Action::Terminate, fusebox::engine::policy::Scope::Run);
+        trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, fusebox::domain::policy::Scope::Run);
     let ended = crate::state::ended(run(&world), &finding, Status::Failed);
     save(&world, |store| store.save_run(&ended).unwrap());
     assert_eq!(end(&world, "All done."), "");

@@ -10,8 +10,9 @@ mod way;
 mod ways;
 mod ways_on;
 
-use fusebox::engine::policy::{ACTIONS, Action, Scope};
-use fusebox::limits::{Form, Limit, ROSTER};
+use fusebox::domain::limit::{Form, Limit};
+use fusebox::domain::policy::{ACTIONS, Action, Scope};
+use fusebox::limits::ROSTER;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -175,7 +176,7 @@ fn a_repetition_that_goes_on_is_never_answered_more_mildly() {
             return Err(format!("{round:?}"));
         }
         match round.last() {
-            Some(last) if last.0 < fusebox::engine::verdict::Step::Stop => Err("it goes on for ever".to_owned()),
+            Some(last) if last.0 < fusebox::domain::verdict::Step::Stop => Err("it goes on for ever".to_owned()),
             _ => Ok(()),
         }
     });

@@ -6,9 +6,9 @@ mod law;
 mod scene;
 mod words;
 
-use fusebox::engine::amount::PICO;
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::session::{Order, Phase, Run, Session, Status, Tally};
+use fusebox::domain::amount::PICO;
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::{Order, Phase, Run, Session, Status, Tally};
 use insta::assert_snapshot;
 
 use crate::state::{developer, ended, load, main_run, save, session, trip, used, with_shop};
@@ -40,7 +40,7 @@ pub fn standing(world: &TestWorld, id: &str) -> String {
     let (session, runs) = load(world, id);
     let order =
         |order: &Option<Order>| order.as_ref().map(|it| format!(" by {}", it.finding.limit)).unwrap_or_default();
-    let caps = |rules: &fusebox::engine::rules::Rules| {
+    let caps = |rules: &fusebox::domain::limit_set::Rules| {
         let caps =
             rules.rules.iter().map(|rule| format!(" {} {} {}", rule.limit, rule.limit.show(rule.cap), rule.layer));
         caps.collect::<Vec<_>>().join(",")

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use fusebox::engine::session::{Session, Status};
+use fusebox::domain::session::{Session, Status};
 use serde_json::json;
 
 use crate::state::{load, save};
@@ -372,7 +372,7 @@ fn a_session_that_a_client_names_is_charged_only_where_what_is_known_of_it_fits(
 fn waits_for_the_next_tick() {
     let started = || {
         let mut process = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let start = fusebox::processes::parent_and_start(process.id()).unwrap().1;
+        let start = fusebox::platform::processes::parent_and_start(process.id()).unwrap().1;
         drop(process.stdin.take());
         process.wait().unwrap();
         start

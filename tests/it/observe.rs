@@ -1,15 +1,15 @@
 //! `mode: observe`: everything is decided and written down, nothing is blocked, whatever the limit. And what is written down
 //! of calls that are refused.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Prints};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{Action, Layer, Mode, Scope};
-use fusebox::engine::pool::Pool;
-use fusebox::engine::rules::{Rate, Rules};
-use fusebox::engine::session::{Session, Status};
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::Step;
+use fusebox::domain::budget::Pool;
+use fusebox::domain::event::{Agent, Call, Event, Intent, Kind, Prints};
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::limit_set::{Rate, Rules};
+use fusebox::domain::policy::{Action, Layer, Mode, Scope};
+use fusebox::domain::session::{Session, Status};
+use fusebox::domain::verdict::Step;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::{Book, Rulebook};
 use fusebox::limits;
 
 use crate::state::{at, rules, session, used};

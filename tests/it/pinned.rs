@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use fusebox::engine::amount::Amount;
+use fusebox::domain::amount::Amount;
 use fusebox::store::Store;
 use serde_json::json;
 

@@ -1,13 +1,13 @@
 //! A run that waits between two looks may look again and see the same, whatever it looks at and however it waits; one that goes
 //! on at full speed may not.
 
-use fusebox::engine::book::Book;
-use fusebox::engine::event::Moment;
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::Step;
-use fusebox::wire::guard::Guard;
+use fusebox::domain::event::Moment;
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::session::Session;
+use fusebox::domain::verdict::Step;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::Book;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
 use serde_json::{Value, json};
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use fusebox::config::policy::Pinned;
 use fusebox::config::read;
-use fusebox::engine::policy::{Layer, Mode};
-use fusebox::engine::session::Run;
+use fusebox::domain::policy::{Layer, Mode};
+use fusebox::domain::session::Run;
 use fusebox::pricing::table::Table;
 use fusebox::replay::outcome::Outcome;
 use fusebox::replay::player::{Setting, play};

@@ -6,13 +6,13 @@ mod year;
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::book::CallRecord;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::record::{Charge, Record};
-use fusebox::engine::session::{Run, Session, Tail};
-use fusebox::live::prune::DAY_MS;
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::charge::{Charge, Record};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::session::{Run, Session, Tail};
+use fusebox::engine::session_state::CallRecord;
+use fusebox::platform::environment::World;
+use fusebox::store::{Store, log_file};
+use fusebox::upkeep::prune::DAY_MS;
 use proptest::collection::vec;
 use proptest::prelude::Strategy;
 use proptest::sample::select;
@@ -214,7 +214,7 @@ fn the_log_keeps_one_old_file() {
     let full = "x".repeat((10 << 20) + 1);
     for _ in 0..3 {
         world.write("log/execution-limits.log", &full);
-        logbook::append(logbook::Place { of_session: "", state: &world.path("log") }, &[Record::default()]);
+        log_file::append(log_file::Place { of_session: "", state: &world.path("log") }, &[Record::default()]);
         assert_eq!(world.files("log"), "log/execution-limits.log\nlog/execution-limits.log.1");
         assert!(world.read("log/execution-limits.log").unwrap().len() < 1000);
     }

@@ -15,8 +15,8 @@ use fusebox::config::policy::Pinned;
 use fusebox::config::problem::Problem;
 use fusebox::config::resolve::Trust;
 use fusebox::config::{frontmatter, load};
-use fusebox::engine::policy::{Action, Layer};
-use fusebox::engine::rules::Rules;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::policy::{Action, Layer};
 use fusebox::limits;
 use serde_json::{Value, json};
 

@@ -1,13 +1,13 @@
 //! State as it may stand on a machine, written through the store as the hook writes it.
 
-use fusebox::engine::amount::{Amount, PICO};
-use fusebox::engine::event::Moment;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Layer, Scope};
-use fusebox::engine::record::{Charge, Record, RecordKind};
-use fusebox::engine::rules::{Rule, Rules};
-use fusebox::engine::session::{MAIN, Order, Phase, Run, Session, Status, Tally};
-use fusebox::engine::verdict::Finding;
+use fusebox::domain::amount::{Amount, PICO};
+use fusebox::domain::charge::{Charge, Record, RecordKind};
+use fusebox::domain::event::Moment;
+use fusebox::domain::limit_set::{Rule, Rules};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::session::{MAIN, Order, Phase, Run, Session, Status, Tally};
+use fusebox::domain::verdict::Finding;
 use fusebox::limits;
 use fusebox::store::Store;
 

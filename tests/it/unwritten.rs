@@ -1,9 +1,9 @@
 //! Responses that are not on disk two batches later: they are charged at an estimate until they come.
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::session::{Run, Session};
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::session::{Run, Session};
+use fusebox::platform::environment::World;
+use fusebox::store::{Store, log_file};
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -41,7 +41,7 @@ impl Story {
 
     /// Returns the time as rows have it.
     pub fn now(&self) -> String {
-        logbook::time(World::real().now().wall_ms)
+        log_file::time(World::real().now().wall_ms)
     }
 
     /// Ends a batch of one call.
@@ -130,7 +130,7 @@ fn what_is_later_is_charged_as_an_average_response_and_told_once() {
 #[test]
 fn a_response_that_comes_after_all_counts_once() {
     let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
-    let given_at = logbook::time(World::real().now().wall_ms);
+    let given_at = log_file::time(World::real().now().wall_ms);
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3", "t4"] {
         story.batch(id);
@@ -149,7 +149,7 @@ fn a_response_that_comes_after_all_counts_once() {
 
 #[test]
 fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back() {
-    let given_at = logbook::time(World::real().now().wall_ms);
+    let given_at = log_file::time(World::real().now().wall_ms);
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3", "t4"] {
@@ -158,7 +158,7 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
     assert_eq!(story.cost(), ONE * 3);
     let cheap = json!({"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": 500});
     story.write_row("cheap", &given_at, &cheap);
-    let later = logbook::time(World::real().now().wall_ms + 60_000);
+    let later = log_file::time(World::real().now().wall_ms + 60_000);
     story.write_at(&["m5"], &later);
     story.batch("t5");
     assert_eq!(story.cost(), ONE * 4);
@@ -176,7 +176,7 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
 
 #[test]
 fn one_may_come_and_another_be_missing_in_one_event() {
-    let given_at = logbook::time(World::real().now().wall_ms);
+    let given_at = log_file::time(World::real().now().wall_ms);
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3"] {
@@ -263,7 +263,7 @@ fn a_response_that_is_younger_than_the_missing_ones_is_none_of_them() {
     for id in ["t0", "t1", "t2", "t3"] {
         story.batch(id);
     }
-    story.write_at(&["m9"], &logbook::time(World::real().now().wall_ms + 60_000));
+    story.write_at(&["m9"], &log_file::time(World::real().now().wall_ms + 60_000));
     story.batch("t4");
     let (session, runs) = story.state();
     assert_eq!((session.tally.spent.requests, session.unwritten.sum.requests, runs[0].unpaid), (3, 1, 2));

@@ -1,16 +1,16 @@
 //! Waiting is no loop, and work that fails the same way is one, however long it takes: what counts is what a run shows of its
 //! waiting, in a call, between two calls or between two turns, and how long that took.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::event::Moment;
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{Action, Layer};
-use fusebox::engine::rules::{Rule, Rules};
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::Step;
+use fusebox::domain::event::Moment;
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::limit_set::{Rule, Rules};
+use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::session::Session;
+use fusebox::domain::verdict::Step;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::{Book, Rulebook};
 use fusebox::limits;
-use fusebox::wire::guard::Guard;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! A command whose time was cut is ended when the cut time is over, also where the client gives it more: in a tree of real
 //! processes, beside look-alikes. A call that has ended leaves nothing to end.
 
-use fusebox::engine::event::Moment;
-use fusebox::live::watch::{self, Order};
+use fusebox::domain::event::Moment;
+use fusebox::hook::command_watch::{self, Order};
 use serde_json::{Value, json};
 
 use crate::tasks::{Client, is_alive, now};
@@ -70,7 +70,7 @@ impl Bench {
     }
 
     fn watch(&self, order: &Order) {
-        watch::keep(&fusebox::world::World::real(), &self.world.path("state"), order);
+        command_watch::keep(&fusebox::platform::environment::World::real(), &self.world.path("state"), order);
     }
 
     fn notices(&self) -> Vec<Value> {

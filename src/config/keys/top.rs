@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::config::each;
 use crate::config::key::{Apply, Key, Merge, Setter, Takes, assign};
-use crate::config::loosening;
+use crate::config::per_limit;
+use crate::config::permissions;
 use crate::config::place::Block;
 use crate::config::resolved::{RETENTION_DAYS, RETENTION_RANGE, Resolved, SaidCeiling};
 use crate::config::setting::Setting;
 use crate::config::setting_value::{SettingValue, typed};
-use crate::config::shape::{Field, LOCAL_TIME, Shape};
-use crate::engine::policy::{Layer, Mode, OnError};
-use crate::engine::rules::PLANNING;
-use crate::limits::Limit;
+use crate::config::value_type::{Field, LOCAL_TIME, Shape};
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::PLANNING;
+use crate::domain::policy::{Layer, Mode, OnError};
 
 const RETENTION: Shape = Shape::Either(&[Shape::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), Shape::Null]);
 const ROLES: Shape = Shape::Object(&[Field::needed("planning", Shape::Names)]);
@@ -31,7 +31,7 @@ pub const KEYS: &[Key] = &[
         name: "mode",
         takes: Takes::One(Shape::Word(&["enforce", "observe"])),
         apply: Apply::Value(|to, said, _| assign(&mut to.mode, said.value.as_word())),
-        loosens: loosening::mode,
+        loosens: permissions::mode,
         default: || json!(Mode::default()),
         doc: "`observe` decides and logs everything and blocks nothing.",
         example: r#""observe""#,
@@ -75,10 +75,10 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "ceilings",
-        takes: Takes::PerLimit(each::CEILINGS),
+        takes: Takes::PerLimit(per_limit::CEILINGS),
         merge: Merge::PerLimit,
         apply: Apply::Value(ceiling),
-        loosens: loosening::ceiling,
+        loosens: permissions::ceiling,
         doc: "The range that binds the limits of subagents' runs, whoever sets them: the largest cap, or `[smallest, \
               largest]`, or `null` for no ceiling. A configured value outside is an error that drops that key alone; a \
               spawn's value is cut to it. Only the managed file's limits are not bound.",
@@ -89,7 +89,7 @@ pub const KEYS: &[Key] = &[
         name: "on_error",
         takes: Takes::One(Shape::Word(&["allow", "deny"])),
         apply: Apply::Value(|to, said, _| assign(&mut to.on_error, said.value.as_word())),
-        loosens: loosening::on_error,
+        loosens: permissions::on_error,
         default: || json!(OnError::default()),
         doc: "What to answer where Fusebox itself fails: let the call through, or refuse it.",
         example: r#""deny""#,
@@ -110,7 +110,7 @@ pub const KEYS: &[Key] = &[
         name: "roles",
         takes: Takes::One(ROLES),
         apply: Apply::Value(planning),
-        loosens: loosening::planning,
+        loosens: permissions::planning,
         default: || json!({ "planning": PLANNING }),
         doc: "The models whose cost `max_planning_cost_usd` counts, as patterns; all others count as execution.",
         example: r#"{ "planning": ["*opus*"] }"#,

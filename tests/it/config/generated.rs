@@ -11,8 +11,9 @@ use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
-use fusebox::engine::policy::Layer;
-use fusebox::limits::{self, Form};
+use fusebox::domain::limit::Form;
+use fusebox::domain::policy::Layer;
+use fusebox::limits;
 
 use crate::config::{MANAGED, USER, policy};
 use crate::world::check_current;

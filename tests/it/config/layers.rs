@@ -1,7 +1,7 @@
 //! Which value wins.
 
 use fusebox::config::layers::{Part, SOURCES};
-use fusebox::engine::policy::Layer;
+use fusebox::domain::policy::Layer;
 use fusebox::limits;
 
 use crate::config::{LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, USER_SETTINGS, check, policy};

@@ -1,12 +1,12 @@
 //! The text about discipline at the end of the prompt of an agent that is about to start.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::{Book, Rulebook};
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::events::EventName;
-use fusebox::wire::guard::Guard;
 use fusebox::wire::input;
 use fusebox::wire::output::{self, Answer, Case};
 use serde_json::{Value, json};

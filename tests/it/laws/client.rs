@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{Book, NewCharge, Rulebook};
+use fusebox::domain::amount::Amount;
+use fusebox::domain::budget::{Period, Pool};
+use fusebox::domain::charge::Charge;
+use fusebox::domain::event::{Agent, Call, Ending, Event, Intent, Kind, Moment, Outcome, Prints, Spawned};
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::ingested::Link;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::Session;
+use fusebox::domain::verdict::{Refusal, Step, Verdict};
+use fusebox::engine::apply_event::step;
 use fusebox::engine::enforce;
-use fusebox::engine::event::{Agent, Call, Ending, Event, Intent, Kind, Moment, Outcome, Prints, Spawned};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::ingested::Link;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::pool::{Period, Pool};
-use fusebox::engine::record::Charge;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::{Refusal, Step, Verdict};
+use fusebox::engine::session_state::{Book, NewCharge, Rulebook};
 
 /// One model response with its calls, and what it spent.
 #[derive(Clone, Debug)]

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fusebox::engine::book::{Book, CallState};
-use fusebox::engine::event::{Agent, Call, Event, Kind, Moment, Outcome};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{Action, Layer};
-use fusebox::engine::rules::{Rule, Rules};
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::event::{Agent, Call, Event, Kind, Moment, Outcome};
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::limit_set::{Rule, Rules};
+use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::{Book, CallState};
 use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
-use fusebox::transcript::intake::Intake;
+use fusebox::transcript::ingest::Intake;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy};
 

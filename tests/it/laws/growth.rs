@@ -3,22 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{NewCharge, Rulebook};
-use fusebox::engine::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVES, SPAWNS};
-use fusebox::engine::event::{
+use fusebox::domain::amount::Amount;
+use fusebox::domain::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVES, SPAWNS};
+use fusebox::domain::charge::Charge;
+use fusebox::domain::event::{
     Agent, Background, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints,
 };
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::record::Charge;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::step;
+use fusebox::engine::session_state::{NewCharge, Rulebook};
+use fusebox::hook::{load, overload};
 use fusebox::limits;
-use fusebox::live::{full, load};
+use fusebox::platform::environment::World;
 use fusebox::store::Store;
-use fusebox::world::World;
 use serde_json::Value;
 
 use crate::laws::scripts::Case;
@@ -228,7 +228,7 @@ impl History {
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
         let session = self.store.session("s").unwrap().unwrap();
         let mut book = load::load(&self.store, session, &event).unwrap();
-        book.held = full::held(&mut book, &event);
+        book.held = overload::held(&mut book, &event);
         let mut findings = load::gather(&World::real(), &self.store, &mut book, &event).unwrap();
         let run = book.session.main.clone().unwrap_or_default();
         findings.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
@@ -314,7 +314,7 @@ fn no_command_in_the_background_is_forgotten() {
         };
         let session = history.store.session("s").unwrap().unwrap();
         let mut book = load::load(&history.store, session, &event).unwrap();
-        let held = full::held(&mut book, &event).unwrap_or_default();
+        let held = overload::held(&mut book, &event).unwrap_or_default();
         assert!(held.contains("200 shell commands in the background"), "{deed:?}: {held}");
         assert!(!held.contains('\n'));
         // One that was let through before is ended at once.
@@ -330,7 +330,7 @@ fn no_command_in_the_background_is_forgotten() {
         // Once one has ended there is room.
         book.run_mut("p1").unwrap().background.pop();
         assert_eq!(
-            full::held(
+            overload::held(
                 &mut book,
                 &Event { kind: Kind::ToolRequested(call("n", "Bash", Intent::Wait { timeout_ms: 1 })), ..ended }
             ),

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use fusebox::engine::policy::{ACTIONS, Action, Layer, Scope};
-use fusebox::engine::rules::{Models, Rate, Rule, Rules};
-use fusebox::limits::{Counts, Form, Limit, ROSTER, Unit};
+use fusebox::domain::limit::{Counts, Form, Limit, Unit};
+use fusebox::domain::limit_set::{Models, Rate, Rule, Rules};
+use fusebox::domain::policy::{ACTIONS, Action, Layer, Scope};
+use fusebox::limits::ROSTER;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;

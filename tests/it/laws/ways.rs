@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{Book, NewCharge, Rulebook};
-use fusebox::engine::enforce;
-use fusebox::engine::event::{
+use fusebox::domain::amount::Amount;
+use fusebox::domain::charge::{self, Charge};
+use fusebox::domain::event::{
     Agent, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints, Spawned,
 };
-use fusebox::engine::history;
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::ingested::Link;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::record::{self, Charge};
-use fusebox::engine::rules::Rules;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::{Refusal, Step, Verdict};
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::ingested::Link;
+use fusebox::domain::limit_set::Rules;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::verdict::{Refusal, Step, Verdict};
+use fusebox::engine::apply_event::step;
+use fusebox::engine::enforce;
+use fusebox::engine::session_state::{Book, NewCharge, Rulebook};
+use fusebox::engine::spend_before_prompt;
 
 use crate::laws::client::Policy;
 use crate::laws::truth::sum;
@@ -145,7 +145,7 @@ impl Play<'_> {
                 if self.batch("", Intent::Plain) {
                     self.event("", Kind::SessionStart { source: "compact".to_owned() }, Findings::default());
                     self.made.entry(main.clone()).or_default().requests += 1;
-                    self.late.push((main, record::of_compaction(&number.to_string())));
+                    self.late.push((main, charge::of_compaction(&number.to_string())));
                 }
             }
             Way::Calls | Way::Compactions => {}
@@ -223,7 +223,7 @@ impl Play<'_> {
             BTreeMap::from([(BEFORE.to_owned(), before), (COPIED.to_owned(), Used { requests: copied, turns: 0 })]);
         self.shown.clone_from(&self.made);
         let source = if self.way == Way::Forks { "fork" } else { "clear" };
-        let history = history::id_of("s");
+        let history = spend_before_prompt::id_of("s");
         let charges = (0..copied).map(|_| (history.clone(), copy(&charge(&history, self.now)))).collect();
         self.event("", Kind::SessionStart { source: source.to_owned() }, Findings { charges, ..Findings::default() });
     }

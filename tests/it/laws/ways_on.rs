@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fusebox::engine::event::{Call, Intent, Kind, Outcome};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{ACTIONS, Action, Scope};
-use fusebox::engine::session::Status;
-use fusebox::engine::verdict::{Refusal, Step};
-use fusebox::limits::{Limit, ROSTER, Unit};
+use fusebox::domain::event::{Call, Intent, Kind, Outcome};
+use fusebox::domain::ingested::Findings;
+use fusebox::domain::limit::{Limit, Unit};
+use fusebox::domain::policy::{ACTIONS, Action, Scope};
+use fusebox::domain::session::Status;
+use fusebox::domain::verdict::{Refusal, Step};
+use fusebox::limits::ROSTER;
 
 use crate::laws::client::{Policy, ends};
 use crate::laws::scripts::Case;

@@ -1,7 +1,7 @@
 //! `fusebox grant` from outside.
 
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::session::{Run, Session, Status};
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 
 use crate::levers::{SHOP, log, standing, with_paused_session};

@@ -1,19 +1,19 @@
 //! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, what sessions share, loops,
 //! refused calls.
 
-use fusebox::engine::amount::{Amount, PICO};
-use fusebox::engine::book::Book;
-use fusebox::engine::event::{Agent, Event, Kind, Moment};
+use fusebox::domain::amount::{Amount, PICO};
+use fusebox::domain::budget::{Period, Pool};
+use fusebox::domain::charge::{Record, RecordKind};
+use fusebox::domain::event::{Agent, Event, Kind, Moment};
+use fusebox::domain::limit_set::{Models, Rate, Rules};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Layer, Mode, Scope};
+use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::verdict::Finding;
 use fusebox::engine::measure;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Layer, Mode, Scope};
-use fusebox::engine::pool::{Period, Pool};
-use fusebox::engine::record::{Record, RecordKind};
-use fusebox::engine::rules::{Models, Rate, Rules};
-use fusebox::engine::session::{Run, Session, Status};
-use fusebox::engine::verdict::Finding;
+use fusebox::engine::session_state::Book;
 use fusebox::limits;
-use fusebox::wire::sentences;
+use fusebox::wire::messages;
 use insta::assert_snapshot;
 
 use crate::state::{at, developer, ended, main_run, record, rules, save, session, trip, used};
@@ -25,7 +25,7 @@ fn rate(limit: &str, tool: &str, max: u64) -> Rate {
 }
 
 fn now() -> Moment {
-    fusebox::world::World::real().now()
+    fusebox::platform::environment::World::real().now()
 }
 
 /// A developer with a limit of every kind.
@@ -170,7 +170,7 @@ fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
     let at = now();
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
     let run = book.run("a1").unwrap();
-    let words = sentences::remaining(&measure::usage(&book, run, &event), "", &event);
+    let words = messages::remaining(&measure::usage(&book, run, &event), "", &event);
     assert_snapshot!(words.replace("; ", ";\n"), @r"
     tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 (max_context_tokens), completion tokens of one request 900/8000 (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (rate_limits.WebSearch);
     of the whole session: cost 9.00/25.00 USD (max_cost_usd);
@@ -220,7 +220,7 @@ fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> S
     let world = TestWorld::new();
     let caps = [("max_parallel_subagents", 8, Action::Terminate)];
     let mut of = Session { rules: rules(&caps, Layer::User), ..session("s1") };
-    let is_call = finding.facts().is_some_and(|limit| limit.ends == limits::Ends::Call);
+    let is_call = finding.facts().is_some_and(|limit| limit.ends == fusebox::domain::limit::Ends::Call);
     let run = developer("s1", "a1", "p1");
     let kind = if is_call { RecordKind::AgentWarning } else { RecordKind::AgentFailed };
     let mut told =
@@ -338,19 +338,19 @@ fn only_the_next_prompt_waits_for_nobody_where_a_budget_begins_anew() {
 fn a_person_is_named_the_command_that_does_it() {
     let budget = |action| trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
     let budget = |action| Finding { frees: "at midnight".to_owned(), increase: PICO, ..budget(action) };
-    let (prompt, free) = (sentences::blocked_prompt, main_run("s1", "p1"));
+    let (prompt, free) = (messages::blocked_prompt, main_run("s1", "p1"));
     let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
     for (words, command) in [
         (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox resume p1`"),
-        (sentences::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
+        (messages::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
         (
-            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
+            messages::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
             "`fusebox resume a1`",
         ),
         (
-            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
+            messages::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
             "`fusebox grant a1 max_turns=+N`",
         ),
     ] {

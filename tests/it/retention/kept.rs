@@ -1,11 +1,12 @@
 //! What has to survive: counters, orders and policies of sessions that may be resumed, and what was billed already.
 
-use fusebox::engine::event::{Agent, Event, Kind, Moment};
-use fusebox::engine::policy::Scope;
-use fusebox::engine::session::{Process, Session};
-use fusebox::live::prune::{self, DAY_MS};
-use fusebox::live::retention;
-use fusebox::store::{Store, locks, logbook};
+use fusebox::domain::event::{Agent, Event, Kind, Moment};
+use fusebox::domain::policy::Scope;
+use fusebox::domain::session::{Process, Session};
+use fusebox::hook::retention;
+use fusebox::platform::locks;
+use fusebox::store::{Store, log_file};
+use fusebox::upkeep::prune::{self, DAY_MS};
 use serde_json::{Value, json};
 
 use crate::levers::with_paused_session;
@@ -22,7 +23,7 @@ fn response(id: &str, days: i64) -> String {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
     let message = json!({"role": "assistant", "id": id, "model": "claude-opus-5-5", "content": [], "usage": usage});
-    format!("{}\n", json!({"type": "assistant", "timestamp": logbook::time(ago(days)), "message": message}))
+    format!("{}\n", json!({"type": "assistant", "timestamp": log_file::time(ago(days)), "message": message}))
 }
 
 fn event(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> String {
@@ -143,9 +144,9 @@ fn policies_go_a_pruning_after_nothing_refers_to_them_and_trust_never() {
 #[test]
 fn a_session_whose_client_lives_is_left_alone() {
     let world = with_old_session(100);
-    let (parent, _) = fusebox::processes::parent_and_start(std::process::id()).unwrap();
-    let (_, start) = fusebox::processes::parent_and_start(parent).unwrap();
-    let client = Process { pid: parent, start, ns: fusebox::processes::namespace().unwrap() };
+    let (parent, _) = fusebox::platform::processes::parent_and_start(std::process::id()).unwrap();
+    let (_, start) = fusebox::platform::processes::parent_and_start(parent).unwrap();
+    let client = Process { pid: parent, start, ns: fusebox::platform::processes::namespace().unwrap() };
     save(&world, |store| {
         let told = store.session("s1").unwrap().unwrap();
         store.save_session(&Session { client: Some(client), ..*told }).unwrap();
@@ -159,9 +160,9 @@ fn records_go_and_their_numbers_go_on() {
     let world = TestWorld::new();
     let run = developer("s1", "a1", "p1");
     let note = record(
-        fusebox::engine::record::RecordKind::AgentFailed,
+        fusebox::domain::charge::RecordKind::AgentFailed,
         &run,
-        &trip("max_turns", (25, 25), fusebox::engine::policy::Action::Terminate, Scope::Run),
+        &trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, Scope::Run),
     );
     let at = |days| Moment { wall_ms: ago(days), ..Moment::default() };
     save(&world, |store| {

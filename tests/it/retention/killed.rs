@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fusebox::engine::meters::Spend;
-use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::domain::meters::Spend;
+use fusebox::platform::environment::World;
 use fusebox::store::Store;
-use fusebox::world::World;
+use fusebox::upkeep::prune::{DAY_MS, Order, prune};
 
 use crate::retention::{Past, ago, billed, many, write};
 use crate::state::save;

@@ -1,8 +1,8 @@
 //! A year of use, made small: the state stays as large as the days that it keeps, and no sum changes.
 
-use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::platform::environment::World;
 use fusebox::store::Store;
-use fusebox::world::World;
+use fusebox::upkeep::prune::{DAY_MS, Order, prune};
 
 use crate::retention::{Past, Response, ago, billed, write_one};
 use crate::state::save;

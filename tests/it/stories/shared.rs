@@ -1,12 +1,12 @@
 //! What sessions share, in a story: budgets whose days begin at midnight UTC, and a session above this one.
 
 use chrono::{DateTime, SecondsFormat};
+use fusebox::calendar;
 use fusebox::config::policy::Pinned;
-use fusebox::engine::book::Book;
-use fusebox::engine::policy::Scope;
-use fusebox::engine::pool::Pool;
-use fusebox::engine::session::Session;
-use fusebox::live::calendar;
+use fusebox::domain::budget::Pool;
+use fusebox::domain::policy::Scope;
+use fusebox::domain::session::Session;
+use fusebox::engine::session_state::Book;
 
 /// Writes a moment as transcripts have it.
 pub fn time(wall_ms: i64) -> String {

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fusebox::cmd::lift;
+use fusebox::cmd::clear_order;
 use fusebox::cmd::target::Target;
 use fusebox::config::policy::Pinned;
-use fusebox::engine::record::Record;
+use fusebox::domain::charge::Record;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
 use fusebox::replay::recording::{HookCall, Recording};
-use fusebox::report::lines;
+use fusebox::report::log_lines;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
@@ -258,8 +258,8 @@ impl Teller<'_> {
 
     fn log(&mut self, records: &[Record]) {
         for record in records {
-            let figures = lines::figures(record).unwrap_or_default();
-            writeln!(self.told, "{:14}log: {} {figures}", "", lines::name(record)).unwrap();
+            let figures = log_lines::figures(record).unwrap_or_default();
+            writeln!(self.told, "{:14}log: {} {figures}", "", log_lines::name(record)).unwrap();
         }
     }
 
@@ -337,10 +337,10 @@ impl Teller<'_> {
             "session" => Target::Session(SESSION.to_owned()),
             run => Target::Run { session: SESSION.to_owned(), run: run.to_owned() },
         };
-        let target = lift::holder(book, &target);
-        let lifted = lift::lift(book, &target).is_some();
-        for used_up in lift::used_up(book, &target, book.session.last) {
-            lift::raise(book, &target, &used_up.finding, used_up.more);
+        let target = clear_order::holder(book, &target);
+        let lifted = clear_order::lift(book, &target).is_some();
+        for used_up in clear_order::used_up(book, &target, book.session.last) {
+            clear_order::raise(book, &target, &used_up.finding, used_up.more);
         }
         let what = if lifted { "resumes" } else { "finds nothing to resume of" };
         let log = std::mem::take(&mut book.records);

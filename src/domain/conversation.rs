@@ -1,0 +1,85 @@
+//! How long the conversation of a transcript is: by that a response is believed, or doubted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::serde_default::is_default;
+
+/// Into how small a part a conversation may fall by itself. A client that drops the results of old calls keeps the last ones,
+/// the instructions and what was said.
+const PART: u64 = 8;
+/// Into how small a part of the main agent's prompts the first prompt of another may fall: it has instructions and a task, too.
+const PART_OF_MAIN: u64 = 1_000;
+
+/// The prompt that a response says it had.
+#[derive(Clone, Copy, Debug)]
+pub struct Prompt {
+    /// How long it was.
+    pub tokens: u64,
+    /// Whether some of it was read from the cache or written to it.
+    pub is_cached: bool,
+}
+
+/// How long the conversation of one transcript is, in prompt tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Its longest prompt since it was last cut; 0 where none was seen since.
+    pub most: u64,
+    /// Whether the cache was said to have a part of one. A gateway that leaves that out tells only what is new in a prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tells_cache: bool,
+    /// How often the session had been cut by then.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cuts: u64,
+    /// Its last response: a compaction sends the same again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub last: Last,
+}
+
+/// What is known of a conversation's last response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    /// When, milliseconds since 1970.
+    pub at_ms: i64,
+    /// Its prompt.
+    pub prompt: u64,
+    /// Its output.
+    pub output: u64,
+    /// For how long its prompt stays in the cache, in milliseconds; 0 where it is not there.
+    pub cached_ms: u32,
+    /// Whether it was a fast one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fast: bool,
+    /// Whether it was to stay in the United States.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub us: bool,
+}
+
+impl Conversation {
+    /// Takes in the prompt of a response that follows, and returns whether it may be one of this conversation, in a session that
+    /// was cut so often, beside the main agent's.
+    pub fn believes(&mut self, prompt: Prompt, (cuts, main): (u64, Conversation)) -> bool {
+        if self.cuts != cuts {
+            (self.cuts, self.most) = (cuts, 0);
+        }
+        let least = match self.most {
+            0 if main.tells_cache => main.most / PART_OF_MAIN,
+            most if self.tells_cache => most / PART,
+            _ => 0,
+        };
+        let is_credible = prompt.tokens >= least;
+        if is_credible {
+            self.follow(prompt, self.most, cuts);
+        }
+        is_credible
+    }
+
+    /// Takes in a prompt of a time that no hook has seen: whatever it says is believed.
+    pub fn trusts(&mut self, prompt: Prompt, cuts: u64) {
+        self.follow(prompt, 0, cuts);
+    }
+
+    fn follow(&mut self, prompt: Prompt, most: u64, cuts: u64) {
+        (self.most, self.cuts) = (most.max(prompt.tokens), cuts);
+        self.tells_cache |= prompt.is_cached;
+    }
+}

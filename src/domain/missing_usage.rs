@@ -1,0 +1,37 @@
+//! What is known of responses that are written nowhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::meters::Spend;
+use crate::domain::serde_default::is_default;
+
+/// The responses of a transcript that were charged at an estimate and have not come since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unwritten {
+    /// How many, and what they were taken for.
+    pub sum: Spend,
+    /// How many were ever charged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub made: u64,
+    /// Whether some of them are on disk, and doubted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub doubted: bool,
+    /// Compactions that hooks have told of and whose summaries are not read yet; below zero where one was read first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compactions: i32,
+    /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
+    pub until_ms: i64,
+}
+
+/// When a run's transcript has grown, as far as its events show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Growth {
+    /// Not since the run began.
+    #[default]
+    Never,
+    /// Not since its last batch ended.
+    Before,
+    /// Since then.
+    Now,
+}

@@ -1,0 +1,36 @@
+//! What a parent's model is told of its subagents.
+
+use crate::domain::policy::Scope;
+use crate::domain::verdict::Finding;
+
+/// News for a parent: a subagent was ended from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    /// Its run.
+    pub run: String,
+    /// Its type.
+    pub agent_type: String,
+    /// Why.
+    pub finding: Finding,
+    /// The run above it that was stopped, and it with that.
+    pub stopped_with: Option<String>,
+    /// The work was paused and can go on.
+    pub paused: bool,
+    /// Why, in the words of whoever asked for it.
+    pub reason: Option<String>,
+}
+
+/// A cap that was cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The run whose it is.
+    pub run: String,
+    /// Which limit.
+    pub limit: String,
+    /// What the spawn asked for, in the limit's base unit.
+    pub asked: u64,
+    /// What it got.
+    pub got: u64,
+    /// Whose rest that is: the parent run's, or the session's.
+    pub of: Scope,
+}

@@ -1,0 +1,135 @@
+//! Who answered dialogs, by the transcripts: some moments after a call's batch the client has written it down.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::domain::event::{Agent, Event, Kind, Moment};
+use crate::domain::pending_prompt::{Answered, By, Proof, TranscriptEnd};
+use crate::domain::session::{Session, Status};
+use crate::engine::dialogs;
+use crate::engine::session_state::Book;
+use crate::error::Result;
+use crate::hook::load_on_demand::need_run;
+use crate::store::Store;
+use crate::transcript::{dialogs as rows, layout};
+
+/// By then the transcript has what it will say of a call whose batch is over.
+const KNOWN_AFTER_MS: u64 = 5_000;
+/// Dialogs of other agents that one event looks after: those whose own agents do not come back.
+const OF_OTHERS: usize = 4;
+/// How long after its answer a dialog is looked after by the events of other agents.
+const LEFT_AFTER_MS: u64 = 60_000;
+
+/// Places in transcripts that one event reads from; further ones are read by the next.
+const AT_ONCE: usize = 8;
+
+/// A call whose answer is still to be shown.
+struct Open {
+    call: String,
+    run: String,
+    at: Moment,
+    proof: Proof,
+}
+
+impl Open {
+    /// Whether its batch is over for so long that its answer would be there.
+    fn is_late(&self, book: &Book, now: Moment) -> bool {
+        let has_ended = book.run(&self.run).is_none_or(|run| run.status != Status::Running);
+        let ended = has_ended.then_some(self.at);
+        self.proof.over_at.or(ended).is_some_and(|over| now.wall_since(over) >= KNOWN_AFTER_MS)
+    }
+}
+
+/// Returns the transcript that tells of an agent's calls now.
+fn transcript(session: &Session, agent: &Agent) -> PathBuf {
+    let main = Path::new(&session.tail.path);
+    match agent {
+        // In the background it writes another one.
+        Agent::Main => session.more_tails.last().map_or_else(|| main.to_path_buf(), |tail| PathBuf::from(&tail.path)),
+        Agent::Sub { id, .. } => layout::agent_file(main, id),
+    }
+}
+
+/// Notes where the transcript ends at which the dialog of an event is answered.
+pub fn note(book: &mut Book, run: &str, event: &Event) {
+    let opens = match &event.kind {
+        Kind::ToolRequested(call) => {
+            book.session.asks.iter().any(|ask| ask.tool_use_id == call.id && ask.proof.after.is_none())
+        }
+        Kind::PermissionRequested => event.attended,
+        _ => false,
+    };
+    if opens {
+        let end = rows::end(&transcript(&book.session, &event.agent));
+        dialogs::note_transcript(book, run, event, &end);
+    }
+}
+
+/// Finds out who answered the dialogs of the acting agent, and of agents that have been gone for a while.
+pub fn answered(store: &Store, book: &mut Book, event: &Event) -> Result<Vec<Answered>> {
+    let mut found = Vec::new();
+    if matches!(event.kind, Kind::ToolEnded(..) | Kind::PermissionRequested) {
+        return Ok(found);
+    }
+    let open = open(book, event);
+    for run in open.values().flatten().map(|open| open.run.clone()) {
+        need_run(store, book, &run)?;
+    }
+    for (after, open) in open.iter().take(AT_ONCE) {
+        found.extend(answers(book, after, open, event.at));
+    }
+    Ok(found)
+}
+
+/// Returns the calls to look after, by what tells of them.
+fn open(book: &Book, event: &Event) -> BTreeMap<TranscriptEnd, Vec<Open>> {
+    let session = &book.session;
+    let asks = session.asks.iter().filter(|ask| ask.granted).map(|ask| Open {
+        call: ask.tool_use_id.clone(),
+        run: ask.run.clone(),
+        at: ask.granted_at,
+        proof: ask.proof.clone(),
+    });
+    let waits = session.waits.iter().map(|wait| Open {
+        call: wait.call.clone(),
+        run: wait.run.clone(),
+        at: wait.at,
+        proof: wait.proof.clone(),
+    });
+    let is_own = |open: &Open| match &event.agent {
+        Agent::Main => book.run(&open.run).is_some_and(|run| run.is_main()),
+        Agent::Sub { id, .. } => open.run == *id,
+    };
+    let mut others = 0;
+    let mut found: BTreeMap<TranscriptEnd, Vec<Open>> = BTreeMap::new();
+    for open in asks.chain(waits) {
+        if !is_own(&open) {
+            others += usize::from(event.at.wall_since(open.at) >= LEFT_AFTER_MS);
+            if others > OF_OTHERS || event.at.wall_since(open.at) < LEFT_AFTER_MS {
+                continue;
+            }
+        }
+        if let Some(after) = &open.proof.after {
+            found.entry(after.clone()).or_default().push(open);
+        }
+    }
+    found
+}
+
+/// Reads who answered calls whose dialogs one transcript tells of after some point.
+fn answers(book: &Book, after: &TranscriptEnd, open: &[Open], now: Moment) -> Vec<Answered> {
+    let calls: Vec<&str> = open.iter().map(|open| open.call.as_str()).collect();
+    let nobody = |open: &Open| Answered { call: open.call.clone(), by: By::Nobody };
+    let mut found = match rows::answers(after, &calls) {
+        Ok(found) => found,
+        // It was not there before, and is not there yet.
+        Err(cause) if cause.kind() == ErrorKind::NotFound && after.file == 0 => Vec::new(),
+        // Something else lies in the place of the transcript, so nothing says that a person has answered.
+        Err(_) => return open.iter().map(nobody).collect(),
+    };
+    let missing = open.iter().filter(|open| found.iter().all(|known| known.call != open.call));
+    let late: Vec<Answered> = missing.filter(|open| open.is_late(book, now)).map(nobody).collect();
+    found.extend(late);
+    found
+}
