@@ -7,16 +7,16 @@ use std::process::ExitCode;
 
 use fusebox::cmd;
 use fusebox::hook::command_watch;
-use fusebox::platform::environment::World;
+use fusebox::platform::environment::Environment;
 
 fn main() -> ExitCode {
-    let world = World::real();
-    match world.word() {
+    let env = Environment::real();
+    match env.word() {
         Some(word) if word == "hook" => {
             allocator::serve_sqlite();
-            cmd::hook::run(&world)
+            cmd::hook::run(&env)
         }
-        Some(word) if word == command_watch::WORD => cmd::watch::run(&world),
-        _ => cmd::run(&world),
+        Some(word) if word == command_watch::WORD => cmd::watch::run(&env),
+        _ => cmd::run(&env),
     }
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use fusebox::install::backup::Backups;
 use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
-use fusebox::install::place::{Place, Scope};
-use fusebox::install::default_files::Mode;
+use fusebox::install::place::{SettingsPlace, InstallScope};
+use fusebox::install::default_files::StarterMode;
 use fusebox::install::{hooks, json, registration, uninstall};
 use fusebox::wire::events::EVENTS;
-use fusebox::platform::environment::World;
+use fusebox::platform::environment::Environment;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -66,12 +66,12 @@ fn init_and_uninstall(text: &str, wanted: &Wanted) {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("claude");
     let settings = folder.join("settings.json");
-    let place = Place { scope: Scope::User, settings: settings.clone(), folder: folder.clone() };
+    let place = SettingsPlace { scope: InstallScope::User, settings: settings.clone(), folder: folder.clone() };
     let backups = Backups::in_state(&root.path().join("state"));
-    let world = World::real();
+    let world = Environment::real();
     fs::create_dir(&folder).unwrap();
     fs::write(&settings, text).unwrap();
-    let Ok(plan) = registration::plan(&world, place.clone(), wanted, Mode::Unsaid) else {
+    let Ok(plan) = registration::plan(&world, place.clone(), wanted, StarterMode::Unsaid) else {
         assert!(json::check(text).is_err() || hooks::merge(text, wanted).is_err(), "refused without a reason");
         return;
     };

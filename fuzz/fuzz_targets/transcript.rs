@@ -8,12 +8,12 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use fusebox::engine::session_state::Book;
+use fusebox::engine::session_state::SessionState;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::session::Session;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
-use fusebox::transcript::ingest::Intake;
+use fusebox::transcript::ingest::TranscriptIngest;
 use fusebox::transcript::cursor::{Chunk, self};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -73,9 +73,9 @@ fn nothing_is_free(chunk: &Chunk, bytes: &[u8]) {
 /// Reads a transcript that is written piece by piece.
 fn charged(path: &Path, bytes: &[u8], cuts: &[usize]) -> Charged {
     let table = Table::embedded();
-    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-    book.session.tail.path = path.display().to_string();
-    let mut intake = Intake::new(Memory::default(), &table);
+    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    book.session.position.path = path.display().to_string();
+    let mut intake = TranscriptIngest::new(Memory::default(), &table);
     let mut file = File::create(path).unwrap();
     let mut written = 0;
     let mut before = Charged::new();

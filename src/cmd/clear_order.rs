@@ -1,43 +1,43 @@
-//! Lifting orders: what a grant, a resume or a reset does to the book, so that the work can go on. Touches no state.
+//! Lifting orders: what a grant, a resume or a reset does to the session's state, so that the work can go on. Touches no state.
 
 use crate::cmd::target::Target;
-use crate::domain::event::{Agent, Event, Kind, Moment};
+use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::limit::{Limit, Meter, Stage};
-use crate::domain::limit_set::{Rule, Rules};
+use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Order, Run};
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
-use crate::engine::evaluate::{self, Look};
+use crate::engine::evaluate::{self, RuleContext};
 use crate::engine::grants;
 use crate::engine::lift_orders;
 use crate::engine::measure;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 
 /// Returns the order that stands for a target.
-pub fn order<'a>(book: &'a Book, target: &Target) -> Option<&'a Order> {
+pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> {
     match target {
-        Target::Session(_) => book.session.order.as_ref(),
-        Target::Run { run, .. } => book.run(run)?.order.as_ref(),
+        Target::Session(_) => state.session.order.as_ref(),
+        Target::Run { run, .. } => state.run(run)?.order.as_ref(),
     }
 }
 
 /// Returns where the order on a target was set: a run may only have taken over its session's.
-pub fn holder(book: &Book, target: &Target) -> Target {
-    match order(book, target) {
+pub fn holder(state: &SessionState, target: &Target) -> Target {
+    match order(state, target) {
         Some(order) if order.finding.scope == Scope::Session && order.finding.ends_session() => {
-            Target::Session(book.session.id.clone())
+            Target::Session(state.session.id.clone())
         }
         _ => target.clone(),
     }
 }
 
 /// Lifts the order of a session or run, and of every run that has taken it over; returns it.
-pub fn lift(book: &mut Book, target: &Target) -> Option<Order> {
+pub fn lift(state: &mut SessionState, target: &Target) -> Option<Order> {
     match target {
-        Target::Session(_) => lift_orders::lift_session(book),
-        Target::Run { run, .. } => lift_orders::lift_run(book, run),
+        Target::Session(_) => lift_orders::lift_session(state),
+        Target::Run { run, .. } => lift_orders::lift_run(state, run),
     }
 }
 
@@ -51,13 +51,13 @@ pub struct UsedUp {
 }
 
 /// Returns the limits of a session or run that would stop it again at its next step.
-pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
-    let rules = rules(book, target).cloned().unwrap_or_default();
-    let found = rules.rules.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
-        let (scope, rules, meters) = meters(book, target, &run_of(book, target), (now, rule))?;
+pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp> {
+    let rules = rules(state, target).cloned().unwrap_or_default();
+    let found = rules.limits.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
+        let (scope, rules, meters) = meters(state, target, &run_of(state, target), (now, rule))?;
         let finding = Finding::of(rule, scope, rule.limit.used(&meters));
         // Whoever makes the next request: what the dearest would add counts.
-        let others = makers(book, target).filter_map(|id| Some(self::meters(book, target, id, (now, rule))?.2));
+        let others = makers(state, target).filter_map(|id| Some(self::meters(state, target, id, (now, rule))?.2));
         let next = others.chain([meters]).map(|meters| ahead(rule.limit, rules, &meters)).max().unwrap_or(0);
         let lacks = finding.used.saturating_add(next).saturating_sub(rule.cap);
         (lacks > 0).then(|| UsedUp { finding, more: rule.sufficient_increase(lacks).max(lacks) })
@@ -65,91 +65,96 @@ pub fn used_up(book: &Book, target: &Target, now: Moment) -> Vec<UsedUp> {
     found.collect()
 }
 
-/// Returns the limits over sessions that would keep the next prompt of a book's session back.
-pub fn budgets_used_up(book: &Book, now: Moment) -> Vec<Finding> {
+/// Returns the limits over sessions that would keep the next prompt of the state's session back.
+pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
     let none = Run::default();
-    let main = book.session.main.as_deref().and_then(|main| book.run(main)).unwrap_or(&none);
-    let kind = Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
-    let event = Event { kind, ..batch_ended(book, now) };
-    let model = estimate::model_of(book, main);
-    let above = measure::usage(book, main, &event);
+    let main = state.session.main.as_deref().and_then(|main| state.run(main)).unwrap_or(&none);
+    let kind = EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
+    let event = Event { kind, ..batch_ended(state, now) };
+    let model = estimate::model_of(state, main);
+    let above = measure::usage(state, main, &event);
     let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
     let found = above.flat_map(|used| {
-        let around = Look { used, stage: Stage::Prompt, event: &event, told: &[], model };
-        used.rules.rules.iter().filter_map(move |rule| evaluate::look(rule, around)).collect::<Vec<_>>()
+        let around = RuleContext { used, stage: Stage::Prompt, event: &event, told: &[], model };
+        used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
     });
     found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
 }
 
 /// Returns what a limit has to say of a session or run now; nothing where no rule holds it.
-pub fn look(book: &Book, target: &Target, name: &str, now: Moment) -> Option<Finding> {
-    let rule = rules(book, target)?.named(name)?;
-    let (scope, _, meters) = meters(book, target, &run_of(book, target), (now, rule))?;
+pub fn evaluate_limit(state: &SessionState, target: &Target, name: &str, now: Moment) -> Option<Finding> {
+    let rule = rules(state, target)?.named(name)?;
+    let (scope, _, meters) = meters(state, target, &run_of(state, target), (now, rule))?;
     Some(Finding::of(rule, scope, rule.limit.used(&meters)))
 }
 
 /// Returns the rules of a session or run.
-pub fn rules<'a>(book: &'a Book, target: &Target) -> Option<&'a Rules> {
+pub fn rules<'a>(state: &'a SessionState, target: &Target) -> Option<&'a LimitSet> {
     match target {
-        Target::Session(_) => Some(&book.session.rules),
-        Target::Run { run, .. } => Some(&book.run(run)?.rules),
+        Target::Session(_) => Some(&state.session.limits),
+        Target::Run { run, .. } => Some(&state.run(run)?.limits),
     }
 }
 
 /// Raises a cap, and writes that down.
-pub fn raise(book: &mut Book, target: &Target, finding: &Finding, more: u64) {
-    let id = run_of(book, target);
-    grants::raise(book, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
+pub fn raise(state: &mut SessionState, target: &Target, finding: &Finding, more: u64) {
+    let id = run_of(state, target);
+    grants::raise(state, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
     // Whoever said No to the old cap is asked again at the new one.
     let declined = |run: &&Run| run.declined.contains(&finding.limit);
-    let declined: Vec<String> = book.runs().filter(declined).map(|run| run.id.clone()).collect();
+    let declined: Vec<String> = state.runs().filter(declined).map(|run| run.id.clone()).collect();
     for id in declined.iter().filter(|other| finding.scope == Scope::Session || **other == id) {
-        if let Some(run) = book.run_mut(id) {
+        if let Some(run) = state.run_mut(id) {
             run.declined.retain(|limit| *limit != finding.limit);
         }
     }
 }
 
 /// Returns the run that records about a target name: the run itself, or the session's main run.
-pub fn run_of(book: &Book, target: &Target) -> String {
+pub fn run_of(state: &SessionState, target: &Target) -> String {
     match target {
-        Target::Session(_) => book.session.main.clone().unwrap_or_default(),
+        Target::Session(_) => state.session.main.clone().unwrap_or_default(),
         Target::Run { run, .. } => run.clone(),
     }
 }
 
 /// Returns the runs whose next request may be a target's next step.
-fn makers<'a>(book: &'a Book, target: &Target) -> impl Iterator<Item = &'a str> {
+fn makers<'a>(state: &'a SessionState, target: &Target) -> impl Iterator<Item = &'a str> {
     let all = matches!(target, Target::Session(_));
-    book.runs().filter(move |run| all && !run.recent.is_empty()).map(|run| run.id.as_str())
+    state.runs().filter(move |run| all && !run.recent.is_empty()).map(|run| run.id.as_str())
 }
 
 /// Measures a target for a rule, with the next request of the run that is `named`.
-fn meters<'a>(book: &'a Book, target: &Target, named: &str, at: (Moment, &Rule)) -> Option<(Scope, &'a Rules, Meters)> {
+fn meters<'a>(
+    state: &'a SessionState,
+    target: &Target,
+    named: &str,
+    at: (Moment, &LimitRule),
+) -> Option<(Scope, &'a LimitSet, Meters)> {
     let (now, rule) = at;
-    let id = book.run(named).or_else(|| book.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
-    let event = batch_ended(book, now);
-    let (of_run, of_session) = measure::meters_of(book, &id, &event, rule.of.as_ref());
+    let id = state.run(named).or_else(|| state.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
+    let event = batch_ended(state, now);
+    let (of_run, of_session) = measure::meters_of(state, &id, &event, rule.of.as_ref());
     match target {
-        Target::Session(_) => Some((Scope::Session, &book.session.rules, of_session)),
-        Target::Run { run, .. } => Some((Scope::Run, &book.run(run)?.rules, of_run)),
+        Target::Session(_) => Some((Scope::Session, &state.session.limits, of_session)),
+        Target::Run { run, .. } => Some((Scope::Run, &state.run(run)?.limits, of_run)),
     }
 }
 
 /// Makes an event at which every limit of a session and its runs is looked at.
-fn batch_ended(book: &Book, now: Moment) -> Event {
+fn batch_ended(state: &SessionState, now: Moment) -> Event {
     Event {
-        session: book.session.id.clone(),
+        session: state.session.id.clone(),
         agent: Agent::Main,
         prompt_id: None,
         at: now,
         attended: true,
-        kind: Kind::BatchEnded(Vec::new()),
+        kind: EventKind::BatchEnded(Vec::new()),
     }
 }
 
 /// Returns what the next step adds: a call, or a request and the report after it.
-fn ahead(limit: &Limit, rules: &Rules, meters: &Meters) -> u64 {
+fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
     match &limit.meter {
         Meter::Spend { part, .. } => {
             let requests = u64::from(rules.grace_turns) + 1;

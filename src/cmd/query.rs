@@ -13,24 +13,24 @@ use crate::config::resolve::Trust;
 use crate::domain::budget::Span;
 use crate::domain::session::Session;
 use crate::error::Result;
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
 use crate::store::history::Numbered;
 use crate::store::{self, Store};
-use crate::ui::style::{Colour, Page};
+use crate::ui::style::{Colour, Terminal};
 use crate::upkeep::catch_up::catch_up;
 use crate::upkeep::orphans;
 
 /// Returns the sessions that are wanted, the oldest first, with all their rows, their transcripts read up to now.
 ///
 /// The locks are let go after each session: hooks wait for them.
-pub fn fresh_sessions(world: &World, wanted: impl Fn(&Session) -> bool) -> Result<Vec<SessionRows>> {
-    let sessions = Store::open(world)?.sessions_since(i64::MIN)?;
+pub fn fresh_sessions(env: &Environment, wanted: impl Fn(&Session) -> bool) -> Result<Vec<SessionRows>> {
+    let sessions = Store::open(env)?.sessions_since(i64::MIN)?;
     let mut fresh = Vec::new();
     for session in sessions.into_iter().filter(wanted) {
-        let store = Store::open_for(&store::folder(world)?, Some(&session.id))?;
-        catch_up(world, &store, &session.id)?;
+        let store = Store::open_for(&store::folder(env)?, Some(&session.id))?;
+        catch_up(env, &store, &session.id)?;
         let Some(session) = store.session(&session.id)? else { continue };
         fresh.push(rows_of(&store, *session)?);
     }
@@ -38,11 +38,11 @@ pub fn fresh_sessions(world: &World, wanted: impl Fn(&Session) -> bool) -> Resul
 }
 
 /// Takes note of sessions whose client has died.
-pub fn note_orphans(world: &World) -> Result<()> {
-    let now = world.now();
-    let sessions = Store::open(world)?.sessions_since(i64::MIN)?;
+pub fn note_orphans(env: &Environment) -> Result<()> {
+    let now = env.now();
+    let sessions = Store::open(env)?.sessions_since(i64::MIN)?;
     for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
-        catch_up(world, &Store::open_for(&store::folder(world)?, Some(&session.id))?, &session.id)?;
+        catch_up(env, &Store::open_for(&store::folder(env)?, Some(&session.id))?, &session.id)?;
     }
     Ok(())
 }
@@ -66,17 +66,17 @@ pub fn logged(row: Numbered) -> Logged {
 }
 
 /// Returns the page that standard output is.
-pub fn page(world: &World) -> Page {
-    let colour = if world.colours() { Colour::On } else { Colour::Off };
-    Page { width: world.width(), colour, local }
+pub fn page(env: &Environment) -> Terminal {
+    let colour = if env.colours() { Colour::On } else { Colour::Off };
+    Terminal { width: env.width(), colour, local }
 }
 
 /// The zone of the days that are shown, once it is known.
 static ZONE: OnceLock<TimeZone> = OnceLock::new();
 
 /// Has days begin as the budgets of this project have them: in the zone that the configuration names, else the machine's.
-pub fn use_configured_zone(world: &World) {
-    let (policy, _) = load::load(world, &project_folder(world), Trust::Untrusted);
+pub fn use_configured_zone(env: &Environment) {
+    let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
     let _known = ZONE.set(calendar::zone(policy.time_zone()));
 }
 
@@ -95,10 +95,10 @@ pub fn local(at_ms: i64) -> NaiveDateTime {
 const NOON_MS: i64 = 12 * 3_600_000;
 
 /// Returns the moment that a period begins at, in milliseconds since 1970.
-pub fn begin_ms(world: &World, since: Since) -> i64 {
+pub fn begin_ms(env: &Environment, since: Since) -> i64 {
     match since {
         Since::All => i64::MIN,
-        Since::Ago(ms) => world.now().wall_ms.saturating_sub(ms),
+        Since::Ago(ms) => env.now().wall_ms.saturating_sub(ms),
         Since::Day(day) => {
             let midnight = day.and_time(NaiveTime::MIN);
             // Where the clocks skip midnight, the day begins when they have.

@@ -11,7 +11,7 @@ use signal_hook::iterator::Signals;
 use crate::domain::session::{MAIN, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::ui::terminal::plain;
 use crate::wire::messages;
@@ -31,12 +31,12 @@ pub struct Args {
 }
 
 /// Runs `fusebox run`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("there is no command to run"));
     };
-    let now = world.now();
-    let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, world.pid());
+    let now = env.now();
+    let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     // Before the child is there: from its first moment on a signal must not end us alone.
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
@@ -44,19 +44,19 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
     })?;
     let code = code(wait(child, signals)?);
-    match Store::open(world).and_then(|store| outcome(&store, &mark)) {
+    match Store::open(env).and_then(|store| outcome(&store, &mark)) {
         Ok(Outcome::Stopped(reason)) => {
-            world.complain(&plain(&format!("fusebox: {reason}")));
+            env.eprintln_safe(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
         }
         Ok(Outcome::Unseen) => {
-            world.complain("fusebox: no session of this command ran any of its hooks: no limit was in force");
-            world.complain("  hint: `fusebox doctor` shows what is registered here");
+            env.eprintln_safe("fusebox: no session of this command ran any of its hooks: no limit was in force");
+            env.eprintln_safe("  hint: `fusebox doctor` shows what is registered here");
             Ok(ExitCode::from(code))
         }
         Ok(Outcome::Free) => Ok(ExitCode::from(code)),
         Err(error) => {
-            world.complain(&format!("fusebox: whether a limit stopped it is not known: {error}"));
+            env.eprintln_safe(&format!("fusebox: whether a limit stopped it is not known: {error}"));
             Ok(ExitCode::from(code))
         }
     }

@@ -10,7 +10,7 @@ use crate::wire::messages::short;
 
 /// What names a session or run on the command line.
 #[derive(Debug, clap::Args)]
-pub struct Whom {
+pub struct TargetArgs {
     /// A run or session: its id, or as much of its beginning as is unique
     #[arg(value_name = "ID", conflicts_with = "task")]
     pub id: Option<String>,
@@ -50,7 +50,7 @@ impl Target {
 }
 
 /// Finds what is named; names the candidates where nothing is, or too little.
-pub fn find(store: &Store, args: &Whom) -> Result<Target> {
+pub fn find(store: &Store, args: &TargetArgs) -> Result<Target> {
     match (&args.id, &args.task) {
         (_, Some(task)) => of_task(store, task),
         (Some(id), None) => of_id(store, id),

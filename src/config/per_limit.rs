@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::config::limit_name::{Named, names, windows};
+use crate::config::limit_name::{LimitName, names, windows};
 use crate::config::setting_value::{Increase, SettingValue};
-use crate::config::value_type::Shape;
+use crate::config::value_type::ValueType;
 use crate::domain::limit::{Form, Limit, Unit};
 use crate::domain::policy::Scope;
 
@@ -16,11 +16,11 @@ pub struct Each {
     /// Whether it can be said of a limit.
     pub admits: fn(&Limit) -> bool,
     /// Makes the typed value for one limit, where the JSON is right.
-    pub read: fn(Named, &Value) -> Option<SettingValue>,
+    pub read: fn(LimitName, &Value) -> Option<SettingValue>,
     /// Returns the words for what is accepted.
-    pub expects: fn(Named) -> String,
+    pub expects: fn(LimitName) -> String,
     /// Returns the JSON schema.
-    pub schema: fn(Named) -> Value,
+    pub schema: fn(LimitName) -> Value,
     /// Returns what is built in for one limit; `None` where nothing is.
     pub built_in: fn(&Limit) -> Option<SettingValue>,
 }
@@ -30,8 +30,8 @@ pub const ACTIONS: Each = Each {
     name: "actions",
     admits: |_| true,
     read: |_, value| SettingValue::action(value),
-    expects: |_| Shape::Action.expects(),
-    schema: |_| Shape::Action.schema(),
+    expects: |_| ValueType::Action.expects(),
+    schema: |_| ValueType::Action.schema(),
     built_in: |_| None,
 };
 
@@ -60,12 +60,12 @@ pub const CEILINGS: Each = Each {
 
 impl Each {
     /// Returns the names of the limits that it can be said of.
-    pub fn names(self) -> impl Iterator<Item = Named> {
+    pub fn names(self) -> impl Iterator<Item = LimitName> {
         names().chain(windows()).filter(move |named| (self.admits)(named.limit))
     }
 
     /// Finds one of these limits by any of its names.
-    pub fn find(self, name: &str) -> Option<Named> {
+    pub fn find(self, name: &str) -> Option<LimitName> {
         self.names().find(|named| named.name == name)
     }
 }
@@ -76,7 +76,7 @@ fn is_amount(limit: &Limit) -> bool {
 }
 
 /// Reads a ceiling: nothing where it is wrong, `Some(None)` for no ceiling.
-fn range(named: Named, value: &Value) -> Option<Option<(u64, u64)>> {
+fn range(named: LimitName, value: &Value) -> Option<Option<(u64, u64)>> {
     match value {
         Value::Null => Some(None),
         Value::Array(ends) => {

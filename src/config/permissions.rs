@@ -18,7 +18,7 @@ pub fn cap(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
         None => stands.rules.get(limit)?,
         Some(like) => {
             let of = Some(Models::Like(like.clone()));
-            stands.rules.rules.iter().find(|rule| rule.limit == limit && rule.of == of)?
+            stands.rules.limits.iter().find(|rule| rule.limit == limit && rule.of == of)?
         }
     };
     let looser = cap.is_none_or(|cap| cap > rule.cap);
@@ -33,7 +33,7 @@ fn says(said: &Setting, limit: &Limit) -> bool {
 /// Returns the stricter action that a limit has.
 pub fn action(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
     let SettingValue::Action(milder) = said.value else { return None };
-    let caps = stands.rules.rules.iter().map(|rule| (rule.limit, rule.action, rule.layer));
+    let caps = stands.rules.limits.iter().map(|rule| (rule.limit, rule.action, rule.layer));
     let mut all = caps.chain(stands.rules.rates.iter().map(|rate| (rate.limit, rate.action, rate.layer)));
     let (limit, stands, layer) = all.find(|(limit, stands, _)| says(said, limit) && *stands > milder)?;
     Some(format!("`{}` on `{limit}` ({layer})", stands.as_str()))
@@ -42,7 +42,7 @@ pub fn action(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
 /// Returns the smaller increase that a limit has.
 pub fn increase(said: &Setting, stands: &Resolved<'_>) -> Option<String> {
     let SettingValue::Increase(by) = said.value else { return None };
-    let mut same = stands.rules.rules.iter().filter(|rule| says(said, rule.limit));
+    let mut same = stands.rules.limits.iter().filter(|rule| says(said, rule.limit));
     let rule = same.find(|rule| rule.increase < by.of(rule.cap))?;
     Some(format!("the increase of `{}`, {}", rule.limit, written(rule.limit, rule.increase)))
 }

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::config::value_type::{Field, Shape};
+use crate::config::value_type::{Field, ValueType};
 use crate::domain::limit::Limit;
 use crate::domain::policy::Scope;
 
 /// One window as configuration says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Window {
+pub struct WindowSetting {
     /// The pattern of the tools; empty for model requests.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
@@ -22,20 +22,20 @@ pub struct Window {
 }
 
 /// How many may fit, and how long a window may be: up to a week.
-const MAX: Shape = Shape::Whole(1, 1_000_000);
-const PER_MS: Shape = Shape::Whole(1, 604_800_000);
+const MAX: ValueType = ValueType::Whole(1, 1_000_000);
+const PER_MS: ValueType = ValueType::Whole(1, 604_800_000);
 
-const OF_TOOLS: Shape = Shape::Object(&[
-    Field::needed("tool", Shape::Filled),
+const OF_TOOLS: ValueType = ValueType::Object(&[
+    Field::needed("tool", ValueType::Filled),
     Field::needed("max", MAX),
     Field::needed("per_ms", PER_MS),
-    Field::optional("over", Shape::Word(&["run", "session", "user"])),
+    Field::optional("over", ValueType::Word(&["run", "session", "user"])),
 ]);
 
-const OF_REQUESTS: Shape = Shape::Object(&[
+const OF_REQUESTS: ValueType = ValueType::Object(&[
     Field::needed("max_requests", MAX),
     Field::needed("per_ms", PER_MS),
-    Field::optional("over", Shape::Word(&["session", "user"])),
+    Field::optional("over", ValueType::Word(&["session", "user"])),
 ]);
 
 /// Whether a limit's windows are of tools, and so many; else there is one, of model requests.
@@ -44,7 +44,7 @@ pub fn are_of_tools(limit: &Limit) -> bool {
 }
 
 /// Returns the form of one window.
-pub fn shape(limit: &Limit) -> Shape {
+pub fn shape(limit: &Limit) -> ValueType {
     if are_of_tools(limit) { OF_TOOLS } else { OF_REQUESTS }
 }
 
@@ -56,21 +56,21 @@ pub fn schema(limit: &Limit) -> Value {
 }
 
 /// Reads one window, where the JSON is right.
-pub fn read(limit: &Limit, value: &Value) -> Option<Window> {
+pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
     if !shape(limit).accepts(value) {
         return None;
     }
     let max = value.get(if are_of_tools(limit) { "max" } else { "max_requests" })?.as_u64()?;
     let tool = value.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
     let over = value.get("over").and_then(|it| Scope::deserialize(it).ok()).unwrap_or(Scope::Session);
-    Some(Window { tool, max, per_ms: value.get("per_ms")?.as_u64()?, over })
+    Some(WindowSetting { tool, max, per_ms: value.get("per_ms")?.as_u64()?, over })
 }
 
 /// Writes windows as configuration would.
-pub fn written(limit: &Limit, windows: &[Window]) -> Value {
+pub fn written(limit: &Limit, windows: &[WindowSetting]) -> Value {
     if are_of_tools(limit) {
         return json!(windows);
     }
-    let one = |it: &Window| json!({ "max_requests": it.max, "per_ms": it.per_ms, "over": it.over });
+    let one = |it: &WindowSetting| json!({ "max_requests": it.max, "per_ms": it.per_ms, "over": it.over });
     windows.first().map_or(Value::Null, one)
 }

@@ -2,7 +2,7 @@
 
 use crate::config::setting_value::Increase;
 use crate::domain::limit::Limit;
-use crate::domain::limit_set::Rules;
+use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Action, Layer, Mode, OnError};
 
 /// How many days detail is kept.
@@ -67,7 +67,7 @@ pub struct Resolved<'a> {
     /// Whether prompts get a text about discipline.
     pub discipline: Discipline,
     /// What surrounds the limits of the block.
-    pub rules: Rules,
+    pub rules: LimitSet,
 }
 
 impl Default for Resolved<'_> {
@@ -82,7 +82,7 @@ impl Default for Resolved<'_> {
             locked: Vec::new(),
             ceilings: Vec::new(),
             discipline: Discipline::default(),
-            rules: Rules::default(),
+            rules: LimitSet::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::resolved::Discipline;
 use crate::config::setting_value::SettingValue;
-use crate::config::value_type::{Field, Shape};
+use crate::config::value_type::{Field, ValueType};
 use crate::domain::policy::Layer;
 
 /// How often an agent is sent back where nobody says.
@@ -16,40 +16,40 @@ const RETRIES: u64 = 1;
 const TIMEOUT_MS: u64 = 60_000;
 /// The longest time in milliseconds: a year.
 const LONGEST_MS: u64 = 31_536_000_000;
-const RETRIES_TAKE: Shape = Shape::Whole(0, 10);
+const RETRIES_TAKE: ValueType = ValueType::Whole(0, 10);
 
 /// What `checkpoints` takes.
-pub const CHECKPOINTS: Shape = Shape::Either(&[
-    Shape::Object(&[
-        Field::needed("file", Shape::Filled),
-        Field::needed("required", Shape::Filleds),
-        Field::optional("max_gap_ms", Shape::Whole(1, LONGEST_MS)),
+pub const CHECKPOINTS: ValueType = ValueType::Either(&[
+    ValueType::Object(&[
+        Field::needed("file", ValueType::Filled),
+        Field::needed("required", ValueType::Filleds),
+        Field::optional("max_gap_ms", ValueType::Whole(1, LONGEST_MS)),
         Field::optional("retries", RETRIES_TAKE),
     ]),
-    Shape::Null,
+    ValueType::Null,
 ]);
 
 /// What `completion` takes.
-pub const COMPLETION: Shape = Shape::Either(&[
-    Shape::Filled,
-    Shape::Object(&[
-        Field::needed("command", Shape::Filled),
-        Field::optional("timeout_ms", Shape::Whole(1, 600_000)),
+pub const COMPLETION: ValueType = ValueType::Either(&[
+    ValueType::Filled,
+    ValueType::Object(&[
+        Field::needed("command", ValueType::Filled),
+        Field::optional("timeout_ms", ValueType::Whole(1, 600_000)),
         Field::optional("retries", RETRIES_TAKE),
     ]),
-    Shape::Null,
+    ValueType::Null,
 ]);
 
 /// What `explicit_stop` takes.
-pub const EXPLICIT_STOP: Shape = Shape::Either(&[
-    Shape::Filled,
-    Shape::Object(&[Field::needed("tools", Shape::Filleds), Field::optional("marker", Shape::Filled)]),
-    Shape::Object(&[Field::needed("marker", Shape::Filled)]),
-    Shape::Null,
+pub const EXPLICIT_STOP: ValueType = ValueType::Either(&[
+    ValueType::Filled,
+    ValueType::Object(&[Field::needed("tools", ValueType::Filleds), Field::optional("marker", ValueType::Filled)]),
+    ValueType::Object(&[Field::needed("marker", ValueType::Filled)]),
+    ValueType::Null,
 ]);
 
 /// What `discipline` takes.
-pub const DISCIPLINE: Shape = Shape::Either(&[Shape::Flag, Shape::Filled, Shape::Null]);
+pub const DISCIPLINE: ValueType = ValueType::Either(&[ValueType::Flag, ValueType::Filled, ValueType::Null]);
 
 /// Reads `checkpoints`.
 pub fn checkpoints(value: &Value) -> Option<SettingValue> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::config::key::{Key, Takes};
 use crate::config::keys::{self, FUTURE};
 use crate::config::limit_name;
-use crate::config::limit_name::Named;
+use crate::config::limit_name::LimitName;
 use crate::config::per_limit::Each;
 use crate::config::place::{BLOCKS, Block};
 use crate::config::rate_windows;
@@ -83,7 +83,7 @@ fn per_limit(each: Each) -> Value {
     json!({ "type": "object", "additionalProperties": false, "properties": limits })
 }
 
-fn cap(named: Named) -> Value {
+fn cap(named: LimitName) -> Value {
     let mut schema = named.schema();
     schema["type"] = json!([schema["type"], "null"]);
     let doc = if named.name == named.limit.key {

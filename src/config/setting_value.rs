@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::config::rate_windows::{self, Window};
+use crate::config::rate_windows::{self, WindowSetting};
 use crate::domain::limit::{Limit, Unit};
 use crate::domain::policy::Action;
 
@@ -61,7 +61,7 @@ pub enum SettingValue {
     /// The smallest and the largest cap of a limit in its base unit; `None` for no ceiling.
     Range(Option<(u64, u64)>),
     /// So many in so much time.
-    Windows(Vec<Window>),
+    Windows(Vec<WindowSetting>),
 }
 
 /// Reads JSON that has the right form into the type of the target.

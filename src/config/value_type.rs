@@ -10,7 +10,7 @@ pub const LOCAL_TIME: &str = "local";
 
 /// The form of one value.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub enum ValueType {
     /// Any text.
     Text,
     /// A text that is not empty.
@@ -24,7 +24,7 @@ pub enum Shape {
     /// An object with these fields and no others.
     Object(&'static [Field]),
     /// One of these.
-    Either(&'static [Shape]),
+    Either(&'static [ValueType]),
     /// `true` or `false`.
     Flag,
     /// One of these words.
@@ -47,18 +47,18 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     name: &'static str,
-    shape: Shape,
+    shape: ValueType,
     is_needed: bool,
 }
 
 impl Field {
     /// Makes a field that has to be there.
-    pub const fn needed(name: &'static str, shape: Shape) -> Field {
+    pub const fn needed(name: &'static str, shape: ValueType) -> Field {
         Field { name, shape, is_needed: true }
     }
 
     /// Makes a field that may be left out.
-    pub const fn optional(name: &'static str, shape: Shape) -> Field {
+    pub const fn optional(name: &'static str, shape: ValueType) -> Field {
         Field { name, shape, is_needed: false }
     }
 }
@@ -69,16 +69,16 @@ const ZONE: &str = "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9][A-Za-z0-9_+-]*){0,2}$"
 /// The per cents at which a limit can warn early.
 const PERCENTS: (u64, u64) = (1, 99);
 
-impl Shape {
+impl ValueType {
     /// Whether a value has this form.
     pub fn accepts(&self, value: &Value) -> bool {
         match self {
-            Shape::Text => value.is_string(),
-            Shape::Filled => is_filled(value),
-            Shape::Filleds => value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_filled)),
-            Shape::Zone => value.as_str().is_some_and(is_zone),
-            Shape::Null => value.is_null(),
-            Shape::Object(fields) => value.as_object().is_some_and(|entries| {
+            ValueType::Text => value.is_string(),
+            ValueType::Filled => is_filled(value),
+            ValueType::Filleds => value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_filled)),
+            ValueType::Zone => value.as_str().is_some_and(is_zone),
+            ValueType::Null => value.is_null(),
+            ValueType::Object(fields) => value.as_object().is_some_and(|entries| {
                 let known = |name: &String| fields.iter().any(|field| field.name == name);
                 let fits = |field: &Field| match entries.get(field.name) {
                     Some(value) => field.shape.accepts(value),
@@ -86,15 +86,15 @@ impl Shape {
                 };
                 entries.keys().all(known) && fields.iter().all(fits)
             }),
-            Shape::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
-            Shape::Flag => value.is_boolean(),
-            Shape::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
-            Shape::WordOrNull(words) => value.is_null() || value.as_str().is_some_and(|word| words.contains(&word)),
-            Shape::Action => value.as_str().is_some_and(|word| action_words().any(|known| known == word)),
-            Shape::Whole(low, high) => value.as_u64().is_some_and(|number| (*low..=*high).contains(&number)),
-            Shape::Number(low, high) => value.as_f64().is_some_and(|number| (*low..=*high).contains(&number)),
-            Shape::Names => value.as_array().is_some_and(|names| names.iter().all(Value::is_string)),
-            Shape::Percents => value.as_array().is_some_and(|list| {
+            ValueType::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
+            ValueType::Flag => value.is_boolean(),
+            ValueType::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            ValueType::WordOrNull(words) => value.is_null() || value.as_str().is_some_and(|word| words.contains(&word)),
+            ValueType::Action => value.as_str().is_some_and(|word| action_words().any(|known| known == word)),
+            ValueType::Whole(low, high) => value.as_u64().is_some_and(|number| (*low..=*high).contains(&number)),
+            ValueType::Number(low, high) => value.as_f64().is_some_and(|number| (*low..=*high).contains(&number)),
+            ValueType::Names => value.as_array().is_some_and(|names| names.iter().all(Value::is_string)),
+            ValueType::Percents => value.as_array().is_some_and(|list| {
                 list.iter().all(|it| it.as_u64().is_some_and(|number| (PERCENTS.0..=PERCENTS.1).contains(&number)))
             }),
         }
@@ -103,50 +103,50 @@ impl Shape {
     /// Returns the words for what is accepted.
     pub fn expects(&self) -> String {
         match self {
-            Shape::Text => "a text".to_owned(),
-            Shape::Filled => "a text that is not empty".to_owned(),
-            Shape::Filleds => "a list of texts, at least one".to_owned(),
-            Shape::Zone => "`local` or the name of a time zone such as `Europe/Berlin`".to_owned(),
-            Shape::Null => "`null`".to_owned(),
-            Shape::Object(fields) => {
+            ValueType::Text => "a text".to_owned(),
+            ValueType::Filled => "a text that is not empty".to_owned(),
+            ValueType::Filleds => "a list of texts, at least one".to_owned(),
+            ValueType::Zone => "`local` or the name of a time zone such as `Europe/Berlin`".to_owned(),
+            ValueType::Null => "`null`".to_owned(),
+            ValueType::Object(fields) => {
                 let field = |field: &Field| {
                     let optional = if field.is_needed { "" } else { ", may be left out" };
                     format!("`{}` ({}{optional})", field.name, field.shape.expects())
                 };
                 format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
-            Shape::Either(shapes) => shapes.iter().map(Shape::expects).collect::<Vec<_>>().join(", or "),
-            Shape::Flag => "`true` or `false`".to_owned(),
-            Shape::Word(words) => one_of(words.iter().copied()),
-            Shape::WordOrNull(words) => format!("{} or `null`", one_of(words.iter().copied())),
-            Shape::Action => one_of(action_words()),
-            Shape::Whole(low, high) => format!("a whole number from {low} to {high}"),
-            Shape::Number(low, high) => format!("a number from {low} to {high}"),
-            Shape::Names => "a list of names".to_owned(),
-            Shape::Percents => format!("a list of whole per cents from {} to {}", PERCENTS.0, PERCENTS.1),
+            ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
+            ValueType::Flag => "`true` or `false`".to_owned(),
+            ValueType::Word(words) => one_of(words.iter().copied()),
+            ValueType::WordOrNull(words) => format!("{} or `null`", one_of(words.iter().copied())),
+            ValueType::Action => one_of(action_words()),
+            ValueType::Whole(low, high) => format!("a whole number from {low} to {high}"),
+            ValueType::Number(low, high) => format!("a number from {low} to {high}"),
+            ValueType::Names => "a list of names".to_owned(),
+            ValueType::Percents => format!("a list of whole per cents from {} to {}", PERCENTS.0, PERCENTS.1),
         }
     }
 
     /// Returns the JSON schema.
     pub fn schema(&self) -> Value {
         match self {
-            Shape::Text => json!({ "type": "string" }),
-            Shape::Filled => json!({ "type": "string", "minLength": 1 }),
-            Shape::Filleds => json!({ "type": "array", "items": Shape::Filled.schema(), "minItems": 1 }),
-            Shape::Zone => json!({ "type": "string", "pattern": ZONE }),
-            Shape::Null => json!({ "type": "null" }),
-            Shape::Object(fields) => object(fields),
-            Shape::Either(shapes) => json!({ "anyOf": shapes.iter().map(Shape::schema).collect::<Vec<_>>() }),
-            Shape::Flag => json!({ "type": "boolean" }),
-            Shape::Word(words) => json!({ "enum": words }),
-            Shape::WordOrNull(words) => {
+            ValueType::Text => json!({ "type": "string" }),
+            ValueType::Filled => json!({ "type": "string", "minLength": 1 }),
+            ValueType::Filleds => json!({ "type": "array", "items": ValueType::Filled.schema(), "minItems": 1 }),
+            ValueType::Zone => json!({ "type": "string", "pattern": ZONE }),
+            ValueType::Null => json!({ "type": "null" }),
+            ValueType::Object(fields) => object(fields),
+            ValueType::Either(shapes) => json!({ "anyOf": shapes.iter().map(ValueType::schema).collect::<Vec<_>>() }),
+            ValueType::Flag => json!({ "type": "boolean" }),
+            ValueType::Word(words) => json!({ "enum": words }),
+            ValueType::WordOrNull(words) => {
                 json!({ "enum": words.iter().map(|word| json!(word)).chain([Value::Null]).collect::<Vec<_>>() })
             }
-            Shape::Action => json!({ "enum": action_words().collect::<Vec<_>>() }),
-            Shape::Whole(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
-            Shape::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
-            Shape::Names => json!({ "type": "array", "items": { "type": "string" } }),
-            Shape::Percents => {
+            ValueType::Action => json!({ "enum": action_words().collect::<Vec<_>>() }),
+            ValueType::Whole(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+            ValueType::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
+            ValueType::Names => json!({ "type": "array", "items": { "type": "string" } }),
+            ValueType::Percents => {
                 json!({ "type": "array", "items": { "type": "integer", "minimum": PERCENTS.0, "maximum": PERCENTS.1 } })
             }
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum Fails {
     /// What the event is about passes.
     Open,
     /// It is refused.
@@ -14,19 +14,19 @@ pub enum Way {
 
 /// Which way one registered handler fails, by what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fate {
+pub struct FailureMode {
     /// The event's name on the wire.
     pub event: &'static str,
     /// The settings file.
     pub file: String,
     /// There is no binary where the handler looks for it.
-    pub missing: Way,
+    pub missing: Fails,
     /// It ends by a signal, or without an answer.
-    pub crash: Way,
+    pub crash: Fails,
     /// It does not answer in time.
-    pub timeout: Way,
+    pub timeout: Fails,
     /// It runs, and its state can be neither read nor written.
-    pub state: Way,
+    pub state: Fails,
 }
 
 /// How bad it is.
@@ -64,7 +64,7 @@ pub struct Diagnosis {
     pub hint: Option<String>,
     /// Which way each handler fails, where the check is about that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub handlers: Vec<Fate>,
+    pub handlers: Vec<FailureMode>,
 }
 
 impl Diagnosis {

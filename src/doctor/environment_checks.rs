@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
-use crate::doctor::installation::Patient;
+use crate::doctor::installation::Installation;
 use crate::domain::policy::OnError;
 use crate::hook::{pin_policy, retention};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::pricing::{self, table};
 use crate::store::{self, Store};
@@ -26,8 +26,9 @@ const NETWORK: [(rustix::fs::FsWord, &str); 8] = [
 ];
 
 /// Whether the configuration says what it means to say.
-pub fn configuration(patient: &Patient<'_>) -> Diagnosis {
-    let (_, problems) = load::load(patient.world, &patient.folder, is_trusted(patient.world, &patient.folder));
+pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
+    let (_, problems) =
+        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     let worst = problems.iter().find(|problem| problem.is_error()).or(problems.first());
     match (worst, problems.len()) {
         (None, _) => Diagnosis::ok("every key is understood"),
@@ -39,28 +40,29 @@ pub fn configuration(patient: &Patient<'_>) -> Diagnosis {
 }
 
 /// Whether bugs and unreadable input refuse a call.
-pub fn denies_on_error(patient: &Patient<'_>) -> bool {
-    let (policy, _) = load::load(patient.world, &patient.folder, is_trusted(patient.world, &patient.folder));
+pub fn denies_on_error(installation: &Installation<'_>) -> bool {
+    let (policy, _) =
+        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     policy.on_error() == OnError::Deny
 }
 
 /// Whether a person trusts the repository of a folder.
-pub fn is_trusted(world: &World, folder: &Path) -> bool {
-    let fact = pin_policy::trust_fact(&world.project_of(folder).to_string_lossy());
-    Store::open(world).and_then(|store| store.fact(&fact)).is_ok_and(|fact| fact.is_some())
+pub fn is_trusted(env: &Environment, folder: &Path) -> bool {
+    let fact = pin_policy::trust_fact(&env.project_of(folder).to_string_lossy());
+    Store::open(env).and_then(|store| store.metadata(&fact)).is_ok_and(|fact| fact.is_some())
 }
 
 /// Whether the state can be read and written.
-pub fn state(patient: &Patient<'_>) -> Diagnosis {
+pub fn state(installation: &Installation<'_>) -> Diagnosis {
     let hint = "FUSEBOX_HOME names another folder for the state";
-    let checked = Store::open(patient.world).and_then(|store| {
+    let checked = Store::open(installation.env).and_then(|store| {
         store.try_write()?;
         Ok((store.faults()?, store.folder().join("state.db")))
     });
     match checked {
-        Ok((faults, path)) if faults.is_empty() => Diagnosis::ok(format!("{} is sound", patient.short(&path))),
+        Ok((faults, path)) if faults.is_empty() => Diagnosis::ok(format!("{} is sound", installation.short(&path))),
         Ok((faults, path)) => Diagnosis::fail(
-            format!("{} is damaged: {}", patient.short(&path), faults.join("; ")),
+            format!("{} is damaged: {}", installation.short(&path), faults.join("; ")),
             "move it away; the next event begins a new one",
         ),
         Err(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or(hint)),
@@ -71,15 +73,15 @@ pub fn state(patient: &Patient<'_>) -> Diagnosis {
 const PRUNING_MS: i64 = 3_600_000;
 
 /// How large the state is, and what keeps it from growing.
-pub fn history(patient: &Patient<'_>) -> Diagnosis {
-    let read = Store::open(patient.world)
+pub fn history(installation: &Installation<'_>) -> Diagnosis {
+    let read = Store::open(installation.env)
         .and_then(|store| Ok((store.size()?, retention::retention(&store)?, retention::last(&store)?)));
     let (size, days, (begun, done)) = match read {
         Ok(read) => read,
         Err(error) => return Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
     };
     let kept = days.map_or_else(|| "all detail is kept".to_owned(), |days| format!("detail is kept for {days} days"));
-    let now = patient.world.now().wall_ms;
+    let now = installation.env.now().wall_ms;
     let ago = |at_ms: i64| format!("{} h ago", now.saturating_sub(at_ms).max(0) / 3_600_000);
     let pruned = done.map_or_else(|| "not pruned yet".to_owned(), |at_ms| format!("pruned {}", ago(at_ms)));
     let words = format!("{:.1} MB; {kept}; {pruned}", size as f64 / 1e6);
@@ -93,17 +95,17 @@ pub fn history(patient: &Patient<'_>) -> Diagnosis {
 }
 
 /// Whether the state's file system can do what the state needs.
-pub fn file_system(patient: &Patient<'_>) -> Diagnosis {
+pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
     let hint = "set FUSEBOX_HOME to a folder on a local disk";
-    let Ok(folder) = store::folder(patient.world) else { return Diagnosis::fail("there is no state folder", hint) };
-    let name = patient.short(&folder);
+    let Ok(folder) = store::folder(installation.env) else { return Diagnosis::fail("there is no state folder", hint) };
+    let name = installation.short(&folder);
     if let Some(kind) = network(&folder) {
         return Diagnosis::fail(format!("{name} is on {kind}: several machines can damage the state"), hint);
     }
     if !locks::work_in(&folder) {
         return Diagnosis::fail(format!("locks do not work in {name}"), hint);
     }
-    match Store::open(patient.world).and_then(|store| store.journal()) {
+    match Store::open(installation.env).and_then(|store| store.journal()) {
         Ok(journal) if journal == "wal" => Diagnosis::ok("local, with locks and a write-ahead log"),
         Ok(journal) => {
             Diagnosis::warn(format!("{name} has no write-ahead log, but `{journal}`: hooks are slower"), hint)
@@ -125,8 +127,8 @@ fn network(_folder: &Path) -> Option<&'static str> {
 }
 
 /// Whether responses can be priced.
-pub fn prices(patient: &Patient<'_>) -> Diagnosis {
-    let (table, error) = pricing::load(patient.world);
+pub fn prices(installation: &Installation<'_>) -> Diagnosis {
+    let (table, error) = pricing::load(installation.env);
     match error {
         None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
         Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),

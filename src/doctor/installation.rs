@@ -8,18 +8,18 @@ use crate::error::Result;
 use crate::install::client_versions::{self, Feature, TRIED, Version};
 use crate::install::handler::Handler;
 use crate::install::handlers::{self, Registered};
-use crate::install::hooks::Found;
-use crate::install::place::{Folders, Scope};
+use crate::install::hooks::FoundHandler;
+use crate::install::place::{Folders, InstallScope};
 use crate::install::run_with_timeout::first_line;
 use crate::install::settings_files::{self, Settings};
 use crate::install::{client_extensions, files, hooks, json, owned_by_root};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::wire::events::EVENTS;
 
 /// Everything that the checks look at.
-pub struct Patient<'a> {
+pub struct Installation<'a> {
     /// The surroundings.
-    pub world: &'a World,
+    pub env: &'a Environment,
     /// The project's folder.
     pub folder: PathBuf,
     /// All settings files.
@@ -30,19 +30,19 @@ pub struct Patient<'a> {
     pub client: std::result::Result<String, String>,
 }
 
-impl Patient<'_> {
+impl Installation<'_> {
     /// Takes the installation in.
-    pub fn admit(world: &World) -> Patient<'_> {
-        let folder = world.folder();
-        let settings = settings_files::read(&Folders::of(world, &folder));
+    pub fn inspect(env: &Environment) -> Installation<'_> {
+        let folder = env.folder();
+        let settings = settings_files::read(&Folders::of(env, &folder));
         // Which binary is registered is a check of its own: here every fusebox counts.
         let registered = handlers::resolve(&settings, None);
         let client = client_on_path(&folder);
-        Patient { world, folder, settings, registered, client }
+        Installation { env, folder, settings, registered, client }
     }
 
     /// Returns our handlers in all settings files.
-    pub fn registered_handlers(&self) -> impl Iterator<Item = Found> + '_ {
+    pub fn registered_handlers(&self) -> impl Iterator<Item = FoundHandler> + '_ {
         self.settings.iter().flat_map(|file| hooks::find(&file.text)).filter(|found| found.handler.is_ours())
     }
 
@@ -65,14 +65,14 @@ impl Patient<'_> {
 
     /// Returns a path as a person would write it: from here, or from home.
     pub fn short(&self, path: &Path) -> String {
-        short(self.world, path)
+        short(self.env, path)
     }
 }
 
 /// Returns a path as a person would write it: from here, or from home.
-pub fn short(world: &World, path: &Path) -> String {
-    let home = world.home();
-    match (path.strip_prefix(world.folder()), home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned))) {
+pub fn short(env: &Environment, path: &Path) -> String {
+    let home = env.home();
+    match (path.strip_prefix(env.folder()), home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned))) {
         (Ok(inside), _) => inside.display().to_string(),
         (_, Some(inside)) => format!("~/{}", inside.display()),
         _ => path.display().to_string(),
@@ -80,26 +80,31 @@ pub fn short(world: &World, path: &Path) -> String {
 }
 
 /// Whether settings files can be read at all.
-pub fn settings(patient: &Patient<'_>) -> Diagnosis {
-    let faults: Vec<String> =
-        patient.settings.iter().filter_map(|file| fault(patient, file).transpose()).filter_map(Result::ok).collect();
+pub fn settings(installation: &Installation<'_>) -> Diagnosis {
+    let faults: Vec<String> = installation
+        .settings
+        .iter()
+        .filter_map(|file| fault(installation, file).transpose())
+        .filter_map(Result::ok)
+        .collect();
     match faults.is_empty() {
         true => Diagnosis::ok("every settings file can be read"),
         false => Diagnosis::warn(faults.join("; "), "correct them; until then the client ignores all that is in them"),
     }
 }
 
-fn fault(patient: &Patient<'_>, file: &Settings) -> Result<Option<String>> {
+fn fault(installation: &Installation<'_>, file: &Settings) -> Result<Option<String>> {
     let path = &file.place.settings;
     let Some(text) = files::read(path)? else { return Ok(None) };
-    Ok(json::check(&text).err().map(|fault| format!("{} is no JSON: {fault}", patient.short(path))))
+    Ok(json::check(&text).err().map(|fault| format!("{} is no JSON: {fault}", installation.short(path))))
 }
 
 /// Whether the client runs us at every event.
-pub fn registration(patient: &Patient<'_>) -> Diagnosis {
-    let missing = EVENTS.iter().filter(|row| !patient.registered.files.iter().any(|file| file.1.contains(&row.event)));
+pub fn registration(installation: &Installation<'_>) -> Diagnosis {
+    let missing =
+        EVENTS.iter().filter(|row| !installation.registered.files.iter().any(|file| file.1.contains(&row.event)));
     let missing: Vec<&str> = missing.map(|row| row.name).collect();
-    let files: Vec<String> = patient.registered.files.iter().map(|file| patient.short(&file.0)).collect();
+    let files: Vec<String> = installation.registered.files.iter().map(|file| installation.short(&file.0)).collect();
     let files = files.join(", ");
     match (missing.len(), EVENTS.len()) {
         (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
@@ -111,40 +116,40 @@ pub fn registration(patient: &Patient<'_>) -> Diagnosis {
 }
 
 /// Whether a setting takes away what is registered, or code inside the client can overrule it.
-pub fn switches(patient: &Patient<'_>) -> Diagnosis {
-    if let Some(path) = &patient.registered.disabled {
+pub fn switches(installation: &Installation<'_>) -> Diagnosis {
+    if let Some(path) = &installation.registered.disabled {
         return Diagnosis::fail(
-            format!("{} switches hooks off (disableAllHooks or allowManagedHooksOnly)", patient.short(path)),
+            format!("{} switches hooks off (disableAllHooks or allowManagedHooksOnly)", installation.short(path)),
             "take it out, or register with `fusebox init --scope managed`",
         );
     }
     // A mod reaches further than any setting.
-    if let Some(mods) = mods(patient) {
+    if let Some(mods) = mods(installation) {
         return mods;
     }
-    match patient.registered.diverted.last() {
+    match installation.registered.diverted.last() {
         Some(it) => Diagnosis::warn(
-            format!("{} has {}, which {}", patient.short(&it.file), it.what, it.does),
+            format!("{} has {}, which {}", installation.short(&it.file), it.what, it.does),
             "take it out, unless it is meant",
         ),
         None => Diagnosis::ok("no setting switches hooks off"),
     }
 }
 
-fn mods(patient: &Patient<'_>) -> Option<Diagnosis> {
-    let found = client_extensions::found(&Folders::of(patient.world, &patient.folder));
-    let names: Vec<String> = found.mods.iter().map(|path| patient.short(path)).collect();
+fn mods(installation: &Installation<'_>) -> Option<Diagnosis> {
+    let found = client_extensions::found(&Folders::of(installation.env, &installation.folder));
+    let names: Vec<String> = found.mods.iter().map(|path| installation.short(path)).collect();
     let words = format!("the client loads mods, which can overrule every hook: {}", names.join(", "));
     let hint = "take out what you do not know; `allowManagedModsOnly` in managed settings keeps all of them out";
     (!names.is_empty()).then(|| Diagnosis::warn(words, hint))
 }
 
 /// Whether what is registered is a fusebox of this version, and for everybody where it must be.
-pub fn binary(patient: &Patient<'_>) -> Diagnosis {
+pub fn binary(installation: &Installation<'_>) -> Diagnosis {
     let own = concat!("fusebox ", env!("CARGO_PKG_VERSION"));
-    for launch in patient.launches() {
+    for launch in installation.launches() {
         let program = launch.program().unwrap_or(Path::new("fusebox"));
-        let name = patient.short(program);
+        let name = installation.short(program);
         match first_line(Command::new(program).arg("--version")) {
             Ok(version) if version == own => {}
             Ok(version) => {
@@ -154,7 +159,7 @@ pub fn binary(patient: &Patient<'_>) -> Diagnosis {
             Err(why) => return Diagnosis::fail(format!("{name} does not run: {why}"), "run `fusebox init` again"),
         }
     }
-    match loose_binary(patient) {
+    match loose_binary(installation) {
         Some(words) => {
             Diagnosis::fail(words, "install it where only root may write, and run `fusebox init` there again")
         }
@@ -163,8 +168,8 @@ pub fn binary(patient: &Patient<'_>) -> Diagnosis {
 }
 
 /// Says what of a binary that is registered for everybody others than root may change.
-fn loose_binary(patient: &Patient<'_>) -> Option<String> {
-    let managed = patient.settings.iter().find(|file| file.place.scope == Scope::Managed)?;
+fn loose_binary(installation: &Installation<'_>) -> Option<String> {
+    let managed = installation.settings.iter().find(|file| file.place.scope == InstallScope::Managed)?;
     let found = hooks::find(&managed.text);
     let program = found.iter().filter(|found| found.handler.is_ours()).find_map(|found| found.handler.program())?;
     let part = owned_by_root::loose_part(program)?;
@@ -181,8 +186,8 @@ pub fn client_on_path(folder: &Path) -> std::result::Result<String, String> {
 }
 
 /// Whether the client is one that was tried, and what its version costs.
-pub fn client(patient: &Patient<'_>) -> Diagnosis {
-    let said = match &patient.client {
+pub fn client(installation: &Installation<'_>) -> Diagnosis {
+    let said = match &installation.client {
         Ok(said) => said,
         Err(why) => {
             return Diagnosis::warn(format!("`claude --version` does not run: {why}"), "put the client on the PATH");

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::doctor::diagnosis::Diagnosis;
-use crate::doctor::installation::Patient;
+use crate::doctor::installation::Installation;
 use crate::error::{Error, Result};
 use crate::install::files;
 use crate::install::handler::Handler;
@@ -46,8 +46,8 @@ impl Drop for Trial {
 }
 
 impl Trial {
-    fn begin(patient: &Patient<'_>, name: &str) -> Result<Trial> {
-        let folder = store::folder(patient.world)?.join(format!("trial-{name}-{}", patient.world.pid()));
+    fn begin(installation: &Installation<'_>, name: &str) -> Result<Trial> {
+        let folder = store::folder(installation.env)?.join(format!("trial-{name}-{}", installation.env.pid()));
         let trial = Trial { folder };
         files::write_private(&trial.folder.join("claude/fusebox.json"), POLICY)?;
         files::write_private(&trial.folder.join("project/README"), "")?;
@@ -98,11 +98,11 @@ impl Trial {
 }
 
 /// Whether what is registered refuses a call past the cap.
-pub fn blocking(patient: &Patient<'_>) -> Diagnosis {
-    let launches = patient.launches();
+pub fn blocking(installation: &Installation<'_>) -> Diagnosis {
+    let launches = installation.launches();
     for (number, launch) in launches.iter().enumerate() {
         let name = launch.program().unwrap_or(Path::new(&launch.command)).display().to_string();
-        let answers = Trial::begin(patient, &format!("block-{number}"))
+        let answers = Trial::begin(installation, &format!("block-{number}"))
             .and_then(|trial| Ok((trial.call(launch, 1)?, trial.call(launch, 2)?)));
         let hint = "limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again";
         match answers {
@@ -125,12 +125,12 @@ fn is_denied(answer: &Value) -> bool {
 }
 
 /// How long a tool call waits for us.
-pub fn latency(patient: &Patient<'_>) -> Diagnosis {
+pub fn latency(installation: &Installation<'_>) -> Diagnosis {
     let hint = "is the state folder on a slow disk, or the machine busy?";
-    let Some(launch) = patient.launches().into_iter().next() else {
+    let Some(launch) = installation.launches().into_iter().next() else {
         return Diagnosis::warn("not measured: nothing is registered", "run `fusebox init`");
     };
-    match Trial::begin(patient, "latency").and_then(|trial| median(&trial, &launch)) {
+    match Trial::begin(installation, "latency").and_then(|trial| median(&trial, &launch)) {
         Ok(ms) if ms > NOTICEABLE_MS => Diagnosis::warn(format!("a hook takes {ms:.1} ms (median of {CALLS})"), hint),
         Ok(ms) => Diagnosis::ok(format!("a hook takes {ms:.1} ms (median of {CALLS})")),
         Err(_) => Diagnosis::warn("not measured: the registered command does not run", "see `blocking`"),

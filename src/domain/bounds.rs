@@ -3,16 +3,16 @@
 //!
 //! | what | its bound | what is over it |
 //! |---|---|---|
-//! | models of a session, a run and a pool's period | [`MODELS`] | summed as [`OTHER_MODELS`] |
+//! | models of a session, a run and a shared budget's period | [`MODELS`] | summed as [`OTHER_MODELS`] |
 //! | moments in a window of a rate; windows | [`MOMENTS`]; [`MODELS`] | the earliest go; one window for all others |
-//! | what is said once; what waits to be said | [`SAID`] a kind; [`NOTICES`] an event | is not said; is counted |
+//! | what is said once; what waits to be said | [`NOTIFIED`] a kind; [`NOTIFICATIONS`] an event | is not said; is counted |
 //! | prompts of the schedule | [`CRONS`] | any prompt may be one of them |
 //! | commands in the background | [`COMMANDS`] | refused, or ended at once |
 //! | agents asked for | [`SPAWNS`] | refused |
-//! | estimates in flight, of sessions and pools | [`RESERVES`] | one sum |
+//! | estimates in flight, of sessions and shared budgets | [`RESERVATIONS`] | one sum |
 //! | open runs, and how far they were read | [`OPEN_RUNS`] | closed where they are over; at work, none is asked for |
-//! | unread transcripts; sessions forked from | [`UNREAD`]; [`SAID`] | calls are held back |
-//! | transcripts of main in the background | [`MORE_TAILS`] | read as those of unannounced agents |
+//! | unread transcripts; sessions forked from | [`UNREAD`]; [`NOTIFIED`] | calls are held back |
+//! | transcripts of main in the background | [`MORE_POSITIONS`] | read as those of unannounced agents |
 //! | calls of a batch in flight | 32 | filed one by one |
 //! | calls remembered for repetition; requests for a mean | 16; 5 | the earliest go |
 //!
@@ -38,9 +38,9 @@ const UNPRICED_SHARED: usize = 4;
 /// Moments that a window of a rate keeps, where not more fit into it.
 pub const MOMENTS: usize = 1_000;
 /// Things of one kind that are each said once a session; a kind is what stands before a colon.
-pub const SAID: usize = 64;
+pub const NOTIFIED: usize = 64;
 /// Sentences that one event tells, and that wait for an event at which the person hears them. One more says how many there are.
-pub const NOTICES: usize = 30;
+pub const NOTIFICATIONS: usize = 30;
 /// Prompts of the client's schedule that are known by their text. Where there are so many, any prompt may be one of them.
 pub const CRONS: usize = 1_000;
 /// Shell commands in the background that are ended with their run. While so many are at work no shell command is let through, and
@@ -49,12 +49,12 @@ pub const COMMANDS: usize = 200;
 /// Agents that were asked for and have not begun. While there are so many, none is asked for.
 pub const SPAWNS: usize = 1_000;
 /// Holders of an estimate of requests in flight. What further ones hold is one sum, which lasts as long as anything is added to it.
-pub const RESERVES: usize = 1_000;
+pub const RESERVATIONS: usize = 1_000;
 /// Runs that events of other runs may touch. Beyond so many, those that are over and read to their ends are looked up at their own
 /// events alone, and no agent is asked for where as many are at work.
 pub const OPEN_RUNS: usize = 1_000;
 /// Transcripts of the main agent in the background. Further ones are read as those of agents that nobody has announced.
-pub const MORE_TAILS: usize = 100;
+pub const MORE_POSITIONS: usize = 100;
 /// Transcripts that are known to have unread rows. While one is known, no call is made.
 pub const UNREAD: usize = 16;
 /// Agents that are watched for more rows although nobody has announced them. Of further ones what is there is read when they are
@@ -68,11 +68,11 @@ pub const LARGEST: usize = 1_001;
 
 /// Dialogs about limits that are open or whose answers are still to be shown. While there are so many, calls that would ask are
 /// refused, and may be tried again.
-pub const ASKS: usize = 64;
+pub const PENDING_PROMPTS: usize = 64;
 /// Waits for dialogs that are off the clock until the transcript shows who was waited for. Further waits stay on it.
-pub const WAITS: usize = 64;
+pub const DIALOG_WAITS: usize = 64;
 /// Yeses that are remembered for a minute. One more shows that no person gives them: nobody is asked any more.
-pub const YESES: usize = 64;
+pub const APPROVALS: usize = 64;
 /// Limits whose increase was declined in one run. Where there are so many, nobody is asked about any.
 pub const DECLINED: usize = 64;
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
 use crate::domain::bounds::{Unpriced, of_model};
-use crate::domain::limit_set::{Models, Rules};
+use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::{Periods, Spend};
 use crate::domain::policy::Scope;
-use crate::domain::rate::Windows;
-use crate::domain::reservation::{self, Reserve};
+use crate::domain::rate::RateWindows;
+use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
@@ -26,7 +26,7 @@ pub enum Span {
     Month,
 }
 
-/// Every span, in the order in which a pool keeps them, with the limit on it.
+/// Every span, in the order in which a shared budget keeps them, with the limit on it.
 pub const SPANS: [(Span, &str); 3] = [
     (Span::Day, "max_cost_usd_per_day"),
     (Span::Week, "max_cost_usd_per_week"),
@@ -49,7 +49,7 @@ pub struct Period {
 
 /// The shared state of one scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pool {
+pub struct SharedBudget {
     /// `user` or `project`.
     pub scope: Scope,
     /// Whose: nothing for the user, the project's path for a project.
@@ -57,13 +57,13 @@ pub struct Pool {
     pub id: String,
     /// The rules that the session at hand brings, grants included.
     #[serde(skip)]
-    pub rules: Rules,
+    pub limits: LimitSet,
     /// The day, the week and the month, in the order of [`SPANS`].
     #[serde(default, skip_serializing_if = "is_default")]
     pub periods: [Period; 3],
     /// Estimates of requests in flight, over all sessions.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub reserves: Vec<Reserve>,
+    #[serde(rename = "reserves", default, skip_serializing_if = "is_default")]
+    pub reservations: Vec<Reservation>,
     /// Early warnings given in the current periods.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
@@ -72,10 +72,10 @@ pub struct Pool {
     pub granted: Vec<(String, u64)>,
     /// Trips that wait for a call to ask with.
     #[serde(skip)]
-    pub wants: Vec<Finding>,
+    pub pending_trips: Vec<Finding>,
     /// Calls and requests in the windows of its rates.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub windows: Windows,
+    pub windows: RateWindows,
     /// The models without a price that sessions have brought.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpriced: Unpriced,
@@ -97,19 +97,19 @@ impl Period {
     }
 }
 
-impl Pool {
-    /// Makes an empty pool.
-    pub fn new(scope: Scope, id: &str) -> Pool {
-        Pool {
+impl SharedBudget {
+    /// Makes an empty shared budget.
+    pub fn new(scope: Scope, id: &str) -> SharedBudget {
+        SharedBudget {
             scope,
             id: id.to_owned(),
-            rules: Rules::default(),
+            limits: LimitSet::default(),
             periods: <[Period; 3]>::default(),
-            reserves: Vec::new(),
+            reservations: Vec::new(),
             warned: Vec::new(),
             granted: Vec::new(),
-            wants: Vec::new(),
-            windows: Windows::default(),
+            pending_trips: Vec::new(),
+            windows: RateWindows::default(),
             unpriced: Unpriced::default(),
             own_others: String::new(),
             changed: false,
@@ -118,10 +118,10 @@ impl Pool {
     }
 
     /// Takes the rules of the session at hand, with what was granted for the current periods.
-    pub fn take_rules(&mut self, rules: &Rules) {
-        self.rules = rules.clone();
+    pub fn set_limits(&mut self, rules: &LimitSet) {
+        self.limits = rules.clone();
         for (name, more) in &self.granted {
-            self.rules.grant(name, *more);
+            self.limits.grant(name, *more);
         }
     }
 
@@ -152,14 +152,14 @@ impl Pool {
     }
 
     /// Whether rules cap a period that is not open at a moment.
-    pub fn is_due(&self, rules: &Rules, at_ms: i64) -> bool {
+    pub fn is_due(&self, rules: &LimitSet, at_ms: i64) -> bool {
         SPANS.iter().zip(&self.periods).any(|((_, key), period)| caps(rules, key) && !period.covers(at_ms))
     }
 
     /// Opens the periods that rules cap, and those that are open, as `period` says they stand now, with nothing spent yet.
     ///
     /// The warnings and grants of a period that is over are forgotten. Where a clock was set back they stay.
-    pub fn open(&mut self, rules: &Rules, at_ms: i64, period: impl Fn(Span) -> Period) {
+    pub fn open(&mut self, rules: &LimitSet, at_ms: i64, period: impl Fn(Span) -> Period) {
         self.changed = true;
         self.unpriced = Unpriced::default();
         for ((span, key), old) in SPANS.iter().zip(&mut self.periods) {
@@ -203,17 +203,17 @@ impl Pool {
     }
 
     /// Holds the estimate of a request in flight in place of the holder's last one.
-    pub fn reserve(&mut self, mut held: Reserve, lives_ms: u64) {
+    pub fn reserve(&mut self, mut held: Reservation, lives_ms: u64) {
         if held.spend.cost == Amount::ZERO {
             held.spend = self.mean(None);
         }
-        reservation::hold(&mut self.reserves, held, lives_ms);
+        reservation::hold(&mut self.reservations, held, lives_ms);
         self.changed = true;
     }
 
     /// Hands what a call had reserved over to the agent that it started.
     pub fn hand_over(&mut self, call: &str, agent: &str) {
-        for held in self.reserves.iter_mut().filter(|held| held.holder == call) {
+        for held in self.reservations.iter_mut().filter(|held| held.holder == call) {
             agent.clone_into(&mut held.holder);
             self.changed = true;
         }
@@ -221,35 +221,35 @@ impl Pool {
 
     /// Lets go of what a holder had reserved.
     pub fn release(&mut self, holder: &str) {
-        let before = self.reserves.len();
-        self.reserves.retain(|held| held.holder != holder);
-        self.changed |= self.reserves.len() != before;
+        let before = self.reservations.len();
+        self.reservations.retain(|held| held.holder != holder);
+        self.changed |= self.reservations.len() != before;
     }
 
     /// Takes one request out of what a holder has reserved: it has been charged.
     pub fn settle(&mut self, holder: &str) {
-        self.changed |= self.reserves.iter().any(|held| held.holder == holder);
-        self.reserves.retain_mut(|held| held.holder != holder || held.settle());
+        self.changed |= self.reservations.iter().any(|held| held.holder == holder);
+        self.reservations.retain_mut(|held| held.holder != holder || held.settle());
     }
 }
 
 /// Whether a rule caps the periods of a limit.
-fn caps(rules: &Rules, key: &str) -> bool {
-    rules.rules.iter().any(|rule| rule.limit.key == key)
+fn caps(rules: &LimitSet, key: &str) -> bool {
+    rules.limits.iter().any(|rule| rule.limit.key == key)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::limit_set::Rule;
+    use crate::domain::limit_set::LimitRule;
     use crate::domain::policy::{Action, Layer};
     use crate::limits;
 
-    fn rules() -> Rules {
+    fn rules() -> LimitSet {
         let limit = limits::find("max_cost_usd_per_day").unwrap();
         let (action, layer) = (Action::Terminate, Layer::User);
-        let rule = Rule { limit, cap: 10, action, layer, increase: 5, of: None, locked: false };
-        Rules { rules: vec![rule], ..Rules::default() }
+        let rule = LimitRule { limit, cap: 10, action, layer, increase: 5, of: None, locked: false };
+        LimitSet { limits: vec![rule], ..LimitSet::default() }
     }
 
     /// Days of a hundred milliseconds.
@@ -258,37 +258,37 @@ mod tests {
         move |_| Period { from_ms, to_ms: from_ms + 100, ..Period::default() }
     }
 
-    fn cost(pool: &Pool) -> u64 {
-        pool.spent(None).day.cost.0
+    fn cost(budget: &SharedBudget) -> u64 {
+        budget.spent(None).day.cost.0
     }
 
     #[test]
     fn only_periods_with_rules_are_opened_and_a_new_one_begins_with_nothing() {
-        let mut pool = Pool::new(Scope::User, "");
-        assert!(pool.is_due(&rules(), 150));
-        pool.open(&rules(), 150, day(150));
-        assert!(!pool.is_due(&rules(), 199));
-        assert_eq!(pool.periods[1], Period::default());
-        pool.charge(("opus", true), 99, Spend { cost: Amount(1), ..Spend::default() });
-        pool.charge(("opus", true), 150, Spend { cost: Amount(2), ..Spend::default() });
-        assert_eq!(cost(&pool), 2);
-        pool.granted.push(("max_cost_usd_per_day".to_owned(), 7));
-        pool.take_rules(&rules());
-        assert_eq!(pool.rules.rules[0].cap, 17);
-        assert!(pool.is_due(&rules(), 200));
-        pool.open(&rules(), 200, day(200));
-        pool.take_rules(&rules());
-        assert_eq!((cost(&pool), pool.rules.rules[0].cap), (0, 10));
+        let mut budget = SharedBudget::new(Scope::User, "");
+        assert!(budget.is_due(&rules(), 150));
+        budget.open(&rules(), 150, day(150));
+        assert!(!budget.is_due(&rules(), 199));
+        assert_eq!(budget.periods[1], Period::default());
+        budget.charge(("opus", true), 99, Spend { cost: Amount(1), ..Spend::default() });
+        budget.charge(("opus", true), 150, Spend { cost: Amount(2), ..Spend::default() });
+        assert_eq!(cost(&budget), 2);
+        budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
+        budget.set_limits(&rules());
+        assert_eq!(budget.limits.limits[0].cap, 17);
+        assert!(budget.is_due(&rules(), 200));
+        budget.open(&rules(), 200, day(200));
+        budget.set_limits(&rules());
+        assert_eq!((cost(&budget), budget.limits.limits[0].cap), (0, 10));
     }
 
     #[test]
     fn a_clock_that_is_set_back_keeps_grants_and_counts_what_has_a_later_time() {
-        let mut pool = Pool::new(Scope::User, "");
-        pool.open(&rules(), 250, day(250));
-        pool.granted.push(("max_cost_usd_per_day".to_owned(), 7));
-        assert!(pool.is_due(&rules(), 150));
-        pool.open(&rules(), 150, day(150));
-        pool.charge(("opus", true), 250, Spend { cost: Amount(2), ..Spend::default() });
-        assert_eq!((cost(&pool), pool.granted.len()), (2, 1));
+        let mut budget = SharedBudget::new(Scope::User, "");
+        budget.open(&rules(), 250, day(250));
+        budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
+        assert!(budget.is_due(&rules(), 150));
+        budget.open(&rules(), 150, day(150));
+        budget.charge(("opus", true), 250, Spend { cost: Amount(2), ..Spend::default() });
+        assert_eq!((cost(&budget), budget.granted.len()), (2, 1));
     }
 }

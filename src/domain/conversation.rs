@@ -28,8 +28,8 @@ pub struct Conversation {
     #[serde(default, skip_serializing_if = "is_default")]
     pub tells_cache: bool,
     /// How often the session had been cut by then.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub cuts: u64,
+    #[serde(rename = "cuts", default, skip_serializing_if = "is_default")]
+    pub compactions: u64,
     /// Its last response: a compaction sends the same again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub last: Last,
@@ -58,8 +58,8 @@ impl Conversation {
     /// Takes in the prompt of a response that follows, and returns whether it may be one of this conversation, in a session that
     /// was cut so often, beside the main agent's.
     pub fn believes(&mut self, prompt: Prompt, (cuts, main): (u64, Conversation)) -> bool {
-        if self.cuts != cuts {
-            (self.cuts, self.most) = (cuts, 0);
+        if self.compactions != cuts {
+            (self.compactions, self.most) = (cuts, 0);
         }
         let least = match self.most {
             0 if main.tells_cache => main.most / PART_OF_MAIN,
@@ -79,7 +79,7 @@ impl Conversation {
     }
 
     fn follow(&mut self, prompt: Prompt, most: u64, cuts: u64) {
-        (self.most, self.cuts) = (most.max(prompt.tokens), cuts);
+        (self.most, self.compactions) = (most.max(prompt.tokens), cuts);
         self.tells_cache |= prompt.is_cached;
     }
 }

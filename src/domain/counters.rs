@@ -7,14 +7,14 @@ use crate::domain::serde_default::is_default;
 
 /// What has been counted over a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct Counters {
     /// Tool calls.
     pub turns: u64,
     /// What requests spent.
     pub spent: Spend,
     /// What of it is estimated for requests that no transcript shows.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub hidden: Spend,
+    #[serde(rename = "hidden", default, skip_serializing_if = "is_default")]
+    pub unlogged: Spend,
     /// Working time in milliseconds.
     pub duration_ms: u64,
     /// Responses that events say are over. An agent can add rows to its transcript, but no events.
@@ -28,9 +28,9 @@ pub struct Tally {
     pub typical: Spend,
 }
 
-impl Tally {
+impl Counters {
     /// Returns how many responses transcripts have shown, or should have.
     pub fn responses(&self) -> u64 {
-        self.spent.requests.saturating_sub(self.hidden.requests)
+        self.spent.requests.saturating_sub(self.unlogged.requests)
     }
 }

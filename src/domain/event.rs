@@ -95,12 +95,12 @@ pub struct Call {
     /// What of its input the core understands.
     pub intent: Intent,
     /// Fingerprints of what it was and how it ended, where its batch is over.
-    pub prints: Prints,
+    pub fingerprints: Fingerprints,
 }
 
 /// Fingerprints of a call whose batch is over, and what its input and result show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Prints {
+pub struct Fingerprints {
     /// Of tool, input and result; 0 where nothing is known.
     pub all: u32,
     /// Of tool and result: the error, where it is one.
@@ -240,7 +240,7 @@ pub struct Notification {
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// A session starts or goes on.
     SessionStart {
         /// `startup`, `resume`, `clear`, `compact` or `fork`.
@@ -301,14 +301,14 @@ pub struct Event {
     /// Whether a person can answer a dialog.
     pub attended: bool,
     /// What happened.
-    pub kind: Kind,
+    pub kind: EventKind,
 }
 
 impl Event {
     /// Returns how the agent's turn ended, where this is its end.
     pub fn ending(&self) -> Option<Ending> {
         match self.kind {
-            Kind::SubagentEnded(ending) | Kind::Stopped { ending, .. } => Some(ending),
+            EventKind::SubagentEnded(ending) | EventKind::Stopped { ending, .. } => Some(ending),
             _ => None,
         }
     }
@@ -316,8 +316,8 @@ impl Event {
     /// Returns the call that identifies the event: its own, or the first of its batch.
     pub fn call_id(&self) -> Option<&str> {
         let id = match &self.kind {
-            Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => Some(call.id.as_str()),
-            Kind::BatchEnded(calls) => calls.first().map(|call| call.id.as_str()),
+            EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => Some(call.id.as_str()),
+            EventKind::BatchEnded(calls) => calls.first().map(|call| call.id.as_str()),
             _ => None,
         };
         id.filter(|id| !id.is_empty())

@@ -33,8 +33,8 @@ pub fn is_of_end(finding: &Finding) -> bool {
 
 /// Returns what was still missing when a run was let go, for its parent.
 pub fn incomplete(run: &Run) -> Option<Finding> {
-    let checkpoints = run.rules.checkpoints.as_ref().map(|rule| (CHECKPOINTS, rule.layer));
-    let completion = run.rules.completion.as_ref().map(|rule| (COMPLETION, rule.layer));
+    let checkpoints = run.limits.checkpoints.as_ref().map(|rule| (CHECKPOINTS, rule.layer));
+    let completion = run.limits.completion.as_ref().map(|rule| (COMPLETION, rule.layer));
     let found = |(limit, _): &(&str, Layer)| run.warned.iter().any(|(warned, _)| warned == limit);
     let (limit, layer) = [checkpoints, completion].into_iter().flatten().find(found)?;
     (!run.missing.is_empty()).then(|| finding(limit, layer, run.missing.join("; ")))

@@ -47,9 +47,9 @@ pub struct Recalled {
     pub is_before: bool,
 }
 
-/// What the rim found out for an event.
+/// What was read for an event before it is applied.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub struct Ingested {
     /// Responses not charged yet, each with the run whose transcript has it.
     pub charges: Vec<(String, NewCharge)>,
     /// How the acting subagent was spawned.

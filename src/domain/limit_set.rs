@@ -12,7 +12,7 @@ use crate::limits;
 
 /// One limit in force over one scope.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct LimitRule {
     /// Which limit.
     pub limit: &'static Limit,
     /// The cap in the limit's base unit (calls, tokens, milliseconds, pico-dollars), grants included.
@@ -61,7 +61,7 @@ impl Models {
     }
 }
 
-impl Rule {
+impl LimitRule {
     /// Returns the smallest multiple of the increase that is as much as is lacking, at least one.
     pub fn sufficient_increase(&self, lacking: u64) -> u64 {
         self.increase.saturating_mul(lacking.div_ceil(self.increase.max(1)).max(1))
@@ -156,14 +156,15 @@ pub struct ExplicitStop {
 /// All rules over one scope, with what surrounds them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Rules {
+pub struct LimitSet {
     /// The limits, at most one rule for each name.
     #[serde(
         skip_serializing_if = "Vec::is_empty",
         serialize_with = "crate::domain::limit_set::kept::write",
         deserialize_with = "crate::domain::limit_set::kept::read"
     )]
-    pub rules: Vec<Rule>,
+    #[serde(rename = "rules")]
+    pub limits: Vec<LimitRule>,
     /// Rates; all of them hold.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_rates")]
     pub rates: Vec<Rate>,
@@ -207,10 +208,10 @@ fn warns_as_usual(warn_at: &[u8]) -> bool {
 /// Tools that may run in grace unless `finalize_tools` says else: those that save or report work.
 pub const FINALIZE_TOOLS: [&str; 5] = ["Write", "Edit", "TodoWrite", "TaskUpdate", "SendMessage"];
 
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules {
-            rules: Vec::new(),
+impl Default for LimitSet {
+    fn default() -> LimitSet {
+        LimitSet {
+            limits: Vec::new(),
             rates: Vec::new(),
             checkpoints: None,
             completion: None,
@@ -224,25 +225,25 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl LimitSet {
     /// Finds the rule for a limit over all models.
-    pub fn get(&self, limit: &Limit) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.of, Some(Models::Like(_))))
+    pub fn get(&self, limit: &Limit) -> Option<&LimitRule> {
+        self.limits.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.of, Some(Models::Like(_))))
     }
 
     /// Finds the rule with this name.
-    pub fn named(&self, name: &str) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.name() == name)
+    pub fn named(&self, name: &str) -> Option<&LimitRule> {
+        self.limits.iter().find(|rule| rule.name() == name)
     }
 
     /// Whether nothing is ruled.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty() && self.rates.is_empty()
+        self.limits.is_empty() && self.rates.is_empty()
     }
 
     /// Raises the cap of a rule by `more`; returns the new cap, or nothing where no rule has this name or may be raised.
     pub fn grant(&mut self, name: &str, more: u64) -> Option<u64> {
-        let rule = self.rules.iter_mut().find(|rule| rule.name() == name && !rule.locked)?;
+        let rule = self.limits.iter_mut().find(|rule| rule.name() == name && !rule.locked)?;
         rule.cap = rule.cap.saturating_add(more);
         rule.layer = Layer::Grant;
         Some(rule.cap)
@@ -250,7 +251,7 @@ impl Rules {
 
     /// Takes a grant of `more` back from a rule, which is again of the layer that it was of.
     pub fn take_back(&mut self, name: &str, more: u64, layer: Layer) {
-        if let Some(rule) = self.rules.iter_mut().find(|rule| rule.name() == name) {
+        if let Some(rule) = self.limits.iter_mut().find(|rule| rule.name() == name) {
             rule.cap = rule.cap.saturating_sub(more);
             rule.layer = layer;
         }

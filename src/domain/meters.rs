@@ -135,7 +135,7 @@ pub struct Meters {
     /// What first requests of which nothing is known may spend beyond what is reserved: those in flight, and the one at hand.
     pub unknown: (Spend, Spend),
     /// What the call at hand would have the client ask that no transcript shows.
-    pub hidden: Spend,
+    pub unlogged: Spend,
     /// Working time in milliseconds.
     pub duration_ms: u64,
     /// Wall time in milliseconds.

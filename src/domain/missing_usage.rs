@@ -7,7 +7,7 @@ use crate::domain::serde_default::is_default;
 
 /// The responses of a transcript that were charged at an estimate and have not come since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unwritten {
+pub struct MissingUsage {
     /// How many, and what they were taken for.
     pub sum: Spend,
     /// How many were ever charged.

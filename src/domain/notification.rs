@@ -5,7 +5,7 @@ use crate::domain::verdict::Finding;
 
 /// News for a parent: a subagent was ended from outside.
 #[derive(Clone, Debug, PartialEq)]
-pub struct News {
+pub struct ParentNotification {
     /// Its run.
     pub run: String,
     /// Its type.
@@ -22,7 +22,7 @@ pub struct News {
 
 /// A cap that was cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct ClampedCap {
     /// The run whose it is.
     pub run: String,
     /// Which limit.

@@ -31,7 +31,7 @@ pub struct Proof {
 
 /// An increase that a person is being asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct PendingPrompt {
     /// The call whose dialog asks.
     pub tool_use_id: String,
     /// The run that made it.
@@ -59,7 +59,7 @@ pub struct Ask {
 
 /// A wait for a dialog that was taken off a run's working time, until the transcript shows that a person was waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wait {
+pub struct DialogWait {
     /// The call that waited.
     pub call: String,
     /// The run that made it.
@@ -74,7 +74,7 @@ pub struct Wait {
 
 /// A Yes to a question about a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Yes {
+pub struct Approval {
     /// The limit.
     pub limit: String,
     /// What it is counted over.
@@ -87,7 +87,7 @@ pub struct Yes {
 
 /// Who answered a dialog, as far as it can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum By {
+pub enum AnsweredBy {
     /// A person.
     Person,
     /// Nothing shows it.
@@ -102,5 +102,5 @@ pub struct Answered {
     /// The call.
     pub call: String,
     /// Who answered.
-    pub by: By,
+    pub by: AnsweredBy,
 }

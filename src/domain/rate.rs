@@ -80,11 +80,11 @@ impl<'de> Visitor<'de> for GapsReader {
 /// The windows of a scope's rates, by what they count: a tool's pattern and the window's length, or a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Windows(BTreeMap<String, Window>);
+pub struct RateWindows(BTreeMap<String, Window>);
 
 /// What is in a window at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct WindowUsage {
     /// How often it happened.
     pub used: u64,
     /// Milliseconds until one more fits; 0 where one fits now.
@@ -120,7 +120,7 @@ impl Rate {
     }
 }
 
-impl Windows {
+impl RateWindows {
     /// Takes note that what a rate counts has happened.
     pub fn note(&mut self, rate: &Rate, model: &str, now: Moment) {
         let name = self.name(rate, model, now);
@@ -147,12 +147,12 @@ impl Windows {
     }
 
     /// Reads a rate's window; of several, the one that is fullest.
-    pub fn read(&self, rate: &Rate, model: &str, now: Moment) -> Reading {
+    pub fn read(&self, rate: &Rate, model: &str, now: Moment) -> WindowUsage {
         self.read_ahead(rate, model, now, 0)
     }
 
     /// Reads a rate's window where so many more have happened that it does not hold yet.
-    pub fn read_ahead(&self, rate: &Rate, model: &str, now: Moment, more: u64) -> Reading {
+    pub fn read_ahead(&self, rate: &Rate, model: &str, now: Moment, more: u64) -> WindowUsage {
         let windows = self.0.iter().filter(|(name, window)| window.boot == now.boot && rate.looks_at(name, model));
         let readings = windows.map(|(_, window)| window.read(rate, now, more));
         readings.max_by_key(|reading| reading.used).unwrap_or_else(|| Window::default().read(rate, now, more))
@@ -166,7 +166,7 @@ impl Window {
         self.boot == now.boot && self.at.last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
     }
 
-    fn read(&self, rate: &Rate, now: Moment, more: u64) -> Reading {
+    fn read(&self, rate: &Rate, now: Moment, more: u64) -> WindowUsage {
         let mut left: Vec<u64> = self
             .at
             .iter()
@@ -181,7 +181,7 @@ impl Window {
             0 => 0,
             count => left.get(count - 1).copied().unwrap_or(rate.per_ms),
         };
-        Reading { used, frees_in_ms }
+        WindowUsage { used, frees_in_ms }
     }
 }
 
@@ -206,8 +206,8 @@ mod tests {
     fn a_window_slides() {
         let rate = rate("rate_limits", "Web*");
         let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
-        let mut windows = Windows::default();
-        let read = |windows: &Windows, now| {
+        let mut windows = RateWindows::default();
+        let read = |windows: &RateWindows, now| {
             let reading = windows.read(&rate, "", at(now));
             (reading.used, reading.frees_in_ms)
         };
@@ -222,12 +222,12 @@ mod tests {
         let kept = serde_json::to_string(&windows).unwrap();
         assert_eq!(kept, r#"{"Web*/1000":[1,"100 200"]}"#);
         for kept in [kept.as_str(), r#"{"Web*/1000":[1,[100,200]]}"#] {
-            assert_eq!(serde_json::from_str::<Windows>(kept).unwrap(), windows);
+            assert_eq!(serde_json::from_str::<RateWindows>(kept).unwrap(), windows);
         }
         assert_eq!(serde_json::to_string(&Window::default()).unwrap(), r#"[0,""]"#);
         assert_eq!(serde_json::from_str::<Window>(r#"[0,""]"#).unwrap(), Window::default());
         let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2, ..Moment::default() };
-        assert_eq!(windows.read(&rate, "", rebooted), Reading { used: 0, frees_in_ms: 0 });
+        assert_eq!(windows.read(&rate, "", rebooted), WindowUsage { used: 0, frees_in_ms: 0 });
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
         let tools = rate("adapter_rate_limit", "Web*");
         let requests = Rate { tool: String::new(), ..tools.clone() };
         let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
-        let mut windows = Windows::default();
+        let mut windows = RateWindows::default();
         for model in ["a", "b", "b"] {
             windows.note(&requests, model, at(100));
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::event::{Prints, Wait};
+use crate::domain::event::{Fingerprints, Wait};
 use crate::domain::serde_default::is_default;
 
 /// The key of the limit on repetition.
@@ -37,7 +37,7 @@ const FULL: u64 = 3_000;
 
 /// One ended call, as fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct EndedCall {
     /// Its tool, input and result; without the input where it does nothing but wait.
     pub call: u32,
     /// Its tool and error, where it failed.
@@ -48,19 +48,24 @@ pub struct Seen {
     pub patience: u64,
 }
 
-impl Seen {
+impl EndedCall {
     /// Returns what a call leaves behind that took so many milliseconds; nothing where nothing is known of it.
-    pub fn of(prints: Prints, failed: bool, took_ms: Option<u64>) -> Option<Seen> {
-        if prints.all == 0 {
+    pub fn of(fingerprints: Fingerprints, failed: bool, took_ms: Option<u64>) -> Option<EndedCall> {
+        if fingerprints.all == 0 {
             return None;
         }
         // Of calls that end well the times of quick ones are not kept.
         let took_ms = if failed { took_ms } else { took_ms.or(Some(0)) };
-        let patience = patience(prints.wait, took_ms);
-        let is_named = prints.wait == Wait::Named;
+        let patience = patience(fingerprints.wait, took_ms);
+        let is_named = fingerprints.wait == Wait::Named;
         let waited = patience > 0 || !failed && (is_named || took_ms.is_some_and(|took| took >= LONG_MS));
-        let call = if matches!(prints.wait, Wait::Rests(_)) { prints.error } else { prints.all };
-        Some(Seen { call, error: failed.then_some(prints.error).filter(|error| *error != 0), waited, patience })
+        let call = if matches!(fingerprints.wait, Wait::Rests(_)) { fingerprints.error } else { fingerprints.all };
+        Some(EndedCall {
+            call,
+            error: failed.then_some(fingerprints.error).filter(|error| *error != 0),
+            waited,
+            patience,
+        })
     }
 }
 
@@ -148,7 +153,7 @@ impl Failures {
 
 /// The last calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loops {
+pub struct CallHistory {
     /// Fingerprints of the last calls with their results, the oldest first; the lowest bit says that a call has waited.
     #[serde(default, skip_serializing_if = "is_default")]
     calls: Vec<u32>,
@@ -166,9 +171,9 @@ pub struct Loops {
 /// The bit of a remembered call that says that it has waited.
 const WAITED: u32 = 1;
 
-impl Loops {
+impl CallHistory {
     /// Takes a call in; `again` says that its batch has this error already: the agent could not know yet.
-    pub fn push(&mut self, seen: Seen, again: bool) {
+    pub fn push(&mut self, seen: EndedCall, again: bool) {
         let is_known = self.calls.iter().any(|call| call | WAITED == seen.call | WAITED);
         self.patience = self.patience.max(seen.patience);
         if seen.waited {
@@ -196,7 +201,7 @@ impl Loops {
     /// Takes note that the run did nothing for so long between two of its turns.
     pub fn idle(&mut self, ms: u64) {
         if ms >= IDLE_MS {
-            return self.forget();
+            return self.clear();
         }
         if ms >= SHORT_MS {
             self.patience = self.patience.max(patience_after(ms));
@@ -239,7 +244,7 @@ impl Loops {
     }
 
     /// Takes note that the agent was told: one more call has to go on with it before it has gone on.
-    pub fn told(&mut self) {
+    pub fn mark_told(&mut self) {
         let keep = match self.repeats(0) {
             Some(Repetition::Errors(_)) => return self.failures.sum = FULL,
             Some(Repetition::Waits) => return self.waited = WAITS,
@@ -252,8 +257,8 @@ impl Loops {
     }
 
     /// Forgets everything: a person has let the run go on.
-    pub fn forget(&mut self) {
-        *self = Loops::default();
+    pub fn clear(&mut self) {
+        *self = CallHistory::default();
     }
 }
 
@@ -264,10 +269,10 @@ mod tests {
     /// Takes in calls told as letters: a lower-case letter is a call with its result, an upper-case one an error; at `~` it
     /// waits, at `!` the agent is told.
     fn after(story: &str) -> (u64, Option<Repetition>) {
-        let mut loops = Loops::default();
+        let mut loops = CallHistory::default();
         for letter in story.chars() {
             if letter == '!' {
-                loops.told();
+                loops.mark_told();
                 continue;
             }
             if letter == '~' {
@@ -277,7 +282,7 @@ mod tests {
             let call = u32::from(letter);
             let call = call << 1;
             let error = letter.is_uppercase().then_some(call);
-            loops.push(Seen { call, error, waited: false, patience: 0 }, false);
+            loops.push(EndedCall { call, error, waited: false, patience: 0 }, false);
         }
         (loops.level(), loops.repeats(0))
     }
@@ -326,35 +331,35 @@ mod tests {
 
     #[test]
     fn a_wait_is_a_repetition_once_it_has_been_the_same_for_long() {
-        let wait = |call| Seen { call, error: None, waited: true, patience: 100 };
-        let mut loops = Loops::default();
+        let wait = |call| EndedCall { call, error: None, waited: true, patience: 100 };
+        let mut loops = CallHistory::default();
         for time in 1..=WAITS {
             assert_eq!(loops.level(), 0, "{time}");
             loops.push(wait(70), false);
         }
         assert_eq!((loops.level(), loops.repeats(0)), (1, Some(Repetition::Waits)));
-        loops.told();
+        loops.mark_told();
         assert_eq!(loops.level(), 1);
         loops.push(wait(70), false);
         assert_eq!(loops.level(), 2);
         // A result that was not there before is progress, in a wait and beside it.
         let mut looked = loops.clone();
         loops.push(wait(80), false);
-        looked.push(Seen { call: 900, error: None, waited: false, patience: 0 }, false);
+        looked.push(EndedCall { call: 900, error: None, waited: false, patience: 0 }, false);
         assert_eq!((loops.level(), looked.level()), (0, 0));
     }
 
     #[test]
     fn failures_are_a_repetition_by_the_pace_at_which_they_come() {
-        let failure = |error, patience| Seen { call: error, error: Some(error), waited: patience > 0, patience };
+        let failure = |error, patience| EndedCall { call: error, error: Some(error), waited: patience > 0, patience };
         for (waited_ms, times) in [(0, 3), (999, 3), (1_000, 15), (3_000, 30), (10_000, 100), (600_000, 100)] {
             // In its own call, in one before it, or between two turns that are not far apart.
             for way in 0..3 {
-                let (mut loops, mut came) = (Loops::default(), 0);
+                let (mut loops, mut came) = (CallHistory::default(), 0);
                 while loops.level() == 0 {
                     match way {
                         1 => loops.push(
-                            Seen {
+                            EndedCall {
                                 call: 10,
                                 error: None,
                                 waited: waited_ms >= SHORT_MS,
@@ -369,13 +374,13 @@ mod tests {
                     came += 1;
                 }
                 assert_eq!(came, times, "{waited_ms} ms, {way}");
-                loops.told();
+                loops.mark_told();
                 loops.push(failure(70, 100), false);
                 assert_eq!(loops.level(), 2);
             }
         }
         // One wait does not pay for what follows at full speed.
-        let mut loops = Loops::default();
+        let mut loops = CallHistory::default();
         for patience in [100, 100, 0, 0] {
             assert_eq!(loops.level(), 0);
             loops.push(failure(70, patience), false);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::bounds::RESERVES;
+use crate::domain::bounds::RESERVATIONS;
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
 use crate::domain::serde_default::is_default;
@@ -11,7 +11,7 @@ use crate::domain::serde_default::is_default;
 pub const RESERVE_LIVES_MS: u64 = 600_000;
 /// An estimate held for a request in flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reserve {
+pub struct Reservation {
     /// The run that makes it, or the call that will start the run.
     pub holder: String,
     /// How much.
@@ -27,19 +27,19 @@ pub struct Reserve {
 }
 
 /// Holds an estimate in place of the holder's last one. Those of too many holders are one sum, of no holder's.
-pub fn hold(reserves: &mut Vec<Reserve>, held: Reserve, lives_ms: u64) {
-    reserves.retain(|other| other.holder != held.holder && held.at.wall_since(other.at) < lives_ms);
-    if reserves.len() < RESERVES {
-        reserves.push(held);
+pub fn hold(reservations: &mut Vec<Reservation>, held: Reservation, lives_ms: u64) {
+    reservations.retain(|other| other.holder != held.holder && held.at.wall_since(other.at) < lives_ms);
+    if reservations.len() < RESERVATIONS {
+        reservations.push(held);
         return;
     }
-    let at = reserves.iter().position(|other| other.holder.is_empty());
-    let others = at.map(|at| reserves.remove(at)).unwrap_or_default();
+    let at = reservations.iter().position(|other| other.holder.is_empty());
+    let others = at.map(|at| reservations.remove(at)).unwrap_or_default();
     let (spend, first) = (others.spend + held.spend, others.first + held.first);
-    reserves.push(Reserve { holder: String::new(), spend, first, ..held });
+    reservations.push(Reservation { holder: String::new(), spend, first, ..held });
 }
 
-impl Reserve {
+impl Reservation {
     /// Takes out one of its requests, which has been charged; returns whether another is still in flight.
     pub fn settle(&mut self) -> bool {
         let left = self.spend.requests.saturating_sub(1);
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn what_is_charged_late_leaves_the_request_in_flight_reserved() {
         let next = Spend { requests: 1, tokens: 100, ..Spend::default() };
-        let mut held = Reserve { holder: "a1".to_owned(), spend: next * 2, ..Reserve::default() };
+        let mut held = Reservation { holder: "a1".to_owned(), spend: next * 2, ..Reservation::default() };
         assert!(held.settle(), "the late one is charged, the next one is in flight");
         assert_eq!(held.spend, next);
         assert!(!held.settle(), "that one is charged, too");

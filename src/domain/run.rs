@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds;
 use crate::domain::call::CallRecord;
-use crate::domain::counters::Tally;
+use crate::domain::counters::Counters;
 use crate::domain::event::{Background, Moment};
-use crate::domain::limit_set::Rules;
+use crate::domain::limit_set::LimitSet;
 use crate::domain::meters::Spend;
-use crate::domain::missing_usage::{Growth, Unwritten};
+use crate::domain::missing_usage::{Growth, MissingUsage};
 use crate::domain::order::{Order, Status};
 use crate::domain::pending_prompt::TranscriptEnd;
-use crate::domain::rate::Windows;
-use crate::domain::repetition::Loops;
+use crate::domain::rate::RateWindows;
+use crate::domain::repetition::CallHistory;
 use crate::domain::serde_default::is_default;
-use crate::domain::transcript_position::Tail;
+use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::verdict::Finding;
 
 /// What one request spent, for estimates.
@@ -74,8 +74,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub error: Option<String>,
     /// Its rules.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub rules: Rules,
+    #[serde(rename = "rules", default, skip_serializing_if = "is_default")]
+    pub limits: LimitSet,
     /// The name of the policy that they are from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: String,
@@ -99,11 +99,11 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub dialog_after: Option<TranscriptEnd>,
     /// What it has used.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tally: Tally,
+    #[serde(rename = "tally", default, skip_serializing_if = "is_default")]
+    pub counters: Counters,
     /// Its own transcript; main runs share the session's.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tail: Option<Tail>,
+    #[serde(rename = "tail", default, skip_serializing_if = "is_default")]
+    pub position: Option<TranscriptPosition>,
     /// Its last five requests.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recent: Vec<Request>,
@@ -117,8 +117,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub growth: Growth,
     /// What was charged although it is nowhere on disk; of main runs the session holds it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub unwritten: Unwritten,
+    #[serde(rename = "unwritten", default, skip_serializing_if = "is_default")]
+    pub missing_usage: MissingUsage,
     /// Tokens of the conversation as it stands, which the next request sends again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub context: u64,
@@ -138,8 +138,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_with: Option<String>,
     /// Trips of its own rules that ask at the next call.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub wants: Vec<Finding>,
+    #[serde(rename = "wants", default, skip_serializing_if = "is_default")]
+    pub pending_trips: Vec<Finding>,
     /// Whether its next call asks for more; until then nothing of it has.
     #[serde(default, skip_serializing_if = "is_default")]
     pub owes_ask: bool,
@@ -150,8 +150,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub resumed: bool,
     /// Whether its parent has been told how it ended.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub told: bool,
+    #[serde(rename = "told", default, skip_serializing_if = "is_default")]
+    pub parent_told: bool,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
@@ -165,11 +165,11 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub calls: BTreeMap<String, CallRecord>,
     /// Requests, tokens and cost by model.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub models: BTreeMap<String, Spend>,
+    #[serde(rename = "models", default, skip_serializing_if = "is_default")]
+    pub by_model: BTreeMap<String, Spend>,
     /// Its last calls, to see repetition.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub loops: Loops,
+    #[serde(rename = "loops", default, skip_serializing_if = "is_default")]
+    pub repetition: CallHistory,
     /// Batches in a row in which something was refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub denials: u32,
@@ -181,7 +181,7 @@ pub struct Run {
     pub refused: u64,
     /// Calls in the windows of its rates.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub windows: Windows,
+    pub windows: RateWindows,
     /// Whether a call that Fusebox let through has started it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub admitted: bool,
@@ -210,7 +210,7 @@ impl Run {
 
     /// Whether its batches end unseen: by its second request an end would have come.
     pub fn is_blind(&self, sees_batches: bool) -> bool {
-        !sees_batches && self.tally.responses() >= 2
+        !sees_batches && self.counters.responses() >= 2
     }
 
     /// Takes note that a person declined to raise a limit.

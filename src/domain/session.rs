@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::bounds::{MORE_TAILS, SAID, UNREAD};
-pub use crate::domain::counters::Tally;
+use crate::domain::bounds::{MORE_POSITIONS, NOTIFIED, UNREAD};
+pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
-use crate::domain::limit_set::Rules;
+use crate::domain::limit_set::LimitSet;
 use crate::domain::meters::Spend;
-use crate::domain::missing_usage::Unwritten;
+use crate::domain::missing_usage::MissingUsage;
 use crate::domain::model_hook::ModelHook;
 pub use crate::domain::order::{Order, Phase, Status};
-pub use crate::domain::pending_prompt::{Ask, Wait, Yes};
+pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 use crate::domain::policy::{Mode, OnError};
-use crate::domain::rate::Windows;
-pub use crate::domain::reservation::Reserve;
+use crate::domain::rate::RateWindows;
+pub use crate::domain::reservation::Reservation;
 pub use crate::domain::run::{MAIN, Request, Run};
 use crate::domain::serde_default::is_default;
-use crate::domain::spend_before_install::Earlier;
-pub use crate::domain::transcript_position::Tail;
-use crate::domain::transcript_position::{Origin, Unread};
+use crate::domain::spend_before_install::SpendBeforeInstall;
+pub use crate::domain::transcript_position::TranscriptPosition;
+use crate::domain::transcript_position::{ForkOrigin, Unread};
 use crate::domain::verdict::Finding;
 
 /// A spawn that was admitted and whose agent is not known yet.
@@ -127,14 +127,14 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
     /// The session's rules.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub rules: Rules,
+    #[serde(rename = "rules", default, skip_serializing_if = "is_default")]
+    pub limits: LimitSet,
     /// The rules over all sessions of the user.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub user_rules: Rules,
+    #[serde(rename = "user_rules", default, skip_serializing_if = "is_default")]
+    pub user_limits: LimitSet,
     /// The rules over all sessions of the project.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub project_rules: Rules,
+    #[serde(rename = "project_rules", default, skip_serializing_if = "is_default")]
+    pub project_limits: LimitSet,
     /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
     /// its limits bind.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -143,29 +143,29 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub between: Vec<String>,
     /// Requests, tokens and cost by model.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub models: BTreeMap<String, Spend>,
+    #[serde(rename = "models", default, skip_serializing_if = "is_default")]
+    pub by_model: BTreeMap<String, Spend>,
     /// Subagents that have begun.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subagents: u64,
     /// Calls and requests in the windows of its rates.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub windows: Windows,
+    pub windows: RateWindows,
     /// Sums over all runs.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tally: Tally,
+    #[serde(rename = "tally", default, skip_serializing_if = "is_default")]
+    pub counters: Counters,
     /// What was charged although it is nowhere in the main transcript.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub unwritten: Unwritten,
-    /// Cost that rows copied by a fork or resume brought in, contained in the tally.
+    #[serde(rename = "unwritten", default, skip_serializing_if = "is_default")]
+    pub missing_usage: MissingUsage,
+    /// Cost that rows copied by a fork or resume brought in, contained in the counters.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Spend,
-    /// Tool calls of clients below it, contained in the tally: they are theirs where sessions are summed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub turns_below: u64,
-    /// What it had spent before Fusebox was installed, contained in the tally.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub earlier: Earlier,
+    /// Tool calls of clients below it, contained in the counters: they are theirs where sessions are summed.
+    #[serde(rename = "turns_below", default, skip_serializing_if = "is_default")]
+    pub nested_turns: u64,
+    /// What it had spent before Fusebox was installed, contained in the counters.
+    #[serde(rename = "earlier", default, skip_serializing_if = "is_default")]
+    pub spend_before_install: SpendBeforeInstall,
     /// The client's own total, where it wrote one, in pico-dollars.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_cost: Option<u64>,
@@ -185,41 +185,41 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
     /// How far the main transcript has been read.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub tail: Tail,
+    #[serde(rename = "tail", default, skip_serializing_if = "is_default")]
+    pub position: TranscriptPosition,
     /// What could not be taken in of transcripts, by their paths. While anything is left no call is made.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unread: BTreeMap<String, Unread>,
     /// The sessions whose agents are still to be taken in.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub origins: Vec<Origin>,
+    pub origins: Vec<ForkOrigin>,
     /// How often its conversations may have become shorter: by a compaction, or a person's prompt.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub cuts: u64,
+    #[serde(rename = "cuts", default, skip_serializing_if = "is_default")]
+    pub compactions: u64,
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,
     /// Those of them that are not to be looked at until their transcripts are longer than this: none where no more is to come.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub read: BTreeMap<String, Option<u64>>,
+    #[serde(rename = "read", default, skip_serializing_if = "is_default")]
+    pub read_to: BTreeMap<String, Option<u64>>,
     /// Estimates of requests in flight.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub reserves: Vec<Reserve>,
+    #[serde(rename = "reserves", default, skip_serializing_if = "is_default")]
+    pub reservations: Vec<Reservation>,
     /// Increases being asked for.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub asks: Vec<Ask>,
+    #[serde(rename = "asks", default, skip_serializing_if = "is_default")]
+    pub pending_prompts: Vec<PendingPrompt>,
     /// Whether dialogs are answered in a person's place, or may be: then nobody is asked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_stand_in: bool,
     /// Waits for dialogs that are off the clock, until the transcript shows who was waited for.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub waits: Vec<Wait>,
+    #[serde(rename = "waits", default, skip_serializing_if = "is_default")]
+    pub dialog_waits: Vec<DialogWait>,
     /// The Yeses of the last minute.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub yeses: Vec<Yes>,
+    #[serde(rename = "yeses", default, skip_serializing_if = "is_default")]
+    pub approvals: Vec<Approval>,
     /// Trips of session rules that ask at the next call.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub wants: Vec<Finding>,
+    #[serde(rename = "wants", default, skip_serializing_if = "is_default")]
+    pub pending_trips: Vec<Finding>,
     /// Spawns whose agents are not known yet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spawns: Vec<Spawn>,
@@ -230,11 +230,11 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub schedules: bool,
     /// Sentences to show the user at the next event that can.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub notices: Vec<String>,
+    #[serde(rename = "notices", default, skip_serializing_if = "is_default")]
+    pub user_notifications: Vec<String>,
     /// How many of them came before this event: those are written down.
     #[serde(skip)]
-    pub known_notices: usize,
+    pub known_notifications: usize,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
@@ -248,8 +248,8 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_metered: bool,
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub more_tails: Vec<Tail>,
+    #[serde(rename = "more_tails", default, skip_serializing_if = "is_default")]
+    pub more_positions: Vec<TranscriptPosition>,
     /// Whether it began as a copy of another session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_fork: bool,
@@ -272,8 +272,8 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub mods: Vec<String>,
     /// A fingerprint of the configuration files, to notice edits.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub config_print: u64,
+    #[serde(rename = "config_print", default, skip_serializing_if = "is_default")]
+    pub config_hash: u64,
     /// Hooks that ask the model, which no transcript shows.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model_hooks: Vec<ModelHook>,
@@ -287,8 +287,8 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub swapped: bool,
     /// Things said once: unknown models, unknown events, responses without usage.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub said: Vec<String>,
+    #[serde(rename = "said", default, skip_serializing_if = "is_default")]
+    pub notified: Vec<String>,
     /// What was pruned of it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pruned: Option<Pruned>,
@@ -296,17 +296,18 @@ pub struct Session {
 
 impl Session {
     /// Tells the person something at the next event that can; it is written down, too.
-    pub fn tell(&mut self, what: &str) {
-        self.notices.push(format!("Fusebox: {what}."));
+    pub fn notify_user(&mut self, what: &str) {
+        self.user_notifications.push(format!("Fusebox: {what}."));
     }
 
     /// Whether something is to be said: it was not yet. Of a kind that an agent can make up names for, only so many are.
     pub fn says_first(&mut self, key: &str) -> bool {
         let kind = key.split_once(':').map(|(kind, _)| kind);
         let same = |said: &&String| kind.is_some() && said.split_once(':').map(|(kind, _)| kind) == kind;
-        let is_new = self.said.iter().all(|said| said != key) && self.said.iter().filter(same).count() < SAID;
+        let is_new =
+            self.notified.iter().all(|said| said != key) && self.notified.iter().filter(same).count() < NOTIFIED;
         if is_new {
-            self.said.push(key.to_owned());
+            self.notified.push(key.to_owned());
         }
         is_new
     }
@@ -314,15 +315,19 @@ impl Session {
     /// Whether a model that it has used has a price of its own, as far as that was said.
     pub fn knows_price(&self, model: &str) -> bool {
         let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
-        !self.said.iter().any(is_said) && (self.models.is_empty() || self.models.contains_key(model))
+        !self.notified.iter().any(is_said) && (self.by_model.is_empty() || self.by_model.contains_key(model))
     }
 
     /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
     pub fn reads_on(&mut self, path: &str) -> bool {
-        let is_known = self.more_tails.iter().any(|known| known.path == path);
-        let is_new = !is_known && self.more_tails.len() < MORE_TAILS;
+        let is_known = self.more_positions.iter().any(|known| known.path == path);
+        let is_new = !is_known && self.more_positions.len() < MORE_POSITIONS;
         if is_new {
-            self.more_tails.push(Tail { path: path.to_owned(), offset: 0, ..Tail::default() });
+            self.more_positions.push(TranscriptPosition {
+                path: path.to_owned(),
+                offset: 0,
+                ..TranscriptPosition::default()
+            });
         }
         is_known || is_new
     }
@@ -350,8 +355,8 @@ mod tests {
     #[test]
     fn what_can_be_made_up_is_said_of_some_and_the_rest_always() {
         let mut session = Session::default();
-        let said = (0..10 * SAID).filter(|at| session.says_first(&format!("model:m{at}"))).count();
-        assert_eq!(said, SAID);
+        let said = (0..10 * NOTIFIED).filter(|at| session.says_first(&format!("model:m{at}"))).count();
+        assert_eq!(said, NOTIFIED);
         assert!(session.says_first("unwritten") && session.says_first("event:e1"));
         assert!(!session.says_first("unwritten"));
     }

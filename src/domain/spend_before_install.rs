@@ -11,7 +11,7 @@ use crate::engine::spend_before_prompt;
 
 /// What is known of a session's time before Fusebox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Earlier {
+pub struct SpendBeforeInstall {
     /// Whether what is read may still be of that time: the session was seen anew, and has not gone on since.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_open: bool,
@@ -27,7 +27,7 @@ pub struct Earlier {
     /// Whether the client is still to write down that Fusebox watches: nothing after that is of that time.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_unmarked: bool,
-    /// What they spent. The session's tally has it, too.
+    /// What they spent. The session's counters have it, too.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spent: Spend,
     /// The same by model.
@@ -44,10 +44,10 @@ pub struct Earlier {
     pub counted: Spend,
 }
 
-impl Earlier {
+impl SpendBeforeInstall {
     /// Returns what is known of a session that is seen for the first time.
-    pub fn of_new() -> Earlier {
-        Earlier { is_open: true, ..Earlier::default() }
+    pub fn of_new() -> SpendBeforeInstall {
+        SpendBeforeInstall { is_open: true, ..SpendBeforeInstall::default() }
     }
 
     /// Opens it again for what a session spent between two moments: Fusebox was not installed then.
@@ -69,8 +69,8 @@ impl Earlier {
     }
 
     /// Returns the same without what was spent.
-    pub fn of_no_spend(&self) -> Earlier {
-        let &Earlier { from_ms, until_ms, is_unmarked, .. } = self;
-        Earlier { from_ms, until_ms, is_unmarked, ..Earlier::default() }
+    pub fn of_no_spend(&self) -> SpendBeforeInstall {
+        let &SpendBeforeInstall { from_ms, until_ms, is_unmarked, .. } = self;
+        SpendBeforeInstall { from_ms, until_ms, is_unmarked, ..SpendBeforeInstall::default() }
     }
 }

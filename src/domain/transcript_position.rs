@@ -7,7 +7,7 @@ use crate::domain::serde_default::is_default;
 
 /// How far a transcript has been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tail {
+pub struct TranscriptPosition {
     /// The file.
     pub path: String,
     /// Bytes read.
@@ -29,10 +29,10 @@ pub struct Unread {
 
 /// The agents of a session that this one was forked from, and how far they have been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct ForkOrigin {
     /// The session.
     pub session: String,
     /// The transcript at hand; those before it have been read.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub at: Tail,
+    pub at: TranscriptPosition,
 }

@@ -4,7 +4,7 @@ use crate::domain::meters::Spend;
 
 /// What the requests are taken for that no transcript shows: those that an event has brought or would bring.
 #[derive(Debug, Default)]
-pub struct Hidden {
+pub struct UnloggedRequests {
     /// The model that the client asks.
     pub model: String,
     /// What each call of the event makes the client ask, by its id.

@@ -1,12 +1,12 @@
 //! What has been used, over every scope: all that a decision looks at beside the event.
 
-use crate::domain::budget::Pool;
-use crate::domain::limit_set::{Models, Rule, Rules};
+use crate::domain::budget::SharedBudget;
+use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::meters::Meters;
 use crate::domain::order::Order;
-use crate::domain::pending_prompt::Ask;
+use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
-use crate::domain::rate::Windows;
+use crate::domain::rate::RateWindows;
 use crate::domain::verdict::Finding;
 
 /// One scope's side of the usage.
@@ -15,7 +15,7 @@ pub struct ScopeUsage<'a> {
     /// The scope.
     pub scope: Scope,
     /// Its rules.
-    pub rules: &'a Rules,
+    pub limits: &'a LimitSet,
     /// What is used.
     pub meters: Meters,
     /// What is used of some models, for the rules that count those.
@@ -23,11 +23,11 @@ pub struct ScopeUsage<'a> {
     /// Early warnings and warned trips so far.
     pub warned: &'a [(String, u8)],
     /// Trips that wait for a call to ask with.
-    pub wants: &'a [Finding],
+    pub pending_trips: &'a [Finding],
     /// What the rates have counted.
-    pub windows: &'a Windows,
+    pub windows: &'a RateWindows,
     /// What sessions share, where the scope is that.
-    pub pool: Option<&'a Pool>,
+    pub shared_budget: Option<&'a SharedBudget>,
     /// The session, where it is one above the run's own.
     pub above: &'a str,
 }
@@ -39,7 +39,7 @@ impl ScopeUsage<'_> {
     }
 
     /// Returns the meters that a rule reads.
-    pub fn meters_of(&self, rule: &Rule) -> &Meters {
+    pub fn meters_of(&self, rule: &LimitRule) -> &Meters {
         let some = rule.of.as_ref().and_then(|of| self.by_models.iter().find(|(models, _)| *models == of));
         some.map_or(&self.meters, |(_, meters)| meters)
     }
@@ -78,7 +78,7 @@ pub struct Usage<'a> {
     /// The order to end this run.
     pub order: Option<&'a Order>,
     /// Increases that a person is being asked for.
-    pub asks: &'a [Ask],
+    pub pending_prompts: &'a [PendingPrompt],
     /// Whether dialogs are answered in a person's place, or may be, so that nobody is asked.
     pub has_stand_in: bool,
     /// Whether a batch of the run was to ask for more and has not: each of its calls was refused for something else.

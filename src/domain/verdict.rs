@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::limit::{Ends, Form, Limit};
-use crate::domain::limit_set::Rule;
+use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::limits;
 
@@ -45,7 +45,7 @@ pub const EXPLICIT_PAUSE: &str = "explicit_pause";
 
 impl Finding {
     /// Makes what a rule says where so much is used: that its cap is reached.
-    pub fn of(rule: &Rule, scope: Scope, used: u64) -> Finding {
+    pub fn of(rule: &LimitRule, scope: Scope, used: u64) -> Finding {
         Finding {
             limit: rule.name().into_owned(),
             scope,
@@ -129,7 +129,7 @@ impl Finding {
 /// What is answered, from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum Decision {
     /// Go on.
     #[default]
     Allow,
@@ -147,7 +147,7 @@ pub enum Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// What is answered.
-    pub step: Step,
+    pub decision: Decision,
     /// Why: the deciding finding first.
     pub findings: Vec<Finding>,
     /// What kind of refusal it is, where it is one.

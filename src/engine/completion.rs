@@ -1,16 +1,16 @@
 //! How an agent's work ends: sent back while something is missing, let go all the same, or ended by a tool that asks for it.
 
 use crate::domain::charge::RecordKind;
-use crate::domain::event::{Call, Event, Kind, Outcome};
+use crate::domain::event::{Call, Event, EventKind, Outcome};
 use crate::domain::incomplete::{CHECKPOINTS, COMPLETION, finding, is_of_end};
-use crate::domain::limit_set::{ExplicitStop, Rules};
+use crate::domain::limit_set::{ExplicitStop, LimitSet};
 use crate::domain::pattern;
 use crate::domain::policy::{Action, Mode};
 use crate::domain::session::{Order, Phase, Run};
 use crate::domain::verdict::{EXPLICIT_STOP, Finding, Refusal, Verdict};
 use crate::engine::lifecycle;
 use crate::engine::log_records;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 
 /// Begins a new stretch of a run that had ended: its next end is looked at anew.
 pub fn begin(run: &mut Run) {
@@ -24,9 +24,9 @@ pub fn begin(run: &mut Run) {
 const ONE_END_MS: u64 = 300;
 
 /// Takes back that an agent was sent back where the same end is told once more, so that the answer is the same.
-pub fn told_twice(book: &mut Book, id: &str, event: &Event) {
+pub fn told_twice(state: &mut SessionState, id: &str, event: &Event) {
     let Some(ending) = event.ending() else { return };
-    if let Some(run) = book.run_mut(id).filter(|run| !ending.again && event.at.since(run.last) < ONE_END_MS) {
+    if let Some(run) = state.run_mut(id).filter(|run| !ending.again && event.at.since(run.last) < ONE_END_MS) {
         run.sent_back = run.sent_back.saturating_sub(1);
     }
 }
@@ -36,7 +36,7 @@ pub fn told_twice(book: &mut Book, id: &str, event: &Event) {
 /// One that says itself that its work is partial may end: that is what it was asked to do where it gets no further.
 pub fn weigh(run: &Run, event: &Event, (mode, missing): (Mode, &[Finding])) -> (Vec<String>, Vec<Finding>) {
     let Some(ending) = event.ending().filter(|_| run.order.is_none()) else { return Default::default() };
-    let left = missing.iter().any(|finding| run.sent_back < retries(&run.rules, finding));
+    let left = missing.iter().any(|finding| run.sent_back < retries(&run.limits, finding));
     if left && mode == Mode::Enforce && !ending.partial {
         let words = |found: &Finding| format!("{} ({}, set by {})", found.subject, found.limit, found.layer.owner());
         return (missing.iter().map(words).collect(), Vec::new());
@@ -44,7 +44,7 @@ pub fn weigh(run: &Run, event: &Event, (mode, missing): (Mode, &[Finding])) -> (
     (Vec::new(), missing.to_vec())
 }
 
-fn retries(rules: &Rules, finding: &Finding) -> u32 {
+fn retries(rules: &LimitSet, finding: &Finding) -> u32 {
     let retries = match finding.limit.as_str() {
         CHECKPOINTS => rules.checkpoints.as_ref().map(|rule| rule.retries),
         _ => rules.completion.as_ref().map(|rule| rule.retries),
@@ -53,8 +53,8 @@ fn retries(rules: &Rules, finding: &Finding) -> u32 {
 }
 
 /// Takes the end of an agent's turn into its run: one that is sent back goes on.
-pub fn close(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    let (Some(ending), Some(run)) = (event.ending(), book.run_mut(id)) else { return };
+pub fn close(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    let (Some(ending), Some(run)) = (event.ending(), state.run_mut(id)) else { return };
     run.partial = ending.partial;
     if matches!(verdict.refusal, Some(Refusal::Missing { .. })) {
         run.sent_back += 1;
@@ -66,19 +66,19 @@ pub fn close(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 }
 
 /// Ends a run where one of its tools asks for that: by its name, or by a line of its result.
-pub fn ask(book: &mut Book, id: &str, event: &Event) {
-    let Kind::ToolEnded(call, outcome) = &event.kind else { return };
-    let Some(run) = book.run(id).filter(|run| run.order.is_none()) else { return };
-    let Some(finding) = run.rules.explicit_stop.as_ref().and_then(|rule| asked(rule, call, outcome)) else { return };
-    let observed = book.session.mode == Mode::Observe;
+pub fn ask(state: &mut SessionState, id: &str, event: &Event) {
+    let EventKind::ToolEnded(call, outcome) = &event.kind else { return };
+    let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return };
+    let Some(finding) = run.limits.explicit_stop.as_ref().and_then(|rule| asked(rule, call, outcome)) else { return };
+    let observed = state.session.mode == Mode::Observe;
     let reason = outcome.stop_marker.clone().filter(|reason| !reason.is_empty());
     let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
-    if let Some(run) = book.run_mut(id).filter(|_| !observed) {
+    if let Some(run) = state.run_mut(id).filter(|_| !observed) {
         lifecycle::halt_below(run, order, id);
     }
     let kind = if observed { RecordKind::AgentWarning } else { RecordKind::AgentStopped };
-    log_records::write(book, id, kind, &finding);
-    if let Some(record) = book.records.last_mut() {
+    log_records::write(state, id, kind, &finding);
+    if let Some(record) = state.log_records.last_mut() {
         record.reason = reason;
     }
 }

@@ -1,8 +1,8 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
-use crate::domain::event::{Event, Kind, Outcome};
+use crate::domain::event::{Event, EventKind, Outcome};
 use crate::domain::limit::{Ends, Meter, Stage, Unit};
-use crate::domain::limit_set::{Rate, Rule, Rules};
+use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::usage::{ScopeUsage, Usage};
@@ -13,7 +13,7 @@ const LAST_WARNING: u8 = 95;
 
 /// What a rule is looked at with.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
+pub struct RuleContext<'a> {
     /// Its scope.
     pub used: &'a ScopeUsage<'a>,
     /// Where the event stands in the agent's work.
@@ -27,9 +27,9 @@ pub struct Look<'a> {
 }
 
 /// Looks at one rule: a trip, an early warning that was not given yet, or nothing.
-pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
-    let Look { used: scope, stage, .. } = at;
-    let (rules, meters) = (scope.rules, scope.meters_of(rule));
+pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
+    let RuleContext { used: scope, stage, .. } = at;
+    let (rules, meters) = (scope.limits, scope.meters_of(rule));
     let used = rule.limit.used(meters);
     let name = rule.name();
     let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
@@ -68,7 +68,7 @@ pub fn look(rule: &Rule, at: Look) -> Option<Finding> {
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
-fn ahead(rule: &Rule, rules: &Rules, meters: &Meters) -> u64 {
+fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
         Meter::Step { .. } | Meter::Window => 0,
@@ -77,8 +77,8 @@ fn ahead(rule: &Rule, rules: &Rules, meters: &Meters) -> u64 {
 
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
 /// they and it may spend does not fit into a cap.
-pub fn waits(rule: &Rule, at: Look) -> bool {
-    let (rules, meters) = (at.used.rules, at.used.meters_of(rule));
+pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
+    let (rules, meters) = (at.used.limits, at.used.meters_of(rule));
     let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
     let (others, own) = meters.unknown;
     if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
@@ -92,15 +92,15 @@ pub fn waits(rule: &Rule, at: Look) -> bool {
 }
 
 /// Says when a rule's trip passes by itself, where it does.
-fn frees(rule: &Rule, scope: &ScopeUsage) -> String {
-    let resets = scope.pool.and_then(|pool| pool.resets(rule.limit.key));
+fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
+    let resets = scope.shared_budget.and_then(|pool| pool.resets(rule.limit.key));
     resets.map(|words| format!("at {words}")).unwrap_or_default()
 }
 
 /// Looks at one rate: a trip, where what is about to happen does not fit into the window.
-pub fn look_rate(rate: &Rate, at: Look) -> Option<Finding> {
+pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
     let (happens, model) = match (&at.event.kind, at.stage) {
-        (Kind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
+        (EventKind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
         (_, Stage::Request | Stage::Prompt | Stage::End) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };
@@ -145,19 +145,19 @@ fn span(ms: u64) -> String {
 }
 
 /// Returns what the next request, the report after it and the requests in flight would add.
-fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: Stage) -> Option<u64> {
+fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
     let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
     match stage {
         Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
             Some(part(&meters.reserved).saturating_add(next))
         }
         Stage::Call | Stage::Arrival if meters.blind_to_batches => {
-            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.hidden)))
+            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
         }
         // A call that is a request itself leaves room for the report.
-        Stage::Call | Stage::Arrival if meters.hidden.requests > 0 => {
+        Stage::Call | Stage::Arrival if meters.unlogged.requests > 0 => {
             let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
-            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.hidden)))
+            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.unlogged)))
         }
         Stage::Call | Stage::Arrival => Some(0),
         // Its last message is the report.
@@ -170,12 +170,12 @@ fn spend_ahead(part: fn(&Spend) -> u64, rules: &Rules, meters: &Meters, stage: S
 pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     let (event, stage) = at;
     let timed_out = match &event.kind {
-        Kind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
+        EventKind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
         _ => false,
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
     let scope = usage.scopes.iter().find(|used| used.is_of(finding));
-    let rule = scope.and_then(|used| used.rules.rules.iter().find(|rule| rule.name() == finding.limit));
+    let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.name() == finding.limit));
     let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
             let meters = used.meters_of(rule);
@@ -188,7 +188,8 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
         return 0;
     }
     // What the user and the project share says nothing of reports: the session does.
-    let speaks = |scope: Scope| usage.scopes.iter().find(|used| used.scope == scope).map(|used| used.rules.grace_turns);
+    let speaks =
+        |scope: Scope| usage.scopes.iter().find(|used| used.scope == scope).map(|used| used.limits.grace_turns);
     let scope = if finding.scope == Scope::Run { Scope::Run } else { Scope::Session };
     speaks(scope).unwrap_or(0)
 }

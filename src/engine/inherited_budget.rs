@@ -1,13 +1,13 @@
 //! Budgets handed down: what a spawn asks for is cut to what those above the agent have left.
 
-use crate::domain::event::{Agent, Event, Kind, Moment};
+use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::limit::{Limit, Meter};
-use crate::domain::limit_set::{Models, Rules};
+use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::Meters;
-use crate::domain::notification::Cut;
+use crate::domain::notification::ClampedCap;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::engine::measure;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 
 /// The limits that add up over an agent's work; the others say nothing of what is left.
 const ADDS_UP: [&str; 8] = [
@@ -22,47 +22,47 @@ const ADDS_UP: [&str; 8] = [
 ];
 
 /// Someone above an agent: the scope, its rules, and what is used of them.
-pub type Above<'a> = (Scope, &'a Rules, Meters);
+pub type Above<'a> = (Scope, &'a LimitSet, Meters);
 
-/// Cuts what the spawn of a run asks for to what its parent run and its session have left; the book keeps what was cut.
-pub fn hand_down(book: &mut Book, id: &str, at: Moment) {
-    let asks = |rules: &&Rules| rules.rules.iter().any(|rule| rule.layer == Layer::Spawn);
-    let Some(mut rules) = book.run(id).map(|run| &run.rules).filter(asks).cloned() else { return };
+/// Cuts what the spawn of a run asks for to what its parent run and its session have left; the state keeps what was cut.
+pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
+    let asks = |rules: &&LimitSet| rules.limits.iter().any(|rule| rule.layer == Layer::Spawn);
+    let Some(mut rules) = state.run(id).map(|run| &run.limits).filter(asks).cloned() else { return };
     let event = Event {
-        session: book.session.id.clone(),
+        session: state.session.id.clone(),
         agent: Agent::Main,
         prompt_id: None,
         at,
         attended: true,
-        kind: Kind::SubagentStarted,
+        kind: EventKind::SubagentStarted,
     };
-    let parent = book.run(id).and_then(|run| book.run(run.parent.as_deref()?));
-    let mut counted: Vec<Option<Models>> = rules.rules.iter().map(|rule| rule.of.clone()).collect();
+    let parent = state.run(id).and_then(|run| state.run(run.parent.as_deref()?));
+    let mut counted: Vec<Option<Models>> = rules.limits.iter().map(|rule| rule.of.clone()).collect();
     counted.dedup();
     let mut cuts = Vec::new();
     for of in counted {
-        let meters = |id: &str| measure::meters_of(book, id, &event, of.as_ref());
-        let of_parent = parent.map(|parent| (Scope::Run, &parent.rules, meters(&parent.id).0));
-        let of_session = (Scope::Session, &book.session.rules, meters(id).1);
+        let meters = |id: &str| measure::meters_of(state, id, &event, of.as_ref());
+        let of_parent = parent.map(|parent| (Scope::Run, &parent.limits, meters(&parent.id).0));
+        let of_session = (Scope::Session, &state.session.limits, meters(id).1);
         let above: Vec<Above> = of_parent.into_iter().chain([of_session]).collect();
         cuts.extend(cut(&mut rules, of.as_ref(), &above));
     }
-    book.cuts.extend(cuts.into_iter().map(|cut| Cut { run: id.to_owned(), ..cut }));
-    if let Some(run) = book.run_mut(id) {
-        run.rules = rules;
+    state.clamped_caps.extend(cuts.into_iter().map(|cut| ClampedCap { run: id.to_owned(), ..cut }));
+    if let Some(run) = state.run_mut(id) {
+        run.limits = rules;
     }
 }
 
 /// Cuts every cap that a spawn sets to the least that is left above it, but never to nothing; returns what was cut.
 ///
 /// A limit that only warns leaves as much as is asked for: it ends nothing.
-pub fn cut(rules: &mut Rules, of: Option<&Models>, above: &[Above]) -> Vec<Cut> {
+pub fn cut(rules: &mut LimitSet, of: Option<&Models>, above: &[Above]) -> Vec<ClampedCap> {
     let mut cuts = Vec::new();
-    let asked = rules.rules.iter_mut().filter(|rule| rule.layer == Layer::Spawn && ADDS_UP.contains(&rule.limit.key));
+    let asked = rules.limits.iter_mut().filter(|rule| rule.layer == Layer::Spawn && ADDS_UP.contains(&rule.limit.key));
     let asked = asked.filter(|rule| rule.of.as_ref() == of);
     for rule in asked {
         let rests = above.iter().filter_map(|(scope, rules, meters)| {
-            let theirs = rules.rules.iter().find(|theirs| theirs.limit == rule.limit && theirs.of == rule.of)?;
+            let theirs = rules.limits.iter().find(|theirs| theirs.limit == rule.limit && theirs.of == rule.of)?;
             (theirs.action != Action::Warn).then(|| (left(rule.limit, theirs.cap, meters), *scope))
         });
         let Some((left, of)) = rests.min_by_key(|(left, _)| *left).filter(|(left, _)| *left < rule.cap) else {
@@ -70,7 +70,7 @@ pub fn cut(rules: &mut Rules, of: Option<&Models>, above: &[Above]) -> Vec<Cut> 
         };
         let got = left.max(least(rule.limit));
         if got < rule.cap {
-            cuts.push(Cut { run: String::new(), limit: rule.name().into_owned(), asked: rule.cap, got, of });
+            cuts.push(ClampedCap { run: String::new(), limit: rule.name().into_owned(), asked: rule.cap, got, of });
             rule.cap = got;
             rule.increase = rule.increase.min(got.div_ceil(2));
         }
@@ -96,16 +96,16 @@ fn least(limit: &Limit) -> u64 {
 mod tests {
     use super::*;
     use crate::domain::amount::{Amount, PICO};
-    use crate::domain::limit_set::Rule;
+    use crate::domain::limit_set::LimitRule;
     use crate::domain::meters::Spend;
     use crate::limits;
 
-    fn rules(caps: &[(&str, u64)], layer: Layer, action: Action) -> Rules {
+    fn rules(caps: &[(&str, u64)], layer: Layer, action: Action) -> LimitSet {
         let rule = |(key, cap): &(&str, u64)| {
             let limit = limits::find(key).unwrap();
-            Rule { limit, cap: *cap, action, layer, increase: cap / 2, of: None, locked: false }
+            LimitRule { limit, cap: *cap, action, layer, increase: cap / 2, of: None, locked: false }
         };
-        Rules { rules: caps.iter().map(rule).collect(), ..Rules::default() }
+        LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }
     }
 
     fn used(turns: u64, milli_usd: u64, reserved_milli_usd: u64) -> Meters {
@@ -113,8 +113,8 @@ mod tests {
         Meters { turns, spent: cost(milli_usd), reserved: cost(reserved_milli_usd), ..Meters::default() }
     }
 
-    fn caps(rules: &Rules) -> Vec<u64> {
-        rules.rules.iter().map(|rule| rule.cap).collect()
+    fn caps(rules: &LimitSet) -> Vec<u64> {
+        rules.limits.iter().map(|rule| rule.cap).collect()
     }
 
     #[test]

@@ -5,17 +5,17 @@ use crate::domain::charge::{Record, RecordKind};
 use crate::domain::incomplete::is_of_end;
 use crate::domain::policy::Mode;
 use crate::domain::verdict::{EXPLICIT_STOP, Finding};
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 use crate::limits;
 
 /// Writes a record about a finding on a run.
-pub fn write(book: &mut Book, id: &str, kind: RecordKind, finding: &Finding) {
-    let record = about(book, id, kind, finding);
-    book.records.push(record);
+pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Finding) {
+    let record = about(state, id, kind, finding);
+    state.log_records.push(record);
 }
 
-fn about(book: &Book, id: &str, kind: RecordKind, finding: &Finding) -> Record {
-    let run = book.run(id).cloned().unwrap_or_default();
+fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
+    let run = state.run(id).cloned().unwrap_or_default();
     let number = |value| finding.facts().map(|limit| limit.configured(value));
     let refused = u64::from(kind == RecordKind::AgentFailed && finding.limit == "max_turns");
     let paused = kind == RecordKind::AgentPaused;
@@ -23,15 +23,15 @@ fn about(book: &Book, id: &str, kind: RecordKind, finding: &Finding) -> Record {
         error: sentence(kind, finding),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
-        turns: run.tally.turns + refused,
-        max_turns: limits::find("max_turns").and_then(|limit| run.rules.get(limit)).map(|rule| rule.cap),
-        elapsed_ms: run.tally.duration_ms,
-        accumulated_cost_usd: Amount(run.tally.spent.cost.0).usd(),
+        turns: run.counters.turns + refused,
+        max_turns: limits::find("max_turns").and_then(|limit| run.limits.get(limit)).map(|rule| rule.cap),
+        elapsed_ms: run.counters.duration_ms,
+        accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
         status: paused.then(|| "paused".to_owned()),
         reason: paused.then(|| "Execution limit exceeded".to_owned()),
         resume: paused.then(|| format!("fusebox resume {}", run.id)),
         event: Some(kind),
-        session: book.session.id.clone(),
+        session: state.session.id.clone(),
         run: run.id,
         limit: finding.limit.clone(),
         scope: finding.scope.as_str().to_owned(),
@@ -43,7 +43,7 @@ fn about(book: &Book, id: &str, kind: RecordKind, finding: &Finding) -> Record {
         subject: finding.subject.clone(),
         frees: finding.frees.clone(),
         percent: (finding.percent < 100).then_some(finding.percent),
-        mode: if book.session.mode == Mode::Observe { "observe".to_owned() } else { String::new() },
+        mode: if state.session.mode == Mode::Observe { "observe".to_owned() } else { String::new() },
         ..Record::default()
     }
 }

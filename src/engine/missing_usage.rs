@@ -5,23 +5,23 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Charge, ESTIMATES};
-use crate::domain::event::{Event, Kind, Moment};
+use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
 use crate::engine::estimate;
-use crate::engine::ledger::{self, Adds};
-use crate::engine::session_state::{Book, NewCharge};
+use crate::engine::ledger::{self, SpendChange};
+use crate::engine::session_state::{NewCharge, SessionState};
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
 
 /// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
-pub fn look(book: &mut Book, id: &str, event: &Event) {
-    let known = book.unwritten_mut(id).1.sum.requests > 0;
-    doubtful(book, id, event.at);
-    let Some(run) = book.run_mut(id) else { return };
-    let at_batch = matches!(event.kind, Kind::BatchEnded(_));
+pub fn charge_missing(state: &mut SessionState, id: &str, event: &Event) {
+    let known = state.missing_usage_mut(id).1.sum.requests > 0;
+    doubtful(state, id, event.at);
+    let Some(run) = state.run_mut(id) else { return };
+    let at_batch = matches!(event.kind, EventKind::BatchEnded(_));
     let is_hook = is_hook_agent(&run.id);
     // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
     let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
@@ -36,66 +36,66 @@ pub fn look(book: &mut Book, id: &str, event: &Event) {
     // The response that ends an agent's work has no batch, and is not on disk either.
     let last = !at_batch && run.order.is_none();
     run.unpaid = late - i32::from(last);
-    charge(book, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
+    charge(state, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
 
 /// Charges the responses of a run that are doubted: no more than can have been given since its last batch, since an agent can
 /// add rows without end.
-pub fn doubtful(book: &mut Book, id: &str, now: Moment) {
-    let Some(run) = book.run_mut(id).filter(|run| run.doubted > 0) else { return };
+pub fn doubtful(state: &mut SessionState, id: &str, now: Moment) {
+    let Some(run) = state.run_mut(id).filter(|run| run.doubted > 0) else { return };
     let count = std::mem::take(&mut run.doubted).min(u64::from(LATE.unsigned_abs()) + 1);
-    book.unwritten_mut(id).1.doubted = true;
-    charge(book, id, (count, now));
+    state.missing_usage_mut(id).1.doubted = true;
+    charge(state, id, (count, now));
 }
 
 /// Does so where the run is not at work: no batch of it is to end.
-pub fn of_the_idle(book: &mut Book, id: &str, now: Moment) {
-    if book.run(id).is_some_and(|run| !run.working) {
-        doubtful(book, id, now);
+pub fn of_the_idle(state: &mut SessionState, id: &str, now: Moment) {
+    if state.run(id).is_some_and(|run| !run.working) {
+        doubtful(state, id, now);
     }
 }
 
 /// Counts a response that is over, by an event that says so.
-pub fn is_over(book: &mut Book, id: &str) {
-    let Some(run) = book.run_mut(id) else { return };
+pub fn note_response_over(state: &mut SessionState, id: &str) {
+    let Some(run) = state.run_mut(id) else { return };
     run.unpaid = (run.unpaid + 1).max(0);
     let late = u64::try_from(run.unpaid).unwrap_or(0);
-    estimate::note_over(&mut run.tally, (late, Spend::default()));
-    let inherited = book.session.inherited;
-    estimate::note_over(&mut book.session.tally, (late, inherited));
+    estimate::note_over(&mut run.counters, (late, Spend::default()));
+    let inherited = state.session.inherited;
+    estimate::note_over(&mut state.session.counters, (late, inherited));
 }
 
 /// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it
 /// may be late, too.
-pub fn last_is_over(book: &mut Book, id: &str) {
-    if book.run(id).is_some_and(|run| run.order.is_none()) {
-        is_over(book, id);
+pub fn note_last_response_over(state: &mut SessionState, id: &str) {
+    if state.run(id).is_some_and(|run| run.order.is_none()) {
+        note_response_over(state, id);
     }
 }
 
 /// Charges so many responses of a run at an estimate.
-fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
-    let Some(run) = book.run(id) else { return };
-    let each = estimate::unwritten(book, run);
+fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
+    let Some(run) = state.run(id) else { return };
+    let each = estimate::unwritten(state, run);
     if (each.tokens, each.cost) == (0, Amount::ZERO) {
         return;
     }
-    let (model, at_ms) = (estimate::unwritten_model(book, run).to_owned(), now.wall_ms);
-    let is_priced = book.session.knows_price(&model);
+    let (model, at_ms) = (estimate::unwritten_model(state, run).to_owned(), now.wall_ms);
+    let is_priced = state.session.knows_price(&model);
     let is_hook = is_hook_agent(&run.id);
-    let path = run.tail.as_ref().map_or(&book.session.tail.path, |tail| &tail.path).clone();
+    let path = run.position.as_ref().map_or(&state.session.position.path, |tail| &tail.path).clone();
     for _ in 0..count {
-        let adds = Adds { model: &model, is_priced, at_ms, spend: each, inherited: false, earlier: false };
-        ledger::add(book, id, &adds, now);
-        let (holder, unwritten) = book.unwritten_mut(id);
-        unwritten.sum += each;
-        unwritten.until_ms = at_ms;
-        unwritten.made = unwritten.made.max(unwritten.sum.requests - 1) + 1;
-        let message = name(holder, unwritten.made);
-        let (run, session, model) = (id.to_owned(), book.session.id.clone(), model.clone());
-        book.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
+        let adds = SpendChange { model: &model, is_priced, at_ms, spend: each, inherited: false, earlier: false };
+        ledger::add_spend(state, id, &adds, now);
+        let (holder, missing_usage) = state.missing_usage_mut(id);
+        missing_usage.sum += each;
+        missing_usage.until_ms = at_ms;
+        missing_usage.made = missing_usage.made.max(missing_usage.sum.requests - 1) + 1;
+        let message = name(holder, missing_usage.made);
+        let (run, session, model) = (id.to_owned(), state.session.id.clone(), model.clone());
+        state.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }
-    let (key, what) = match book.unwritten_mut(id).1.doubted {
+    let (key, what) = match state.missing_usage_mut(id).1.doubted {
         true => ("doubted", format!("responses in the transcript `{path}` say less than they can have used; they")),
         false => {
             let missing = "responses are missing in the transcript";
@@ -103,50 +103,50 @@ fn charge(book: &mut Book, id: &str, (count, now): (u64, Moment)) {
         }
     };
     let what = format!("{what} are estimated, now at {} and {} tokens each", each.cost, each.tokens);
-    let told = std::iter::once(&mut book.session).chain(&mut book.above).filter(|_| !is_hook);
+    let told = std::iter::once(&mut state.session).chain(&mut state.above).filter(|_| !is_hook);
     for session in told {
         if session.says_first(key) {
-            session.tell(&what);
+            session.notify_user(&what);
         }
     }
 }
 
 /// Takes note of a compaction by its event, which may come twice: its summary is written behind it.
-pub fn summary_is_due(book: &mut Book, id: &str) {
-    let due = &mut book.unwritten_mut(id).1.compactions;
+pub fn summary_is_due(state: &mut SessionState, id: &str) {
+    let due = &mut state.missing_usage_mut(id).1.compactions;
     *due = (*due + 1).min(1);
 }
 
 /// Takes note of a compaction's summary.
-pub fn summary_is_there(book: &mut Book, id: &str) {
-    let due = &mut book.unwritten_mut(id).1.compactions;
+pub fn summary_is_there(state: &mut SessionState, id: &str) {
+    let due = &mut state.missing_usage_mut(id).1.compactions;
     *due = (*due - 1).max(-1);
 }
 
 /// Charges a compaction whose summary is not on disk by an event that comes behind it.
-pub fn compactions(book: &mut Book, id: &str, now: Moment) {
-    let due = &mut book.unwritten_mut(id).1.compactions;
+pub fn compactions(state: &mut SessionState, id: &str, now: Moment) {
+    let due = &mut state.missing_usage_mut(id).1.compactions;
     if *due > 0 {
         *due = 0;
-        charge(book, id, (1, now));
+        charge(state, id, (1, now));
     }
 }
 
 /// Returns what a response adds, less what it was taken for where it had been charged at an estimate.
-pub fn less_the_estimate(book: &mut Book, id: &str, new: &NewCharge) -> Option<Spend> {
+pub fn less_the_estimate(state: &mut SessionState, id: &str, new: &NewCharge) -> Option<Spend> {
     if new.adds.requests == 0 || new.charge.inherited {
         return None;
     }
-    let (_, unwritten) = book.unwritten_mut(id);
-    if unwritten.sum.requests == 0 || new.charge.at_ms > unwritten.until_ms {
+    let (_, missing_usage) = state.missing_usage_mut(id);
+    if missing_usage.sum.requests == 0 || new.charge.at_ms > missing_usage.until_ms {
         return None;
     }
-    let each = unwritten.sum.mean();
-    unwritten.sum = unwritten.sum.beyond(each);
+    let each = missing_usage.sum.mean();
+    missing_usage.sum = missing_usage.sum.beyond(each);
     let adds = new.adds.beyond(each);
     // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
     let before = new.charge.spend.beyond(new.adds);
-    book.estimated.push(Charge { spend: before + adds, covered: each, ..new.charge.clone() });
+    state.estimated.push(Charge { spend: before + adds, covered: each, ..new.charge.clone() });
     Some(adds)
 }
 

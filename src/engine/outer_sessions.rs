@@ -3,9 +3,9 @@
 use crate::domain::policy::Scope;
 use crate::domain::session::{Order, Session};
 use crate::domain::verdict::Finding;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 
-impl Book {
+impl SessionState {
     /// Finds a session above this one.
     pub fn above_mut(&mut self, id: &str) -> Option<&mut Session> {
         self.above.iter_mut().find(|above| above.id == id).map(|above| &mut **above)

@@ -1,40 +1,40 @@
-//! The open book of one session: what an event may read and change, loaded before and saved after by the store.
+//! The state of one session in memory: what one event loads, reads, changes and saves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::budget::Pool;
+use crate::domain::budget::SharedBudget;
 pub use crate::domain::call::{CallRecord, CallState, Ended};
 pub use crate::domain::charge::NewCharge;
 use crate::domain::charge::{Charge, Record};
 use crate::domain::event::{Background, Moment};
-use crate::domain::limit_set::Rules;
+use crate::domain::limit_set::LimitSet;
 use crate::domain::meters::Spend;
-use crate::domain::missing_usage::Unwritten;
-use crate::domain::notification::{Cut, News};
+use crate::domain::missing_usage::MissingUsage;
+use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::Scope;
 use crate::domain::reservation::{self, RESERVE_LIVES_MS};
-use crate::domain::session::{Reserve, Run, Session};
-use crate::domain::unlogged_requests::Hidden;
+use crate::domain::session::{Reservation, Run, Session};
+use crate::domain::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
-pub use crate::engine::limit_source::Rulebook;
+pub use crate::engine::limit_source::LimitSource;
 
 /// One session's state in memory.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct SessionState {
     /// The session.
     pub session: Box<Session>,
     /// The sessions that this one's client comes from: that of the agent that started it, the one which that comes from, and so on.
     pub above: Vec<Box<Session>>,
     /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
-    pub pools: Vec<Pool>,
+    pub shared_budgets: Vec<SharedBudget>,
     /// Records to write.
-    pub records: Vec<Record>,
+    pub log_records: Vec<Record>,
     /// Shell commands to end.
     pub kills: Vec<Background>,
     /// What the parent's model has to be told.
-    pub news: Vec<News>,
+    pub parent_notifications: Vec<ParentNotification>,
     /// What spawns asked for and did not get in this event.
-    pub cuts: Vec<Cut>,
+    pub clamped_caps: Vec<ClampedCap>,
     /// The run whose order was carried out in this event: those below it follow.
     pub halted: Option<String>,
     /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
@@ -44,47 +44,47 @@ pub struct Book {
     /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
     pub unknown_first: Spend,
     /// What the requests of this event are taken for that no transcript shows.
-    pub hidden: Hidden,
+    pub unlogged_requests: UnloggedRequests,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
     /// that is under way. The sentence to say.
     pub held: Option<String>,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
-    runs: BTreeMap<String, Laid<Run>>,
-    calls: BTreeMap<String, Laid<CallRecord>>,
+    runs: BTreeMap<String, Loaded<Run>>,
+    calls: BTreeMap<String, Loaded<CallRecord>>,
     opened: BTreeSet<String>,
     /// The run that came with the session.
     came_along: Option<String>,
 }
 
-/// What was laid into a book, and whether it has changed since.
+/// A loaded value, and whether it has changed since.
 #[derive(Debug)]
-struct Laid<T> {
+struct Loaded<T> {
     it: T,
     changed: bool,
 }
 
-impl<T> Laid<T> {
-    fn unchanged(it: T) -> Laid<T> {
-        Laid { it, changed: false }
+impl<T> Loaded<T> {
+    fn unchanged(it: T) -> Loaded<T> {
+        Loaded { it, changed: false }
     }
 
-    /// Hands it out to be changed.
-    fn touch(&mut self) -> &mut T {
+    /// Returns it mutably and marks it changed.
+    fn get_mut(&mut self) -> &mut T {
         self.changed = true;
         &mut self.it
     }
 }
 
-impl Book {
-    /// Opens the book of a session, with the main run that is saved with it.
-    pub fn new(session: impl Into<Box<Session>>) -> Book {
-        let mut book = Book { session: session.into(), ..Book::default() };
-        if let Some((id, run)) = book.session.at_work.take() {
-            book.lay_run(*run);
-            book.came_along = Some(id);
+impl SessionState {
+    /// Makes the state of a session, with the main run that is saved with it.
+    pub fn new(session: impl Into<Box<Session>>) -> SessionState {
+        let mut state = SessionState { session: session.into(), ..SessionState::default() };
+        if let Some((id, run)) = state.session.at_work.take() {
+            state.insert_loaded_run(*run);
+            state.came_along = Some(id);
         }
-        book
+        state
     }
 
     /// Moves the main run at work to its session, to be saved with it; where that is another one than came along, returns the
@@ -98,30 +98,30 @@ impl Book {
         (came.as_ref() != Some(&main)).then_some((came, main))
     }
 
-    /// Undoes [`Book::pack`].
+    /// Undoes [`SessionState::pack`].
     pub fn unpack(&mut self) {
         if let Some((_, run)) = self.session.at_work.take() {
-            self.lay_run(*run);
+            self.insert_loaded_run(*run);
         }
     }
 
-    /// Closes a saved book and returns its session, with the main run that is saved with it.
+    /// Returns the session of a saved state, with the main run that is saved with it.
     pub fn into_session(mut self) -> Box<Session> {
         let _saved = self.pack();
         self.session
     }
 
-    /// Lays a loaded run into the book.
-    pub fn lay_run(&mut self, mut run: Run) {
+    /// Inserts a loaded run, unchanged.
+    pub fn insert_loaded_run(&mut self, mut run: Run) {
         for call in run.calls.values_mut() {
             call.run.clone_from(&run.id);
         }
-        self.runs.insert(run.id.clone(), Laid::unchanged(run));
+        self.runs.insert(run.id.clone(), Loaded::unchanged(run));
     }
 
-    /// Lays a loaded call into the book.
-    pub fn lay_call(&mut self, id: &str, call: CallRecord) {
-        self.calls.insert(id.to_owned(), Laid::unchanged(call));
+    /// Inserts a loaded call, unchanged.
+    pub fn insert_loaded_call(&mut self, id: &str, call: CallRecord) {
+        self.calls.insert(id.to_owned(), Loaded::unchanged(call));
     }
 
     /// Finds a run.
@@ -131,24 +131,24 @@ impl Book {
 
     /// Finds a run to change.
     pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
-        self.runs.get_mut(id).map(Laid::touch)
+        self.runs.get_mut(id).map(Loaded::get_mut)
     }
 
     /// Finds what is unwritten in the transcript of a run, to change it, and the id of whose that is: main runs share one.
-    pub fn unwritten_mut(&mut self, run: &str) -> (&str, &mut Unwritten) {
+    pub fn missing_usage_mut(&mut self, run: &str) -> (&str, &mut MissingUsage) {
         match self.runs.get_mut(run) {
             Some(run) if !run.it.is_main() => {
-                let run = run.touch();
-                (&run.id, &mut run.unwritten)
+                let run = run.get_mut();
+                (&run.id, &mut run.missing_usage)
             }
-            _ => (&self.session.id, &mut self.session.unwritten),
+            _ => (&self.session.id, &mut self.session.missing_usage),
         }
     }
 
     /// Opens a run.
     pub fn open_run(&mut self, run: Run) {
         let id = run.id.clone();
-        self.lay_run(run);
+        self.insert_loaded_run(run);
         let _run = self.run_mut(&id);
         self.opened.insert(id);
     }
@@ -169,8 +169,8 @@ impl Book {
         let new = || CallRecord { run: run.to_owned(), ..CallRecord::default() };
         let of_run = self.runs.get_mut(run).filter(|_| !self.calls.contains_key(id));
         match of_run {
-            Some(of_run) => of_run.touch().calls.entry(id.to_owned()).or_insert_with(new),
-            None => self.calls.entry(id.to_owned()).or_insert_with(|| Laid::unchanged(new())).touch(),
+            Some(of_run) => of_run.get_mut().calls.entry(id.to_owned()).or_insert_with(new),
+            None => self.calls.entry(id.to_owned()).or_insert_with(|| Loaded::unchanged(new())).get_mut(),
         }
     }
 
@@ -178,7 +178,7 @@ impl Book {
     pub fn file_calls(&mut self, run: &str) {
         let Some(run) = self.run_mut(run) else { return };
         for (id, call) in std::mem::take(&mut run.calls) {
-            self.calls.insert(id, Laid { it: call, changed: true });
+            self.calls.insert(id, Loaded { it: call, changed: true });
         }
     }
 
@@ -186,58 +186,63 @@ impl Book {
     pub fn side(&mut self, finding: &Finding, run: &str) -> Option<Side<'_>> {
         match finding.scope {
             Scope::Run => self.run_mut(run).map(|run| Side {
-                rules: &mut run.rules,
+                limits: &mut run.limits,
                 warned: &mut run.warned,
-                wants: &mut run.wants,
+                pending_trips: &mut run.pending_trips,
             }),
             Scope::Session => Some(Side::of(&mut self.session)),
             Scope::Outer => self.above_mut(&finding.above).map(Side::of),
             Scope::Project | Scope::User => {
-                let pool = self.pools.iter_mut().find(|pool| pool.scope == finding.scope)?;
-                pool.changed = true;
-                Some(Side { rules: &mut pool.rules, warned: &mut pool.warned, wants: &mut pool.wants })
+                let budget = self.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope)?;
+                budget.changed = true;
+                Some(Side {
+                    limits: &mut budget.limits,
+                    warned: &mut budget.warned,
+                    pending_trips: &mut budget.pending_trips,
+                })
             }
         }
     }
 
     /// Holds an estimate of a request in flight, in every scope that it is charged to.
-    pub fn reserve(&mut self, held: &Reserve) {
+    pub fn reserve(&mut self, held: &Reservation) {
         for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            reservation::hold(&mut session.reserves, held.clone(), RESERVE_LIVES_MS);
+            reservation::hold(&mut session.reservations, held.clone(), RESERVE_LIVES_MS);
         }
-        for pool in &mut self.pools {
-            pool.reserve(held.clone(), RESERVE_LIVES_MS);
+        for budget in &mut self.shared_budgets {
+            budget.reserve(held.clone(), RESERVE_LIVES_MS);
         }
     }
 
     /// Hands what a call had reserved over to the agent that it started.
     pub fn hand_over(&mut self, call: &str, agent: &str) {
-        let sessions = std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut session.reserves);
+        let sessions =
+            std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut session.reservations);
         for held in sessions.flatten().filter(|held| held.holder == call) {
             agent.clone_into(&mut held.holder);
         }
-        for pool in &mut self.pools {
-            pool.hand_over(call, agent);
+        for budget in &mut self.shared_budgets {
+            budget.hand_over(call, agent);
         }
     }
 
     /// Lets go of what a holder had reserved.
     pub fn release(&mut self, holder: &str) {
         for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            session.reserves.retain(|held| held.holder != holder);
+            session.reservations.retain(|held| held.holder != holder);
         }
-        for pool in &mut self.pools {
-            pool.release(holder);
+        for budget in &mut self.shared_budgets {
+            budget.release(holder);
         }
     }
 
     /// Takes one request out of what a holder has reserved: it has been charged.
     pub fn settle(&mut self, holder: &str) {
         for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            session.reserves.retain_mut(|held| held.holder != holder || held.settle());
+            session.reservations.retain_mut(|held| held.holder != holder || held.settle());
         }
-        for pool in &mut self.pools {
-            pool.settle(holder);
+        for budget in &mut self.shared_budgets {
+            budget.settle(holder);
         }
     }
 
@@ -246,14 +251,14 @@ impl Book {
         // A response may be read long after it came.
         let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
         for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            for rate in session.rules.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
+            for rate in session.limits.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
                 session.windows.note(rate, model, now);
             }
         }
-        for pool in &mut self.pools {
-            for rate in pool.rules.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
-                pool.windows.note(rate, model, now);
-                pool.changed = true;
+        for budget in &mut self.shared_budgets {
+            for rate in budget.limits.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
+                budget.windows.note(rate, model, now);
+                budget.changed = true;
             }
         }
     }
@@ -261,19 +266,19 @@ impl Book {
     /// Takes note of a call in the windows of the rates that count it.
     pub fn note_call(&mut self, run: &str, tool: &str, now: Moment) {
         if let Some(run) = self.runs.get_mut(run).map(|run| &mut run.it) {
-            for rate in run.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+            for rate in run.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
                 run.windows.note(rate, "", now);
             }
         }
         for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            for rate in session.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+            for rate in session.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
                 session.windows.note(rate, "", now);
             }
         }
-        for pool in &mut self.pools {
-            for rate in pool.rules.rates.iter().filter(|rate| rate.counts_tool(tool)) {
-                pool.windows.note(rate, "", now);
-                pool.changed = true;
+        for budget in &mut self.shared_budgets {
+            for rate in budget.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                budget.windows.note(rate, "", now);
+                budget.changed = true;
             }
         }
     }
@@ -298,12 +303,12 @@ impl Book {
         self.opened.clear();
         self.runs.values_mut().for_each(|run| run.changed = false);
         self.calls.values_mut().for_each(|call| call.changed = false);
-        self.records.clear();
+        self.log_records.clear();
         self.estimated.clear();
-        self.hidden = Hidden::default();
+        self.unlogged_requests = UnloggedRequests::default();
         self.kills.clear();
-        self.news.clear();
-        self.cuts.clear();
+        self.parent_notifications.clear();
+        self.clamped_caps.clear();
         self.halted = None;
     }
 
@@ -331,15 +336,15 @@ impl Book {
 /// What may change in a scope.
 pub struct Side<'a> {
     /// Its rules.
-    pub rules: &'a mut Rules,
+    pub limits: &'a mut LimitSet,
     /// Warnings given.
     pub warned: &'a mut Vec<(String, u8)>,
     /// Trips that wait for a call to ask with.
-    pub wants: &'a mut Vec<Finding>,
+    pub pending_trips: &'a mut Vec<Finding>,
 }
 
 impl<'a> Side<'a> {
     fn of(session: &'a mut Session) -> Side<'a> {
-        Side { rules: &mut session.rules, warned: &mut session.warned, wants: &mut session.wants }
+        Side { limits: &mut session.limits, warned: &mut session.warned, pending_trips: &mut session.pending_trips }
     }
 }

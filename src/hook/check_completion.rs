@@ -17,7 +17,7 @@ use crate::domain::limit_set::{Checkpoints, Completion};
 use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
 use crate::engine::checkpoints;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 use crate::platform::files;
 use crate::wire::completion::{Ruling, ruling};
 
@@ -41,23 +41,23 @@ pub struct Judged {
 }
 
 /// Returns the command that judges the work that ends with an event, where there is one.
-pub fn due(book: &Book, event: &Event) -> Option<Due> {
-    let rule = ends(book, event)?.rules.completion.clone()?;
-    Some(Due { rule, folder: book.session.folder.clone() })
+pub fn due(state: &SessionState, event: &Event) -> Option<Due> {
+    let rule = ends(state, event)?.limits.completion.clone()?;
+    Some(Due { rule, folder: state.session.folder.clone() })
 }
 
 /// Returns the run whose work ends with an event: no order ends it, and no agent is at work whose report it waits for.
-fn ends<'a>(book: &'a Book, event: &Event) -> Option<&'a Run> {
-    event.ending().filter(|ending| !ending.waits && book.session.order.is_none())?;
+fn ends<'a>(state: &'a SessionState, event: &Event) -> Option<&'a Run> {
+    event.ending().filter(|ending| !ending.waits && state.session.order.is_none())?;
     let id = match &event.agent {
         Agent::Sub { id, .. } => Some(id),
-        Agent::Main => book.session.main.as_ref(),
+        Agent::Main => state.session.main.as_ref(),
     };
-    book.run(id?).filter(|run| run.order.is_none())
+    state.run(id?).filter(|run| run.order.is_none())
 }
 
 /// Runs the command with the hook's input. The state must not be held meanwhile: others would wait for it.
-pub fn judge(due: Due, input: &[u8]) -> Judged {
+pub fn run_command(due: Due, input: &[u8]) -> Judged {
     let Due { rule, folder } = due;
     let ruling = run(&rule, &folder, input).unwrap_or_else(|cause| Ruling::Fails(format!("it cannot be run: {cause}")));
     Judged { rule, ruling }
@@ -69,7 +69,7 @@ fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling>
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (out, err) = (listen(child.stdout.take()), listen(child.stderr.take()));
-    tell(&mut child, input);
+    write_input(&mut child, input);
     let (done, ended) = mpsc::channel();
     thread::spawn(move || done.send(child.wait()));
     let patience = rule.timeout_ms.min(MOST_PATIENCE_MS);
@@ -86,7 +86,7 @@ fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling>
 }
 
 /// Hands a command the hook's input, at its own pace.
-fn tell(child: &mut Child, input: &[u8]) {
+fn write_input(child: &mut Child, input: &[u8]) {
     let (pipe, input) = (child.stdin.take(), input.to_vec());
     thread::spawn(move || {
         // A command that does not read it is free to.
@@ -109,9 +109,9 @@ fn listen(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 }
 
 /// Returns what is missing where an agent's work ends; a command that failed is told to the person and the log.
-pub fn missing(book: &mut Book, event: &Event, judged: Option<Judged>) -> Vec<Finding> {
-    let Some(run) = ends(book, event) else { return Vec::new() };
-    let kept = run.rules.checkpoints.as_ref().and_then(|rule| look(rule, run, &book.session.folder));
+pub fn missing(state: &mut SessionState, event: &Event, judged: Option<Judged>) -> Vec<Finding> {
+    let Some(run) = ends(state, event) else { return Vec::new() };
+    let kept = run.limits.checkpoints.as_ref().and_then(|rule| evaluate_checkpoints(rule, run, &state.session.folder));
     let mut missing: Vec<Finding> = kept.into_iter().collect();
     match judged {
         Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
@@ -119,7 +119,7 @@ pub fn missing(book: &mut Book, event: &Event, judged: Option<Judged>) -> Vec<Fi
         }
         Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
-            note(book, &run, &rule, &why);
+            note(state, &run, &rule, &why);
         }
         Some(Judged { ruling: Ruling::Passes, .. }) | None => {}
     }
@@ -127,7 +127,7 @@ pub fn missing(book: &mut Book, event: &Event, judged: Option<Judged>) -> Vec<Fi
 }
 
 /// Says what is wrong with an agent's file of checkpoints.
-fn look(rule: &Checkpoints, run: &Run, folder: &str) -> Option<Finding> {
+fn evaluate_checkpoints(rule: &Checkpoints, run: &Run, folder: &str) -> Option<Finding> {
     let file = named(&rule.file, run);
     let text = read(&Path::new(folder).join(&file));
     let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
@@ -151,15 +151,15 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// Notes that a command failed: nothing is known then, and nothing is held back.
-fn note(book: &mut Book, run: &Run, rule: &Completion, why: &str) {
+fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
     let what = format!("the completion command `{}` failed, so the end was not judged: {why}", rule.command);
-    book.session.notices.push(format!("Fusebox: {what}"));
-    book.records.push(Record {
+    state.session.user_notifications.push(format!("Fusebox: {what}"));
+    state.log_records.push(Record {
         error: what,
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
         event: Some(RecordKind::Notice),
-        session: book.session.id.clone(),
+        session: state.session.id.clone(),
         run: run.id.clone(),
         limit: COMPLETION.to_owned(),
         layer: rule.layer.as_str().to_owned(),

@@ -6,7 +6,7 @@ use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::processes::{self, TICK_MS};
 use crate::store::{Store, log_file};
 use crate::wire::messages::short;
@@ -23,7 +23,7 @@ pub const CLIENT: &str = "client:";
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
 pub fn remember(store: &Store, session: &Session, boot: u64) -> Result<()> {
     match session.client {
-        Some(client) => store.set_fact(&client_fact(client, boot), &format!("{} {}", session.policy, session.id)),
+        Some(client) => store.set_metadata(&client_fact(client, boot), &format!("{} {}", session.policy, session.id)),
         None => Ok(()),
     }
 }
@@ -64,11 +64,13 @@ impl Known {
 }
 
 /// Finds the policy pinned for a client or for one above it, and the session of the one above; `here` is what it works on.
-pub fn of_client(world: &World, store: &Store, client: Process, here: (&Session, &Event)) -> Result<Known> {
+pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Session, &Event)) -> Result<Known> {
     let (session, event) = here;
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
-        let Some(fact) = store.fact(&client_fact(Process { pid, start, ..client }, event.at.boot))? else { continue };
+        let Some(fact) = store.metadata(&client_fact(Process { pid, start, ..client }, event.at.boot))? else {
+            continue;
+        };
         let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
         known.policy.get_or_insert_with(|| policy.to_owned());
         if pid != client.pid {
@@ -82,7 +84,7 @@ pub fn of_client(world: &World, store: &Store, client: Process, here: (&Session,
         }
     }
     if known.outer.is_none()
-        && let Some(mut above) = named(world, store, client, here)?
+        && let Some(mut above) = named(env, store, client, here)?
     {
         tell_of(store, &mut above, session, event)?;
         known.policy.get_or_insert(above.policy.clone());
@@ -93,7 +95,7 @@ pub fn of_client(world: &World, store: &Store, client: Process, here: (&Session,
 
 /// Finds the session that a client outside of every other one's process tree names as its own origin. Anybody can write a name
 /// into an environment, so what is known of that session has to fit.
-fn named(world: &World, store: &Store, client: Process, here: (&Session, &Event)) -> Result<Option<Box<Session>>> {
+fn named(env: &Environment, store: &Store, client: Process, here: (&Session, &Event)) -> Result<Option<Box<Session>>> {
     let (session, event) = here;
     let name = processes::variable(client.pid, STARTED_FOR);
     if let Some(above) = name.map(|name| store.session(&name)).transpose()?.flatten() {
@@ -101,7 +103,7 @@ fn named(world: &World, store: &Store, client: Process, here: (&Session, &Event)
             shares_work(session, &above) && follows(&above, event) && began_during(store, &above, client, event)?;
         return Ok(fits.then_some(above));
     }
-    let launched = world.var(LAUNCHED_BY).or_else(|| processes::variable(client.pid, LAUNCHED_BY)).unwrap_or_default();
+    let launched = env.var(LAUNCHED_BY).or_else(|| processes::variable(client.pid, LAUNCHED_BY)).unwrap_or_default();
     // The last of them that is known. The client runs under a daemon, as long as it likes.
     for name in launched.rsplit(|c: char| c == ',' || c.is_whitespace()).filter(|name| *name != session.id) {
         let found = if name.is_empty() { None } else { store.session(name)? };
@@ -154,7 +156,7 @@ fn tell_of(store: &Store, above: &mut Session, session: &Session, event: &Event)
         "session {} runs outside of its process tree and names it as its origin, so it is charged to it and bound by it",
         short(&session.id)
     );
-    above.tell(&what);
+    above.notify_user(&what);
     store.save_session(above)?;
     let record = Record {
         error: what,
@@ -164,6 +166,6 @@ fn tell_of(store: &Store, above: &mut Session, session: &Session, event: &Event)
         ..Record::default()
     };
     store.save_record(&record, event.at)?;
-    log_file::append(log_file::Place { of_session: &above.log, state: store.folder() }, &[record]);
+    log_file::append(log_file::LogPlace { of_session: &above.log, state: store.folder() }, &[record]);
     Ok(())
 }

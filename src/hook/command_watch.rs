@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::event::{Event, Kind, Moment};
+use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::session::{Process, Run};
 use crate::domain::verdict::{Finding, Verdict};
-use crate::engine::session_state::{Book, Ended};
+use crate::engine::session_state::{Ended, SessionState};
 use crate::error::Result;
 use crate::hook::background_tasks::{self, Shell};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
 use crate::wire::input::Input;
@@ -39,7 +39,7 @@ const SELDOM: Duration = Duration::from_secs(15);
 
 /// What is watched, and by which limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
+pub struct WatchOrder {
     session: String,
     run: String,
     call: String,
@@ -59,29 +59,29 @@ pub struct Order {
 }
 
 /// Makes the order to watch a call of a run whose time was cut; nothing for a call that was not cut, or runs no command.
-pub fn order(book: &Book, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<Order> {
+pub fn order(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<WatchOrder> {
     let ((event, input), (verdict, answer)) = (what, said);
     let (cut_ms, finding) = verdict.clamp_ms.zip(verdict.clamped_by.clone())?;
-    let Kind::ToolRequested(call) = &event.kind else { return None };
+    let EventKind::ToolRequested(call) = &event.kind else { return None };
     let given = tools::command(input.tool_input)?;
     let changed = tools::command(answer.changed_input()).filter(|changed| *changed != given);
-    Some(Order {
+    Some(WatchOrder {
         session: event.session.clone(),
         run: run.to_owned(),
         call: call.id.clone(),
-        client: book.session.client?,
+        client: state.session.client?,
         commands: [Some(given), changed].into_iter().flatten().collect(),
         runs_on: tools::runs_on(&call.tool, input.tool_input),
         began: event.at,
         cut_ms,
         finding,
-        log: book.session.log.clone(),
+        log: state.session.log.clone(),
     })
 }
 
 /// Begins to watch in the background. Nothing waits for it: where it cannot be begun, the limit acts at the call's end.
-pub fn begin(world: &World, folder: &Path, order: &Order) {
-    let (Some(binary), Ok(text)) = (world.binary(), serde_json::to_vec(order)) else { return };
+pub fn begin(env: &Environment, folder: &Path, order: &WatchOrder) {
+    let (Some(binary), Ok(text)) = (env.binary(), serde_json::to_vec(order)) else { return };
     let mut command = Command::new(binary);
     command.arg(WORD).current_dir(folder).env("FUSEBOX_HOME", folder);
     let begun = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -90,8 +90,8 @@ pub fn begin(world: &World, folder: &Path, order: &Order) {
 }
 
 /// Watches until the command is over, or ends it.
-pub fn keep(world: &World, folder: &Path, order: &Order) {
-    let mut watch = Watch { world, folder, order, slept_ms: order.began.slept_ms };
+pub fn keep(env: &Environment, folder: &Path, order: &WatchOrder) {
+    let mut watch = Watch { env, folder, order, slept_ms: order.began.slept_ms };
     let mut pause = SOON;
     let client = order.client;
     // Most calls have ended by then.
@@ -99,16 +99,16 @@ pub fn keep(world: &World, folder: &Path, order: &Order) {
     while processes::is_at_work(client.pid, client.start, client.ns)
         && !processes::is_gone(client.pid, client.start, client.ns)
     {
-        match watch.look() {
-            Look::Over => return,
-            Look::Until { shell, left } => {
+        match watch.check_shells() {
+            WatchResult::Over => return,
+            WatchResult::Until { shell, left } => {
                 pause = SOON;
                 if processes::wait_for_end(&[client.pid, shell.pid], left) {
                     // The client has yet to tell of the end.
                     processes::wait_for_end(&[client.pid], pause);
                 }
             }
-            Look::Unseen => {
+            WatchResult::Unseen => {
                 processes::wait_for_end(&[client.pid], pause);
                 pause = SELDOM.min(pause * 2);
             }
@@ -117,7 +117,7 @@ pub fn keep(world: &World, folder: &Path, order: &Order) {
 }
 
 /// What a look at the client's shells has found.
-enum Look {
+enum WatchResult {
     /// There is nothing left to end.
     Over,
     /// A shell that has time left.
@@ -127,38 +127,38 @@ enum Look {
 }
 
 struct Watch<'a> {
-    world: &'a World,
+    env: &'a Environment,
     folder: &'a Path,
-    order: &'a Order,
+    order: &'a WatchOrder,
     /// How long the machine had slept when no shell was there yet.
     slept_ms: u64,
 }
 
 impl Watch<'_> {
-    fn look(&mut self) -> Look {
+    fn check_shells(&mut self) -> WatchResult {
         let shells = background_tasks::shells(self.order.client, &self.order.commands, self.order.began);
-        let now = self.world.now();
+        let now = self.env.now();
         if shells.is_empty() {
             self.slept_ms = now.slept_ms;
         }
         let due_ms = self.order.cut_ms.saturating_add(LATER_MS);
         let left_ms = |shell: &Shell| due_ms.saturating_sub(self.worked_ms(shell, now));
         if let Some(shell) = shells.first().filter(|shell| left_ms(shell) > 0) {
-            return Look::Until { shell: *shell, left: Duration::from_millis(left_ms(shell)) };
+            return WatchResult::Until { shell: *shell, left: Duration::from_millis(left_ms(shell)) };
         }
-        let Ok(known) = self.known(!shells.is_empty()) else { return Look::Unseen };
-        let Some(Known { run, others }) = known else { return Look::Over };
+        let Ok(known) = self.known(!shells.is_empty()) else { return WatchResult::Unseen };
+        let Some(Known { run, others }) = known else { return WatchResult::Over };
         let is_other = |shell: &Shell| others.iter().any(|task| background_tasks::writes_to(shell.pid, task));
         let mut due = shells.into_iter().filter(|shell| left_ms(shell) == 0 && !is_other(shell));
-        let Some(shell) = due.next() else { return Look::Unseen };
+        let Some(shell) = due.next() else { return WatchResult::Unseen };
         if !background_tasks::end_shell(self.order.client, shell, &self.order.commands) {
-            return Look::Unseen;
+            return WatchResult::Unseen;
         }
         let record = self.record(&run, self.worked_ms(&shell, now));
         // The database has it, or the log alone.
         let _the_log_has_it = self.keep_record(&record);
-        log_file::append(log_file::Place { of_session: &self.order.log, state: self.folder }, &[record]);
-        Look::Over
+        log_file::append(log_file::LogPlace { of_session: &self.order.log, state: self.folder }, &[record]);
+        WatchResult::Over
     }
 
     /// Returns for how long a shell has run while the machine was awake.
@@ -169,7 +169,7 @@ impl Watch<'_> {
 
     /// Looks the call up in the state; nothing where it has ended, or is not known any more.
     fn known(&self, has_shell: bool) -> Result<Option<Known>> {
-        let Order { session, run, call, .. } = self.order;
+        let WatchOrder { session, run, call, .. } = self.order;
         if !fs::exists(self.folder).unwrap_or(true) {
             return Ok(None);
         }
@@ -187,23 +187,23 @@ impl Watch<'_> {
     fn keep_record(&self, record: &Record) -> Result<()> {
         let store = Store::open_for(self.folder, Some(&self.order.session))?;
         store.begin()?;
-        store.save_record(record, self.world.now())?;
+        store.save_record(record, self.env.now())?;
         store.commit()?;
         store.leave();
         Ok(())
     }
 
     fn record(&self, run: &Run, worked_ms: u64) -> Record {
-        let Order { finding, session, commands, .. } = self.order;
+        let WatchOrder { finding, session, commands, .. } = self.order;
         let number = |value| finding.facts().map(|limit| limit.configured(value));
         let (limit, command) = (&finding.limit, commands.first().map_or("", String::as_str));
         Record {
             error: format!("a command that went on beyond what {limit} left it was ended: {command}"),
             task_id: run.task_id().to_owned(),
             agent_type: run.agent_type.clone(),
-            turns: run.tally.turns,
-            elapsed_ms: run.tally.duration_ms,
-            accumulated_cost_usd: Amount(run.tally.spent.cost.0).usd(),
+            turns: run.counters.turns,
+            elapsed_ms: run.counters.duration_ms,
+            accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
             event: Some(RecordKind::Notice),
             session: session.clone(),
             run: run.id.clone(),
@@ -213,7 +213,7 @@ impl Watch<'_> {
             used: number(finding.used.saturating_add(worked_ms)),
             cap: number(finding.cap),
             layer: finding.layer.as_str().to_owned(),
-            at: log_file::time(self.world.now().wall_ms),
+            at: log_file::time(self.env.now().wall_ms),
             ..Record::default()
         }
     }

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::hook::failure;
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::wire::events::EventName;
 
 /// Where the answer stands: nothing is saved, the commit is under way, the first thread answers, this one has.
@@ -79,9 +79,9 @@ struct Shared {
 
 impl Deadline {
     /// Returns a time that never ends.
-    pub fn never(world: &World) -> Deadline {
+    pub fn never(env: &Environment) -> Deadline {
         Deadline(Arc::new(Shared {
-            began: world.instant(),
+            began: env.instant(),
             owner: AtomicU8::new(WORKING),
             waits: AtomicU8::new(Waits::Input as u8),
             due_ms: AtomicU64::new(u64::MAX),
@@ -90,8 +90,8 @@ impl Deadline {
     }
 
     /// Starts the time of a hook call. Without the thread, where none is to be had, the call goes on all the same.
-    pub fn start(world: &World) -> Deadline {
-        let deadline = Deadline::never(world);
+    pub fn start(env: &Environment) -> Deadline {
+        let deadline = Deadline::never(env);
         deadline.0.due_ms.store(ours(ORDINARY_S), Release);
         let shared = Arc::clone(&deadline.0);
         let _without = thread::Builder::new().stack_size(STACK).spawn(move || shared.watch());
@@ -112,14 +112,14 @@ impl Deadline {
     }
 
     /// Gives a command that judges an agent's work the time that the client gives it, and what follows its own.
-    pub fn while_judging<T>(&self, world: &World, judge: impl FnOnce() -> T) -> T {
+    pub fn while_judging<T>(&self, env: &Environment, judge: impl FnOnce() -> T) -> T {
         let Some((event, _)) = self.0.event.get() else { return judge() };
         let most = Duration::from_secs(u64::from(event.timeout_s())).saturating_sub(SPARE).as_millis() as u64;
         let never = self.0.due_ms.load(Acquire) == u64::MAX;
         self.0.due_ms.store(if never { u64::MAX } else { most }, Release);
         let judged = judge();
         if !never {
-            let passed = world.instant().saturating_duration_since(self.0.began).as_millis() as u64;
+            let passed = env.instant().saturating_duration_since(self.0.began).as_millis() as u64;
             self.0.due_ms.store(most.min(passed + ours(ORDINARY_S)), Release);
         }
         judged
@@ -164,9 +164,9 @@ fn ours(timeout_s: u32) -> u64 {
 impl Shared {
     /// Waits until the time is up, then answers where nobody has, and ends the process.
     fn watch(&self) {
-        let world = World::real();
+        let env = Environment::real();
         loop {
-            let passed = world.instant().saturating_duration_since(self.began);
+            let passed = env.instant().saturating_duration_since(self.began);
             let due = Duration::from_millis(self.due_ms.load(Acquire));
             match due.checked_sub(passed) {
                 Some(left) if !left.is_zero() => thread::park_timeout(left.min(LOOK)),
@@ -176,22 +176,22 @@ impl Shared {
         let mut owner = self.owner.load(Acquire);
         while owner != ANSWERED {
             match self.owner.compare_exchange(owner, LATE, AcqRel, Acquire) {
-                Ok(_) => return self.answer(&world),
+                Ok(_) => return self.answer(&env),
                 Err(now) => owner = now,
             }
         }
         // The answer is given, or being written; what is left to do has had its time.
         thread::park_timeout(LAST_WORK);
-        world.end();
+        env.end();
     }
 
-    fn answer(&self, world: &World) {
+    fn answer(&self, env: &Environment) {
         let waits = WAITS[usize::from(self.waits.load(Relaxed)) % WAITS.len()];
         // What cannot be read in time may be a tool call.
         let known = self.event.get().map(|(event, results)| (*event, results.as_slice()));
         let (event, results) = known.unwrap_or((EventName::PreToolUse, &[]));
-        world.answer_in_pieces(failure::late(event, results, waits));
-        world.end();
+        env.answer_in_pieces(failure::late(event, results, waits));
+        env.end();
     }
 }
 
@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn the_first_to_claim_answers_and_the_rest_of_the_work_has_its_time() {
-        let deadline = Deadline::never(&World::real());
+        let deadline = Deadline::never(&Environment::real());
         deadline.claim_commit();
         deadline.claim_answer();
         assert_eq!(deadline.0.owner.load(Acquire), ANSWERED);
-        let without_commit = Deadline::never(&World::real());
+        let without_commit = Deadline::never(&Environment::real());
         without_commit.claim_answer();
         assert_eq!(without_commit.0.owner.load(Acquire), ANSWERED);
     }
@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn a_command_that_judges_has_the_clients_time_and_what_follows_it_ours() {
-        let (world, deadline) = (World::real(), Deadline::never(&World::real()));
+        let (env, deadline) = (Environment::real(), Deadline::never(&Environment::real()));
         deadline.is_for(EventName::Stop, Vec::new());
         assert_eq!(deadline.0.due_ms.load(Acquire), u64::MAX, "what never ends is not begun");
         deadline.0.due_ms.store(ours(ORDINARY_S), Release);
-        let meanwhile = deadline.while_judging(&world, || deadline.0.due_ms.load(Acquire));
+        let meanwhile = deadline.while_judging(&env, || deadline.0.due_ms.load(Acquire));
         assert_eq!(meanwhile, 607_000);
         let after = deadline.0.due_ms.load(Acquire);
         assert!((7_000..=8_000).contains(&after), "{after}");

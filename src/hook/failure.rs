@@ -8,23 +8,23 @@ use crate::config::load;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::policy::OnError;
 use crate::error::{Error, Result};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::store;
 use crate::store::{health, log_file};
 use crate::wire::events::EventName;
 use crate::wire::input::{self, Input, Unreadable, was_not_made};
 
 /// Answers to input that is no event; it is written down.
-pub fn unreadable(world: &World, bytes: &[u8], cause: &Unreadable) -> String {
-    note(world, "", &cause.to_string());
-    by_on_error(world, name_in(bytes), &cause.to_string())
+pub fn unreadable(env: &Environment, bytes: &[u8], cause: &Unreadable) -> String {
+    note(env, "", &cause.to_string());
+    by_on_error(env, name_in(bytes), &cause.to_string())
 }
 
 /// Answers after a bug of Fusebox's own.
-pub fn bug(world: &World, bytes: &[u8]) -> String {
+pub fn bug(env: &Environment, bytes: &[u8]) -> String {
     let what = "Fusebox failed inside; please report it";
-    note(world, "", what);
-    by_on_error(world, name_in(bytes), what)
+    note(env, "", what);
+    by_on_error(env, name_in(bytes), what)
 }
 
 /// How a refusal begins that is given because the state can be neither read nor written.
@@ -34,10 +34,10 @@ const CANNOT_LATE: &str = "Fusebox: limits cannot be checked: ";
 const REFUSED_LATE: &str = "Fusebox: limits cannot be checked, so this is refused: ";
 
 /// Moves a damaged state out of the way, so that a new one can begin.
-pub fn begin_anew(world: &World, folder: &Path, input: &Input, cause: &Error) -> Result<()> {
+pub fn begin_anew(env: &Environment, folder: &Path, input: &Input, cause: &Error) -> Result<()> {
     if let Some(aside) = health::set_aside(folder)? {
         let what = format!("{cause}; the database was set aside as `{}`, and a new one begun", aside.display());
-        note(world, &input.session_id, &what);
+        note(env, &input.session_id, &what);
     }
     Ok(())
 }
@@ -45,8 +45,8 @@ pub fn begin_anew(world: &World, folder: &Path, input: &Input, cause: &Error) ->
 /// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended. What an agent
 /// would ask for next could not be counted, so its turn ends with the first batch of which nothing was let through, and no hook
 /// prolongs it. So it is with a state that only a newer version can read: an agent can write that.
-pub fn state(world: &World, input: &Input, cause: &Error) -> String {
-    note(world, &input.session_id, &cause.to_string());
+pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {
+    note(env, &input.session_id, &cause.to_string());
     let name = EventName::parse(&input.hook_event_name);
     let advice = cause.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
     let reason = format!("{CANNOT}, so this is refused while the cause lasts: {cause}{advice}");
@@ -97,8 +97,8 @@ fn name_in(bytes: &[u8]) -> Option<EventName> {
     name.or(Some(EventName::PreToolUse))
 }
 
-fn by_on_error(world: &World, name: Option<EventName>, what: &str) -> String {
-    let (policy, _) = load::load(world, &world.folder(), false);
+fn by_on_error(env: &Environment, name: Option<EventName>, what: &str) -> String {
+    let (policy, _) = load::load(env, &env.folder(), false);
     match policy.on_error() {
         OnError::Allow => String::new(),
         OnError::Deny => {
@@ -131,16 +131,16 @@ fn refusal(name: Option<EventName>, reason: &str) -> Option<String> {
 }
 
 /// Writes a notice into the log of the state folder.
-fn note(world: &World, session: &str, what: &str) {
-    let Ok(folder) = store::folder(world) else { return };
+fn note(env: &Environment, session: &str, what: &str) {
+    let Ok(folder) = store::folder(env) else { return };
     let record = Record {
         error: what.to_owned(),
         event: Some(RecordKind::Notice),
         session: session.to_owned(),
-        at: log_file::time(world.now().wall_ms),
+        at: log_file::time(env.now().wall_ms),
         ..Record::default()
     };
-    log_file::append(log_file::Place { of_session: "", state: &folder }, &[record]);
+    log_file::append(log_file::LogPlace { of_session: "", state: &folder }, &[record]);
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Clients that an agent starts read the settings files as they are, so what waits in the agent's session waits for them, too.
 
-use crate::domain::event::{Event, Kind};
+use crate::domain::event::{Event, EventKind};
 use crate::domain::session::{Session, Status};
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::settings_baseline;
 use crate::install::handlers::Registered;
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::Input;
@@ -20,10 +20,10 @@ pub fn compare(store: &Store, session: &mut Session, now: &Registered) -> Result
     let above = session.outer.as_ref().map(|outer| store.session(outer)).transpose()?.flatten();
     let Some(mut above) = above else { return Ok(()) };
     let Some(harm) = settings_baseline::harm(&allowed(store, session, &above)?, now) else { return Ok(()) };
-    session.tell(&format!("no prompt and no call of this client is let through: its settings {harm}"));
+    session.notify_user(&format!("no prompt and no call of this client is let through: its settings {harm}"));
     if above.says_first(&format!("below:{harm}")) {
         let takes = takes(session, &above);
-        above.tell(&format!("a client that its agent started is held back: the settings there {harm}. {takes}"));
+        above.notify_user(&format!("a client that its agent started is held back: the settings there {harm}. {takes}"));
         store.save_session(&above)?;
     }
     session.held_for = Some(harm);
@@ -32,23 +32,23 @@ pub fn compare(store: &Store, session: &mut Session, now: &Registered) -> Result
 
 /// Says why the prompt or call at hand is refused for settings that wait; nothing where none do.
 pub fn held(
-    world: &World,
+    env: &Environment,
     store: &Store,
-    book: &mut Book,
+    state: &mut SessionState,
     input: &Input,
     event: &Event,
     guard: &Guard,
 ) -> Result<Option<String>> {
     let call = match &event.kind {
-        Kind::ToolRequested(call) => Some(call),
-        Kind::Prompt { .. } => None,
+        EventKind::ToolRequested(call) => Some(call),
+        EventKind::Prompt { .. } => None,
         _ => return Ok(None),
     };
-    let held = held_for(store, book)?;
+    let held = held_for(store, state)?;
     if held.is_some() || !call.is_some_and(|call| tools::starts_client(&call.tool, input.tool_input, guard)) {
         return Ok(held);
     }
-    let starts = settings_baseline::waiting(world, &book.session).map(|harm| {
+    let starts = settings_baseline::waiting(env, &state.session).map(|harm| {
         format!(
             "this call was not run. It starts a client, which would work with a change of settings that waits: the change {harm}. \
              Undo the change, or ask a person to take it with `fusebox reload` in a terminal of their own."
@@ -58,20 +58,20 @@ pub fn held(
 }
 
 /// Says why a session is held back for its client's settings, unless a person has taken them for the session above.
-fn held_for(store: &Store, book: &mut Book) -> Result<Option<String>> {
-    let Some(harm) = book.session.held_for.clone() else { return Ok(None) };
-    let above = book.above.iter().find(|above| Some(&above.id) == book.session.outer.as_ref());
+fn held_for(store: &Store, state: &mut SessionState) -> Result<Option<String>> {
+    let Some(harm) = state.session.held_for.clone() else { return Ok(None) };
+    let above = state.above.iter().find(|above| Some(&above.id) == state.session.outer.as_ref());
     let held = match above {
-        Some(above) if !is_allowed(&book.session, &allowed(store, &book.session, above)?) => Some(format!(
+        Some(above) if !is_allowed(&state.session, &allowed(store, &state.session, above)?) => Some(format!(
             "no prompt and no call of this client is let through. Session {} started it, and works with other settings: those here \
              {harm}. {}.",
             short(&above.id),
-            takes(&book.session, above)
+            takes(&state.session, above)
         )),
         _ => None,
     };
     if held.is_none() {
-        book.session.held_for = None;
+        state.session.held_for = None;
     }
     Ok(held)
 }

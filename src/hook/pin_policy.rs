@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::calendar;
 use crate::config::load;
-use crate::config::policy::Pinned;
-use crate::domain::event::{Event, Kind};
-use crate::domain::limit_set::Rules;
+use crate::config::policy::Policy;
+use crate::domain::event::{Event, EventKind};
+use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::session::{Process, Session};
-use crate::domain::spend_before_install::Earlier;
+use crate::domain::spend_before_install::SpendBeforeInstall;
 use crate::domain::stable_hash::{self, StableHash};
 use crate::domain::verdict::Finding;
 use crate::engine::lift_orders;
@@ -18,7 +18,7 @@ use crate::hook::client_lineage::{self, Known};
 use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_budgets};
 use crate::install::client_extensions;
 use crate::install::place::Folders;
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::{files, processes};
 use crate::pricing;
 use crate::store::{Store, log_file, private};
@@ -27,27 +27,27 @@ use crate::wire::input::Input;
 /// The fact that says in which time zone the days of the last client began.
 const ZONE: &str = "zone";
 /// Opens a session that was never seen.
-pub fn open(world: &World, input: &Input, event: &Event) -> Session {
-    let folder = world.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
+pub fn open(env: &Environment, input: &Input, event: &Event) -> Session {
+    let folder = env.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
     Session {
         id: event.session.clone(),
-        project: world.project_of(&folder).to_string_lossy().into_owned(),
+        project: env.project_of(&folder).to_string_lossy().into_owned(),
         folder: folder.to_string_lossy().into_owned(),
         started: event.at,
         last: event.at,
-        launcher: world.var("FUSEBOX_RUN"),
-        earlier: Earlier::of_new(),
+        launcher: env.var("FUSEBOX_RUN"),
+        spend_before_install: SpendBeforeInstall::of_new(),
         ..Session::default()
     }
 }
 
 /// Whether a session has to be pinned: it is new, or another client has taken it up.
-pub fn is_due(world: &World, session: &Session, event: &Event) -> bool {
-    let pid = world.var("CLAUDE_PID").and_then(|pid| pid.parse::<u32>().ok());
+pub fn is_due(env: &Environment, session: &Session, event: &Event) -> bool {
+    let pid = env.var("CLAUDE_PID").and_then(|pid| pid.parse::<u32>().ok());
     let same_pid = pid == session.client.map(|client| client.pid);
     let same = match event.kind {
         // A pid may be used again, so a start looks at the process itself.
-        Kind::SessionStart { .. } => same_pid && pid.and_then(process) == session.client,
+        EventKind::SessionStart { .. } => same_pid && pid.and_then(process) == session.client,
         _ => same_pid,
     };
     // After a reboot the same process id and start time are another client's.
@@ -61,26 +61,26 @@ fn process(pid: u32) -> Option<Process> {
 }
 
 /// Returns the process of the client that this hook is of.
-pub fn client(world: &World) -> Option<Process> {
-    world.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process)
+pub fn client(env: &Environment) -> Option<Process> {
+    env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process)
 }
 
 /// Returns a hash of this program's path. A version that has taken its place is the same program.
-pub fn program(world: &World) -> Option<u64> {
+pub fn program(env: &Environment) -> Option<u64> {
     // Half of it is enough, and stays a whole number in every reader of JSON.
-    world.binary().map(|path| stable_hash::of(path.to_string_lossy().as_bytes()) >> 32)
+    env.binary().map(|path| stable_hash::of(path.to_string_lossy().as_bytes()) >> 32)
 }
 
 /// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
-pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
+pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
     session.is_metered = false;
-    session.launcher = world.var("FUSEBOX_RUN").or(session.launcher.take());
+    session.launcher = env.var("FUSEBOX_RUN").or(session.launcher.take());
     // What another tool, or an older version, has left open to others. Where that fails, the folder still keeps them out.
     let _not_ours = private::close(store.folder());
-    session.client = client(world);
-    session.program = program(world).unwrap_or_default();
+    session.client = client(env);
+    session.program = program(env).unwrap_or_default();
     let known = match session.client {
-        Some(client) => client_lineage::of_client(world, store, client, (session, event))?,
+        Some(client) => client_lineage::of_client(env, store, client, (session, event))?,
         None => Known::default(),
     };
     (session.outer, session.between) = (known.outer, known.between);
@@ -88,16 +88,16 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
     match policy::stored(store, &name)? {
         Some(policy) => {
             apply(session, &policy, &name);
-            watch(world, session, &policy);
-            shared_budgets::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
+            watch(env, session, &policy);
+            shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
         }
-        None => take_files(world, store, session)?,
+        None => take_files(env, store, session)?,
     }
     if session.launcher.is_some() {
         store.list_session(session)?;
     }
     client_lineage::remember(store, session, event.at.boot)?;
-    let settings = settings_baseline::take(world, session);
+    let settings = settings_baseline::register(env, session);
     match known.before {
         Some(before) => settings_baseline::keep(session, &before),
         None => {
@@ -105,7 +105,7 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
             nested_clients::compare(store, session, &settings)?;
         }
     }
-    session.mods = mods(world, &PathBuf::from(&session.folder)).mods;
+    session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
     Ok(())
 }
 
@@ -118,36 +118,36 @@ pub struct Mods {
 }
 
 /// Returns the mods that a client in a project loads.
-pub fn mods(world: &World, folder: &Path) -> Mods {
-    let found = client_extensions::found(&Folders::of(world, folder));
+pub fn mods(env: &Environment, folder: &Path) -> Mods {
+    let found = client_extensions::found(&Folders::of(env, folder));
     let texts = |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
     Mods { mods: texts(found.mods), overfull: texts(found.overfull) }
 }
 
 /// Reads the configuration as it is now and pins a session to it.
-pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result<()> {
+pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
     let folder = PathBuf::from(&session.folder);
-    let trusted = store.fact(&trust_fact(&session.project))?.is_some();
-    let (mut policy, problems) = load::load(world, &folder, trusted);
-    policy.prices = pricing::text(world).0;
+    let trusted = store.metadata(&trust_fact(&session.project))?.is_some();
+    let (mut policy, problems) = load::load(env, &folder, trusted);
+    policy.prices = pricing::text(env).0;
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
-    policy.zone = calendar::name_of_system(world.now().wall_ms);
+    policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
     let text = text_of(&policy)?;
     let name = name_of(&text);
-    store.set_fact(&policy::policy_fact(&name), &text)?;
+    store.set_metadata(&policy::policy_fact(&name), &text)?;
     retention::keep_for(store, policy.retention_days())?;
     apply(session, &policy, &name);
-    watch(world, session, &policy);
-    shared_budgets::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
-    session.notices.extend(pricing::load(world).1.map(|trouble| format!("Fusebox: {trouble}")));
+    watch(env, session, &policy);
+    shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
+    session.user_notifications.extend(pricing::load(env).1.map(|trouble| format!("Fusebox: {trouble}")));
     session
-        .notices
+        .user_notifications
         .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
     Ok(())
 }
 
-fn text_of(policy: &Pinned) -> Result<String> {
+fn text_of(policy: &Policy) -> Result<String> {
     serde_json::to_string(policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))
 }
 
@@ -156,9 +156,9 @@ fn name_of(text: &str) -> String {
 }
 
 /// Returns a number that changes when a file of the configuration or of prices does.
-pub fn fingerprint(world: &World, folder: &Path) -> u64 {
-    let print = load::fingerprint(world, folder);
-    let prices = pricing::path(world).and_then(|path| path.metadata().ok());
+pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
+    let print = load::fingerprint(env, folder);
+    let prices = pricing::path(env).and_then(|path| path.metadata().ok());
     prices.map_or(print, |meta| {
         StableHash::default().number(print).number(meta.len()).number(files::nanoseconds(meta.modified())).value()
     })
@@ -168,59 +168,64 @@ pub fn fingerprint(world: &World, folder: &Path) -> u64 {
 /// edited them.
 fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()> {
     let fact = format!("latest:{}", session.project);
-    let latest = store.fact(&fact)?;
+    let latest = store.metadata(&fact)?;
     if latest.as_deref() == Some(name) {
         return Ok(());
     }
     if latest.is_some() && session.policy.is_empty() {
-        session.tell("the limits here have changed since the last session; `fusebox config show` says what counts now");
+        session.notify_user(
+            "the limits here have changed since the last session; `fusebox config show` says what counts now",
+        );
     }
-    store.set_fact(&fact, name)
+    store.set_metadata(&fact, name)
 }
 
 /// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
 fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
-    let before = store.fact(ZONE)?;
+    let before = store.metadata(ZONE)?;
     if before.as_deref() == Some(zone) {
         return Ok(());
     }
     if let Some(before) = before {
-        session.tell(&format!(
+        session.notify_user(&format!(
             "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`"
         ));
     }
-    store.set_fact(ZONE, zone)
+    store.set_metadata(ZONE, zone)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
-fn watch(world: &World, session: &mut Session, policy: &Pinned) {
-    session.config_print = fingerprint(world, &PathBuf::from(&session.folder));
+fn watch(env: &Environment, session: &mut Session, policy: &Policy) {
+    session.config_hash = fingerprint(env, &PathBuf::from(&session.folder));
     session.log =
         if policy.has_policy_file() { format!("{}{}", session.folder, log_file::BELOW) } else { String::new() };
 }
 
 /// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.
-fn apply(session: &mut Session, policy: &Pinned, name: &str) {
-    let old = std::mem::replace(&mut session.rules, policy.session());
-    keep_grants(&mut session.rules, &old);
-    let rules = &session.rules;
+fn apply(session: &mut Session, policy: &Policy, name: &str) {
+    let old = std::mem::replace(&mut session.limits, policy.session());
+    keep_grants(&mut session.limits, &old);
+    let rules = &session.limits;
     let stands = |want: &Finding| rules.named(&want.limit).is_some() && !lift_orders::is_outgrown(want, rules);
-    session.wants.retain(|want| want.scope != Scope::Session || stands(want));
-    session.user_rules = policy.user();
-    session.project_rules = policy.project();
+    session.pending_trips.retain(|want| want.scope != Scope::Session || stands(want));
+    session.user_limits = policy.user();
+    session.project_limits = policy.project();
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
     name.clone_into(&mut session.policy);
     if let Some(order) = lift_orders::lift_outgrown_session(session) {
-        session.tell(&format!("{} was raised since it stopped this session; the work may go on", order.finding.limit));
+        session.notify_user(&format!(
+            "{} was raised since it stopped this session; the work may go on",
+            order.finding.limit
+        ));
     }
 }
 
-fn keep_grants(rules: &mut Rules, old: &Rules) {
-    for granted in old.rules.iter().filter(|rule| rule.layer == Layer::Grant) {
+fn keep_grants(rules: &mut LimitSet, old: &LimitSet) {
+    for granted in old.limits.iter().filter(|rule| rule.layer == Layer::Grant) {
         if let Some(rule) =
-            rules.rules.iter_mut().find(|rule| rule.name() == granted.name() && rule.cap < granted.cap && !rule.locked)
+            rules.limits.iter_mut().find(|rule| rule.name() == granted.name() && rule.cap < granted.cap && !rule.locked)
         {
             rule.cap = granted.cap;
             rule.layer = Layer::Grant;

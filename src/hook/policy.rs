@@ -1,6 +1,6 @@
 //! The policies that clients are pinned to, as they lie in the state.
 
-use crate::config::policy::Pinned;
+use crate::config::policy::Policy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pricing;
 use crate::pricing::table::Table;
@@ -11,8 +11,8 @@ pub const POLICY: &str = "policy:";
 
 /// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
 /// without limits.
-pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
-    let text = store.fact(&policy_fact(name))?;
+pub fn stored(store: &Store, name: &str) -> Result<Option<Policy>> {
+    let text = store.metadata(&policy_fact(name))?;
     let policy = text.as_deref().map(serde_json::from_str).transpose();
     policy.map_err(|cause| {
         Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::domain::event::{Agent, Event, Kind};
-use crate::domain::ingested::{Findings, Recalled};
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::ingested::{Ingested, Recalled};
 use crate::engine::lifecycle;
-use crate::engine::session_state::{Book, CallState};
+use crate::engine::session_state::{CallState, SessionState};
 use crate::error::Result;
 use crate::store::Store;
 use crate::transcript::layout;
@@ -19,20 +19,20 @@ const MOST_RECOUNTED: u64 = 64 << 20;
 
 /// Adds to what was found what the acting run, and agents that nobody announced, had done before the state knew them, and
 /// what hooks have missed since.
-pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) -> Result<()> {
-    let transcript = Path::new(&book.session.tail.path);
-    let is_new = book.session.started == event.at;
-    let since_ms = book.session.earlier.until_ms.unwrap_or(0);
+pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
+    let transcript = Path::new(&state.session.position.path);
+    let is_new = state.session.started == event.at;
+    let since_ms = state.session.spend_before_install.until_ms.unwrap_or(0);
     for agent in &found.unannounced {
         found.recalled.extend(of_agent(Path::new(&agent.path), &agent.id, since_ms));
     }
     match &event.agent {
-        Agent::Sub { id, .. } if book.run(id).is_none() && event.kind != Kind::SubagentStarted => {
+        Agent::Sub { id, .. } if state.run(id).is_none() && event.kind != EventKind::SubagentStarted => {
             found.recalled.extend(of_agent(&layout::agent_file(transcript, id), id, since_ms));
         }
-        Agent::Main if book.session.main.is_none() && lifecycle::works(&event.kind) => {
+        Agent::Main if state.session.main.is_none() && lifecycle::works(&event.kind) => {
             let memory = recall(transcript, event.prompt_id.as_deref().or(Some("")), since_ms).unwrap_or_default();
-            let run = lifecycle::main_id(&book.session, event);
+            let run = lifecycle::main_id(&state.session, event);
             for (of, new) in found.charges.iter_mut().filter(|(_, new)| memory.responses.contains(&new.charge.message))
             {
                 if !new.charge.inherited {
@@ -48,20 +48,20 @@ pub fn add(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) 
             let memory = recall(transcript, Some(""), since_ms).unwrap_or_default();
             found.recalled.push(recalled(String::new(), memory, is_new));
         }
-        _ if has_gap(book, event, found) => add_missed(store, book, event, found)?,
+        _ if has_gap(state, event, found) => add_missed(store, state, event, found)?,
         _ => {}
     }
     if is_new {
-        tell_lost(book, event, found);
+        tell_lost(state, event, found);
     }
     Ok(())
 }
 
 /// Whether a session had been at work before an event that is the first seen of it.
-fn begins_late(kind: &Kind) -> bool {
+fn begins_late(kind: &EventKind) -> bool {
     match kind {
-        Kind::Prompt { .. } => true,
-        Kind::SessionStart { source } => source == "resume",
+        EventKind::Prompt { .. } => true,
+        EventKind::SessionStart { source } => source == "resume",
         _ => false,
     }
 }
@@ -72,14 +72,14 @@ const NOTHING_LEFT: &str = "a call or turn of this session ended whose beginning
     had used before cannot be counted";
 
 /// Whether an event ends what must have begun before it.
-fn is_inside(kind: &Kind) -> bool {
-    matches!(kind, Kind::ToolEnded(..) | Kind::BatchEnded(_) | Kind::Stopped { .. })
+fn is_inside(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::ToolEnded(..) | EventKind::BatchEnded(_) | EventKind::Stopped { .. })
 }
 
 /// Tells the person that a session was at work before the state knew it, and why its work counts.
-fn tell_lost(book: &mut Book, event: &Event, found: &Findings) {
+fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
-    let earlier = &book.session.earlier;
+    let earlier = &state.session.spend_before_install;
     // What a client was at that was open when Fusebox was installed is no loss.
     let is_met = earlier.is_unmarked && earlier.until_ms.is_some_and(|until_ms| until_ms > 0) && !earlier.was_watched;
     if is_met {
@@ -87,7 +87,7 @@ fn tell_lost(book: &mut Book, event: &Event, found: &Findings) {
     }
     if calls == 0 && earlier.counted.requests == 0 {
         if is_inside(&event.kind) && event.agent == Agent::Main && !earlier.is_unmarked {
-            book.session.tell(NOTHING_LEFT);
+            state.session.notify_user(NOTHING_LEFT);
         }
         return;
     }
@@ -102,62 +102,62 @@ fn tell_lost(book: &mut Book, event: &Event, found: &Findings) {
         if calls > 0 { tool_calls(calls) } else { requests(earlier.counted.requests) },
         earlier.counted.cost
     );
-    book.session.tell(&what);
+    state.session.notify_user(&what);
 }
 
 /// Returns the run that an event is of, where that is known already.
-fn acting<'a>(book: &'a Book, event: &'a Event) -> Option<&'a str> {
+fn acting<'a>(state: &'a SessionState, event: &'a Event) -> Option<&'a str> {
     match &event.agent {
         Agent::Sub { id, .. } => Some(id),
-        Agent::Main => book.session.main.as_deref(),
+        Agent::Main => state.session.main.as_deref(),
     }
 }
 
 /// Whether an event shows that hooks before it were not heard: a call that ends was not let through, or more responses are
 /// new than batches can be at work.
-fn has_gap(book: &Book, event: &Event, found: &Findings) -> bool {
-    let Some(run) = acting(book, event).and_then(|id| book.run(id)).filter(|_| lifecycle::works(&event.kind)) else {
+fn has_gap(state: &SessionState, event: &Event, found: &Ingested) -> bool {
+    let Some(run) = acting(state, event).and_then(|id| state.run(id)).filter(|_| lifecycle::works(&event.kind)) else {
         return false;
     };
-    if is_unasked(book, event) {
+    if is_unasked(state, event) {
         return true;
     }
     let new = found.charges.iter().filter(|(of, new)| *of == run.id && new.adds.requests > 0 && !new.charge.inherited);
-    let unwritten = if run.is_main() { book.session.unwritten } else { run.unwritten };
-    let (known, new): (Vec<_>, Vec<_>) = new.partition(|(_, new)| new.charge.at_ms <= unwritten.until_ms);
-    let new = new.len() + known.len().saturating_sub(usize::try_from(unwritten.sum.requests).unwrap_or(usize::MAX));
-    match (book.session.sees_batches, &event.kind) {
+    let missing_usage = if run.is_main() { state.session.missing_usage } else { run.missing_usage };
+    let (known, new): (Vec<_>, Vec<_>) = new.partition(|(_, new)| new.charge.at_ms <= missing_usage.until_ms);
+    let new = new.len() + known.len().saturating_sub(usize::try_from(missing_usage.sum.requests).unwrap_or(usize::MAX));
+    match (state.session.sees_batches, &event.kind) {
         (true, _) => usize::try_from(run.unpaid + 1).is_ok_and(|at_work| at_work < new),
         // Some clients tell no end of a batch; one that does tells the first.
-        (false, Kind::BatchEnded(_)) => run.tally.responses() + new as u64 > 1,
+        (false, EventKind::BatchEnded(_)) => run.counters.responses() + new as u64 > 1,
         (false, _) => false,
     }
 }
 
 /// Whether a call ends that Fusebox did not let through, although it is asked before calls.
-fn is_unasked(book: &Book, event: &Event) -> bool {
-    let Kind::ToolEnded(call, _) = &event.kind else { return false };
-    let asked = book.call(&call.id).is_some_and(|call| call.requested.is_some() && call.state != CallState::Refused);
-    !asked && book.session.handlers & EventName::PreToolUse.bit() != 0
+fn is_unasked(state: &SessionState, event: &Event) -> bool {
+    let EventKind::ToolEnded(call, _) = &event.kind else { return false };
+    let asked = state.call(&call.id).is_some_and(|call| call.requested.is_some() && call.state != CallState::Refused);
+    !asked && state.session.handlers & EventName::PreToolUse.bit() != 0
 }
 
 /// Adds the calls that a run's transcript shows and the state does not know, and tells the person.
-fn add_missed(store: &Store, book: &mut Book, event: &Event, found: &mut Findings) -> Result<()> {
-    let Some(run) = acting(book, event).and_then(|id| book.run(id)) else { return Ok(()) };
-    let transcript = Path::new(&book.session.tail.path);
+fn add_missed(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
+    let Some(run) = acting(state, event).and_then(|id| state.run(id)) else { return Ok(()) };
+    let transcript = Path::new(&state.session.position.path);
     let (path, prompt) = match &event.agent {
         Agent::Sub { id, .. } => (layout::agent_file(transcript, id), None),
         Agent::Main => (transcript.to_path_buf(), event.prompt_id.as_deref().or(Some(""))),
     };
-    let since_ms = book.session.earlier.until_ms.unwrap_or(0);
+    let since_ms = state.session.spend_before_install.until_ms.unwrap_or(0);
     let is_short = fs::metadata(&path).is_ok_and(|meta| meta.len() <= MOST_RECOUNTED);
     let mut calls = if is_short { recall(&path, prompt, since_ms).unwrap_or_default().calls } else { Vec::new() };
-    if let (true, Some(call)) = (is_unasked(book, event), event.call_id()) {
+    if let (true, Some(call)) = (is_unasked(state, event), event.call_id()) {
         calls.push(call.to_owned());
     }
     let mut missed = Vec::new();
     for call in calls {
-        let known = book.call(&call).is_some() || store.call(&book.session.id, &call)?.is_some();
+        let known = state.call(&call).is_some() || store.call(&state.session.id, &call)?.is_some();
         if !known {
             missed.push(call);
         }
@@ -171,7 +171,7 @@ fn add_missed(store: &Store, book: &mut Book, event: &Event, found: &mut Finding
              counted; `fusebox init --fail-closed` has such calls refused",
             tool_calls(count as u64)
         );
-        book.session.tell(&what);
+        state.session.notify_user(&what);
     }
     Ok(())
 }

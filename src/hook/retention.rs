@@ -17,13 +17,13 @@ pub const CLOSED: &str = "closed";
 pub fn keep_for(store: &Store, days: Option<u64>) -> Result<()> {
     match retention(store)? == days {
         true => Ok(()),
-        false => store.set_fact(RETENTION, &serde_json::json!(days).to_string()),
+        false => store.set_metadata(RETENTION, &serde_json::json!(days).to_string()),
     }
 }
 
 /// Returns for how many days detail is kept; nothing for ever.
 pub fn retention(store: &Store) -> Result<Option<u64>> {
-    let known = store.fact(RETENTION)?.and_then(|text| serde_json::from_str(&text).ok());
+    let known = store.metadata(RETENTION)?.and_then(|text| serde_json::from_str(&text).ok());
     Ok(known.unwrap_or(Some(RETENTION_DAYS)))
 }
 
@@ -39,9 +39,9 @@ pub fn last(store: &Store) -> Result<(Option<i64>, Option<i64>)> {
 
 /// Returns when the last pruning was begun, and as of when.
 pub fn begun(store: &Store) -> Result<Option<(i64, i64)>> {
-    Ok(store.fact(BEGUN)?.and_then(|text| serde_json::from_str(&text).ok()))
+    Ok(store.metadata(BEGUN)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 fn number(store: &Store, fact: &str) -> Result<Option<i64>> {
-    Ok(store.fact(fact)?.and_then(|text| text.parse().ok()))
+    Ok(store.metadata(fact)?.and_then(|text| text.parse().ok()))
 }

@@ -10,32 +10,32 @@ use crate::domain::session::{Session, SettingsTaken};
 use crate::error::Result;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
-use crate::install::place::{Folders, Scope};
+use crate::install::place::{Folders, InstallScope};
 use crate::install::{client_extensions, hooks};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::Store;
 use crate::wire::events::EVENTS;
 
 /// Reads the settings as they are now, and takes them for those that the session works with.
-pub fn take(world: &World, session: &mut Session) -> Registered {
-    let now = handlers::registered(world, Path::new(&session.folder));
+pub fn register(env: &Environment, session: &mut Session) -> Registered {
+    let now = handlers::registered(env, Path::new(&session.folder));
     set(session, &now);
     session.model_hooks.clear();
     session.skills.clear();
-    let plugins = take_hooks(world, session, &now);
-    let has_any = |found: client_extensions::Found| !found.mods.is_empty() || !found.overfull.is_empty();
+    let plugins = take_hooks(env, session, &now);
+    let has_any = |found: client_extensions::FoundExtensions| !found.mods.is_empty() || !found.overfull.is_empty();
     session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(it))
-        || has_any(client_extensions::found(&Folders::of(world, Path::new(&session.folder))));
+        || has_any(client_extensions::found(&Folders::of(env, Path::new(&session.folder))));
     now
 }
 
 /// Takes the settings as they are now for a person; returns what had waited.
-pub fn take_for_a_person(world: &World, store: &Store, session: &mut Session) -> Result<Option<String>> {
-    let now = handlers::registered_for_a_person(world, Path::new(&session.folder));
+pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
+    let now = handlers::registered_for_a_person(env, Path::new(&session.folder));
     let waited = harm(session, &now);
     set(session, &now);
-    take_hooks(world, session, &now);
+    take_hooks(env, session, &now);
     session.swapped = false;
     remember(store, session, &now)?;
     Ok(waited)
@@ -43,11 +43,11 @@ pub fn take_for_a_person(world: &World, store: &Store, session: &mut Session) ->
 
 /// Takes note of all handlers that ask the model: those of the settings, those that the client brings along, and those of the
 /// skills that were called. Returns the folders of the plugins.
-pub fn take_hooks(world: &World, session: &mut Session, now: &Registered) -> Vec<PathBuf> {
+pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<PathBuf> {
     let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
     session.model_hooks.clone_from(&now.model_hooks);
-    let client = client(world, session);
-    let brought = if now.is_off_for_others { Vec::new() } else { model_hooks::of_client(world, &client) };
+    let client = client(env, session);
+    let brought = if now.is_off_for_others { Vec::new() } else { model_hooks::of_client(env, &client) };
     for hook in brought.into_iter().chain(of_skills.collect::<Vec<_>>()) {
         hooks::count(&mut session.model_hooks, hook);
     }
@@ -55,9 +55,9 @@ pub fn take_hooks(world: &World, session: &mut Session, now: &Registered) -> Vec
 }
 
 /// Returns what a session's client was started with.
-pub fn client(world: &World, session: &Session) -> Client {
+pub fn client(env: &Environment, session: &Session) -> Client {
     let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
-    Client::new(Folders::of(world, Path::new(&session.folder)), arguments)
+    Client::new(Folders::of(env, Path::new(&session.folder)), arguments)
 }
 
 fn set(session: &mut Session, now: &Registered) {
@@ -78,16 +78,16 @@ pub fn keep(session: &mut Session, before: &Session) {
 }
 
 /// Says what the settings on disk would do to a session, if its client took them.
-pub fn waiting(world: &World, session: &Session) -> Option<String> {
-    harm(session, &handlers::registered(world, Path::new(&session.folder)))
+pub fn waiting(env: &Environment, session: &Session) -> Option<String> {
+    harm(session, &handlers::registered(env, Path::new(&session.folder)))
 }
 
 /// Has the client of a session read its settings again: it does where one of the files is touched. Returns whether there was one.
-pub fn wake(world: &World, session: &Session) -> bool {
+pub fn wake(env: &Environment, session: &Session) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
     let times = Timestamps { last_access: now, last_modification: now };
-    let places = Folders::of(world, Path::new(&session.folder)).places().into_iter();
-    let own = places.filter(|place| place.scope != Scope::Managed);
+    let places = Folders::of(env, Path::new(&session.folder)).places().into_iter();
+    let own = places.filter(|place| place.scope != InstallScope::Managed);
     own.filter(|place| utimensat(CWD, &place.settings, &times, AtFlags::empty()).is_ok()).count() > 0
 }
 
@@ -124,10 +124,13 @@ fn diversion(before: &SettingsTaken, now: &Registered) -> Option<String> {
 
 /// Tells what diverts in a client that did not in the last one of this project, and remembers it for the next.
 pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) -> Result<()> {
-    if let Some(last) = store.fact(&fact(session))? {
+    if let Some(last) = store.metadata(&fact(session))? {
         let last: Vec<&str> = last.split_whitespace().collect();
         for new in now.diverted.iter().filter(|it| !last.contains(&it.print.to_string().as_str())) {
-            session.tell(&format!("the settings have changed since the last session here: they have {}", new.words()));
+            session.notify_user(&format!(
+                "the settings have changed since the last session here: they have {}",
+                new.words()
+            ));
         }
     }
     // What an agent's client meets is no news that a person has had.
@@ -136,12 +139,12 @@ pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) ->
 
 fn remember(store: &Store, session: &Session, now: &Registered) -> Result<()> {
     let prints: Vec<String> = now.diverted.iter().map(|it| it.print.to_string()).collect();
-    store.set_fact(&fact(session), &prints.join(" "))
+    store.set_metadata(&fact(session), &prints.join(" "))
 }
 
 /// Returns hashes of what diverted in the last client of a person's own in a session's project.
 pub fn known(store: &Store, session: &Session) -> Result<Vec<u64>> {
-    let last = store.fact(&fact(session))?.unwrap_or_default();
+    let last = store.metadata(&fact(session))?.unwrap_or_default();
     Ok(last.split_whitespace().filter_map(|print| print.parse().ok()).collect())
 }
 

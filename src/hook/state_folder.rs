@@ -10,20 +10,20 @@ use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
 use crate::hook::client_lineage::client_fact;
 use crate::hook::pin_policy;
-use crate::platform::environment::{World, state_dir_in};
-use crate::platform::processes::{self, Environment, MOST_ABOVE};
+use crate::platform::environment::{Environment, state_dir_in};
+use crate::platform::processes::{self, MOST_ABOVE, ProcessEnvironment};
 use crate::store::Store;
 
 /// The most folders that are looked into. Those of the farthest processes come first, and no agent starts any of these.
 const MOST: usize = 8;
 
 /// Opens the state for an event and begins to write; `folder` becomes that of the first client above the event's own.
-pub fn open(world: &World, folder: &mut PathBuf, event: &Event) -> Result<(Store, Option<Box<Session>>)> {
+pub fn open(env: &Environment, folder: &mut PathBuf, event: &Event) -> Result<(Store, Option<Box<Session>>)> {
     let (store, session) = begin(folder, event)?;
-    if !session.as_deref().is_none_or(|session| pin_policy::is_due(world, session, event)) {
+    if !session.as_deref().is_none_or(|session| pin_policy::is_due(env, session, event)) {
         return Ok((store, session));
     }
-    let Some(client) = pin_policy::client(world) else { return Ok((store, session)) };
+    let Some(client) = pin_policy::client(env) else { return Ok((store, session)) };
     let above = above(client)?;
     let folders = folders(&above, folder);
     if folders.is_empty() {
@@ -34,10 +34,10 @@ pub fn open(world: &World, folder: &mut PathBuf, event: &Event) -> Result<(Store
     for of_another in folders {
         if is_same(&of_another, folder) {
             // What is known here binds, too.
-            if knows(world, folder, &above, event)? {
+            if knows(env, folder, &above, event)? {
                 break;
             }
-        } else if knows(world, &of_another, &above, event)? {
+        } else if knows(env, &of_another, &above, event)? {
             *folder = of_another;
             break;
         }
@@ -65,7 +65,7 @@ fn above(client: Process) -> Result<Vec<Process>> {
 fn folders(above: &[Process], folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for process in above {
-        let named = Environment::of(process.pid)
+        let named = ProcessEnvironment::of(process.pid)
             .and_then(|environment| state_dir_in(|name| environment.var(name).filter(|value| !value.is_empty())))
             // What it would be from there is not known.
             .filter(|named| named.is_absolute());
@@ -79,11 +79,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// Whether a state knows one of these processes as a client whose hooks this program answers.
-fn knows(world: &World, folder: &Path, above: &[Process], event: &Event) -> Result<bool> {
+fn knows(env: &Environment, folder: &Path, above: &[Process], event: &Event) -> Result<bool> {
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(false) };
-    let ours = pin_policy::program(world);
+    let ours = pin_policy::program(env);
     for process in above {
-        let Some(fact) = store.fact(&client_fact(*process, event.at.boot))? else { continue };
+        let Some(fact) = store.metadata(&client_fact(*process, event.at.boot))? else { continue };
         let session = fact.split_once(' ').map(|(_, session)| store.session(session)).transpose()?.flatten();
         // Earlier versions did not write the program down.
         let is_ours = |program| program == 0 || Some(program) == ours;

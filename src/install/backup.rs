@@ -48,7 +48,7 @@ impl Backups {
     }
 
     /// Forgets a file that we have left.
-    pub fn forget(&self, path: &Path) -> Result<()> {
+    pub fn delete(&self, path: &Path) -> Result<()> {
         files::remove(&self.slot(path, "before"))?;
         files::remove(&self.slot(path, "since"))?;
         files::remove(&self.slot(path, "after"))

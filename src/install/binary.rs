@@ -5,15 +5,15 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 
 /// Returns the path to register: as the user named it or as the PATH has it, since that outlives the versioned folder that a
 /// link of a package manager leads to; else where it really is.
-pub fn stable_path(world: &World) -> Result<PathBuf> {
-    let real = world.binary().and_then(|path| path.canonicalize().ok());
+pub fn stable_path(env: &Environment) -> Result<PathBuf> {
+    let real = env.binary().and_then(|path| path.canonicalize().ok());
     let real = real.ok_or_else(|| Error::failed("cannot find the path of this program"))?;
     let same = |path: &PathBuf| is_plain(path) && path.canonicalize().is_ok_and(|path| path == real);
-    let path = named(world).into_iter().chain(on_path(world)).find(same).unwrap_or_else(|| real.clone());
+    let path = named(env).into_iter().chain(on_path(env)).find(same).unwrap_or_else(|| real.clone());
     match path.to_str().filter(|_| has_our_name(&path)) {
         Some(_) => Ok(path),
         None => Err(Error::failed(format!("this program is `{}`", path.display()))
@@ -22,14 +22,14 @@ pub fn stable_path(world: &World) -> Result<PathBuf> {
 }
 
 /// Returns the path that the user typed.
-fn named(world: &World) -> Option<PathBuf> {
-    let typed = PathBuf::from(world.args().into_iter().next()?);
-    let path = world.folder().join(&typed);
+fn named(env: &Environment) -> Option<PathBuf> {
+    let typed = PathBuf::from(env.args().into_iter().next()?);
+    let path = env.folder().join(&typed);
     (typed.components().count() > 1).then(|| path.components().collect())
 }
 
-fn on_path(world: &World) -> Vec<PathBuf> {
-    let search = world.var("PATH").unwrap_or_default();
+fn on_path(env: &Environment) -> Vec<PathBuf> {
+    let search = env.var("PATH").unwrap_or_default();
     env::split_paths(&search).map(|folder| folder.join(name())).collect()
 }
 

@@ -13,7 +13,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// What the next client would load unasked, as far as it was looked at.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundExtensions {
     /// The folders of the mods, in order.
     pub mods: Vec<PathBuf>,
     /// The folders with more entries than are looked at.
@@ -21,8 +21,8 @@ pub struct Found {
 }
 
 /// Finds the mods that the next client would load unasked: among the skills, or written by an agent.
-pub fn found(folders: &Folders) -> Found {
-    let mut found = Found::default();
+pub fn found(folders: &Folders) -> FoundExtensions {
+    let mut found = FoundExtensions::default();
     let mut candidates = Vec::new();
     if let Some(claude) = &folders.claude {
         candidates.extend(found.inside(&claude.join("skills")));
@@ -37,7 +37,7 @@ pub fn found(folders: &Folders) -> Found {
     found
 }
 
-impl Found {
+impl FoundExtensions {
     fn inside(&mut self, folder: &Path) -> Vec<PathBuf> {
         let Ok(entries) = files::entries(folder, MOST_ENTRIES) else { return Vec::new() };
         if entries.has_more {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::install::json as text;
 use crate::install::json::Span;
-use crate::install::place::Scope;
+use crate::install::place::InstallScope;
 
 /// The name of the policy file.
 pub const POLICY: &str = "fusebox.json";
@@ -24,7 +24,7 @@ const EXCLUDED_LOCALLY: [&str; 2] = ["**/.claude/fusebox.json", "**/.claude/fuse
 
 /// Whether limits bite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum StarterMode {
     /// As the defaults and other files say.
     Unsaid,
     /// Everything is decided and logged, nothing is blocked.
@@ -32,10 +32,10 @@ pub enum Mode {
 }
 
 /// Returns the policy file to be: one that says nothing yet, or the present one, in which at most the mode is changed.
-pub fn policy(present: Option<&str>, mode: Mode) -> String {
+pub fn policy(present: Option<&str>, mode: StarterMode) -> String {
     let start = present.unwrap_or("{\n  \"$schema\": \"fusebox.schema.json\"\n}\n");
     let mut policy = start.to_owned();
-    if let (Mode::Observe, Some(root)) = (mode, object(start)) {
+    if let (StarterMode::Observe, Some(root)) = (mode, object(start)) {
         policy = match text::member(start, &root, "mode") {
             Some(span) => text::replace(start, &span, &json!("observe")),
             None => text::insert(start, &root, Some("mode"), &json!("observe")),
@@ -56,12 +56,12 @@ fn object(policy: &str) -> Option<Span> {
 }
 
 /// Returns git's `info/exclude` with our part for these registrations; without it where there are none.
-pub fn exclude(present: &str, scopes: &[Scope]) -> String {
+pub fn exclude(present: &str, scopes: &[InstallScope]) -> String {
     let mut lines: Vec<&str> = present.split_inclusive('\n').filter(|line| !is_our_line(line.trim())).collect();
     if scopes.is_empty() {
         return lines.concat();
     }
-    let alone = !scopes.contains(&Scope::Project);
+    let alone = !scopes.contains(&InstallScope::Project);
     let ours = EXCLUDED.iter().chain(EXCLUDED_LOCALLY.iter().filter(|_| alone));
     let part = [EXCLUDE_TITLE].iter().chain(ours).map(|line| format!("{line}\n")).collect::<String>();
     let gap = if lines.last().is_some_and(|line| !line.ends_with('\n')) { "\n" } else { "" };

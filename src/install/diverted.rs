@@ -10,7 +10,7 @@ use crate::domain::stable_hash::StableHash;
 use crate::install::handler::Handler;
 use crate::install::hooks;
 use crate::install::json;
-use crate::install::place::Scope;
+use crate::install::place::InstallScope;
 use crate::install::settings_files::Settings;
 use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
 
@@ -47,7 +47,7 @@ impl Diverted {
 /// Returns what the settings divert, the strongest file's value of each name. A managed file is the administrator's.
 pub fn find(settings: &[Settings]) -> Vec<Diverted> {
     let looks_up = looks_up(settings);
-    let own = || settings.iter().filter(|file| file.place.scope != Scope::Managed);
+    let own = || settings.iter().filter(|file| file.place.scope != InstallScope::Managed);
     let mut values = BTreeMap::new();
     for file in own() {
         for (name, value) in members(&file.text, "env") {

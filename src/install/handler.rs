@@ -66,7 +66,7 @@ pub enum Judge {
 }
 
 /// Returns the handler that has a model judge the end of each subagent.
-pub fn judge() -> Value {
+pub fn judge_handler() -> Value {
     json!({ "type": "prompt", "prompt": JUDGE, "timeout": 30 })
 }
 

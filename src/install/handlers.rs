@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::model_hook::ModelHook;
 use crate::install::diverted::{self, Diverted};
-use crate::install::hooks::{self, Found};
+use crate::install::hooks::{self, FoundHandler};
 use crate::install::json;
-use crate::install::place::{Folders, Scope};
+use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::{self, Settings};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::wire::events::EventName;
 
 /// Where this binary is registered, over all settings files of a project.
@@ -29,13 +29,13 @@ pub struct Registered {
 }
 
 /// Reads the settings of a project. A file that is missing, emptied or broken simply has nothing in it.
-pub fn registered(world: &World, project_folder: &Path) -> Registered {
-    resolve(&settings_files::read(&Folders::of(world, project_folder)), world.binary().as_deref())
+pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
+    resolve(&settings_files::read(&Folders::of(env, project_folder)), env.binary().as_deref())
 }
 
 /// The same where a person asks: whichever program of ours is named counts.
-pub fn registered_for_a_person(world: &World, project_folder: &Path) -> Registered {
-    resolve(&settings_files::read(&Folders::of(world, project_folder)), None)
+pub fn registered_for_a_person(env: &Environment, project_folder: &Path) -> Registered {
+    resolve(&settings_files::read(&Folders::of(env, project_folder)), None)
 }
 
 /// Puts the files together as the client does.
@@ -75,7 +75,7 @@ fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
 }
 
 /// Whether a handler runs this binary: it names it, or leaves the search to the PATH.
-fn runs(found: &Found, binary: Option<&Path>) -> bool {
+fn runs(found: &FoundHandler, binary: Option<&Path>) -> bool {
     let (Some(program), Some(binary)) = (found.handler.program(), binary) else { return true };
     program == binary || matches!((program.canonicalize(), binary.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
@@ -88,8 +88,8 @@ enum Reach {
 }
 
 impl Reach {
-    fn includes(self, scope: Scope) -> bool {
-        self == Reach::All || scope != Scope::Managed
+    fn includes(self, scope: InstallScope) -> bool {
+        self == Reach::All || scope != InstallScope::Managed
     }
 }
 
@@ -98,10 +98,10 @@ impl Reach {
 fn off_switch(settings: &[Settings]) -> Option<(PathBuf, Reach)> {
     let strongest = settings.iter().rev().find_map(|file| Some((file, flag(file, "disableAllHooks")?)));
     if let Some((file, true)) = strongest {
-        let reach = if file.place.scope == Scope::Managed { Reach::All } else { Reach::NotManaged };
+        let reach = if file.place.scope == InstallScope::Managed { Reach::All } else { Reach::NotManaged };
         return Some((file.place.settings.clone(), reach));
     }
-    let managed = settings.iter().find(|file| file.place.scope == Scope::Managed)?;
+    let managed = settings.iter().find(|file| file.place.scope == InstallScope::Managed)?;
     let only_managed = flag(managed, "allowManagedHooksOnly") == Some(true);
     only_managed.then(|| (managed.place.settings.clone(), Reach::NotManaged))
 }
@@ -127,12 +127,13 @@ mod tests {
 
     /// Checks how many events are covered, and by which scope's file they are switched off.
     #[track_caller]
-    fn check(files: &[(Scope, String)], covered: usize, disabled: Option<Scope>) {
+    fn check(files: &[(InstallScope, String)], covered: usize, disabled: Option<InstallScope>) {
         let folders =
             Folders { project: "/p".into(), repository: None, claude: Some("/c".into()), managed: "/etc/cc".into() };
-        let place = |scope: Scope| folders.place(scope).unwrap();
-        let text =
-            |scope: Scope| files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default();
+        let place = |scope: InstallScope| folders.place(scope).unwrap();
+        let text = |scope: InstallScope| {
+            files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default()
+        };
         let places = folders.places().into_iter();
         let settings: Vec<_> = places.map(|place| Settings { text: text(place.scope), place }).collect();
         let registered = resolve(&settings, Some(Path::new(BINARY)));
@@ -150,25 +151,29 @@ mod tests {
         let off = |text: &str| with(text, "disableAllHooks", true);
         let on = |text: &str| with(text, "disableAllHooks", false);
         check(&[], 0, None);
-        check(&[(Scope::Local, ours())], all, None);
-        check(&[(Scope::User, ours()), (Scope::Project, ours())], all, None);
+        check(&[(InstallScope::Local, ours())], all, None);
+        check(&[(InstallScope::User, ours()), (InstallScope::Project, ours())], all, None);
         // switched off, and on again by a stronger file
-        check(&[(Scope::Local, off(&ours()))], 0, Some(Scope::Local));
-        check(&[(Scope::User, off("{}")), (Scope::Project, ours())], 0, Some(Scope::User));
-        check(&[(Scope::User, off("{}")), (Scope::Local, on(&ours()))], all, None);
+        check(&[(InstallScope::Local, off(&ours()))], 0, Some(InstallScope::Local));
+        check(&[(InstallScope::User, off("{}")), (InstallScope::Project, ours())], 0, Some(InstallScope::User));
+        check(&[(InstallScope::User, off("{}")), (InstallScope::Local, on(&ours()))], all, None);
         // nothing of ours is lost by it
-        check(&[(Scope::User, off("{}"))], 0, None);
+        check(&[(InstallScope::User, off("{}"))], 0, None);
         // managed hooks are switched off by managed settings only
-        check(&[(Scope::Local, off(&ours())), (Scope::Managed, ours())], all, None);
-        check(&[(Scope::Managed, off(&ours()))], 0, Some(Scope::Managed));
+        check(&[(InstallScope::Local, off(&ours())), (InstallScope::Managed, ours())], all, None);
+        check(&[(InstallScope::Managed, off(&ours()))], 0, Some(InstallScope::Managed));
         let only_managed = with("{}", "allowManagedHooksOnly", true);
-        check(&[(Scope::Local, ours()), (Scope::Managed, only_managed.clone())], 0, Some(Scope::Managed));
-        check(&[(Scope::Local, with(&ours(), "allowManagedHooksOnly", true))], all, None);
+        check(
+            &[(InstallScope::Local, ours()), (InstallScope::Managed, only_managed.clone())],
+            0,
+            Some(InstallScope::Managed),
+        );
+        check(&[(InstallScope::Local, with(&ours(), "allowManagedHooksOnly", true))], all, None);
     }
 
     #[test]
     fn a_handler_that_does_not_reach_every_call_does_not_count() {
-        let changed = |from: &str, to: &str| [(Scope::Local, ours().replace(from, to))];
+        let changed = |from: &str, to: &str| [(InstallScope::Local, ours().replace(from, to))];
         let matched = EVENTS.iter().filter(|row| !row.has_matcher).count();
         check(&changed("\"*\"", "\"Bash\""), matched, None);
         check(&changed("\"*\"", "\"\""), EVENTS.len(), None);

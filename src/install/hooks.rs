@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::domain::model_hook::ModelHook;
-use crate::install::handler::{Handler, Judge, Wanted, judge};
+use crate::install::handler::{Handler, Judge, Wanted, judge_handler};
 use crate::install::json::{self, Span};
 use crate::wire::events::{EVENTS, EventName, EventRow};
 
@@ -21,7 +21,7 @@ pub struct WrongType {
 }
 
 /// One of our handlers in a settings file.
-pub struct Found {
+pub struct FoundHandler {
     /// The event's name on the wire.
     pub event: String,
     /// The handler.
@@ -34,7 +34,7 @@ pub struct Found {
     index: usize,
 }
 
-impl Found {
+impl FoundHandler {
     /// Whether the client runs it at every call of its event, and waits for it.
     pub fn covers(&self) -> bool {
         self.matches_all && self.handler.is_ours() && self.handler.is_attended()
@@ -42,7 +42,7 @@ impl Found {
 }
 
 /// Finds our handlers in a valid text. Parts of a wrong type hold none, nor does a list that a later one of its name hides.
-pub fn find(text: &str) -> Vec<Found> {
+pub fn find(text: &str) -> Vec<FoundHandler> {
     let hooks = json::root(text).and_then(|root| json::member(text, &root, "hooks"));
     let events = hooks.map(|hooks| json::children(text, &hooks)).unwrap_or_default();
     let named: BTreeMap<_, _> = events.into_iter().filter_map(|event| Some((event.key?, event.value))).collect();
@@ -100,7 +100,7 @@ pub fn count(found: &mut Vec<ModelHook>, more: ModelHook) {
     }
 }
 
-fn find_in_event(text: &str, event: &str, event_list: &Span) -> Vec<Found> {
+fn find_in_event(text: &str, event: &str, event_list: &Span) -> Vec<FoundHandler> {
     let mut found = Vec::new();
     for (group, child) in json::children(text, event_list).into_iter().enumerate() {
         if child.key.is_some() {
@@ -114,7 +114,7 @@ fn find_in_event(text: &str, event: &str, event_list: &Span) -> Vec<Found> {
         for (index, element) in json::children(text, &handler_list).into_iter().enumerate() {
             let handler = json::parse::<Handler>(text, &element.value).filter(|it| it.is_ours() || it.is_judge());
             let Some(handler) = handler.filter(|_| element.key.is_none()) else { continue };
-            found.push(Found {
+            found.push(FoundHandler {
                 event: event.to_owned(),
                 handler,
                 matches_all,
@@ -150,10 +150,11 @@ fn with_judge(text: &str) -> Option<String> {
     let event = at(text, &["hooks", EventName::SubagentStop.as_str()])?;
     let found = find_in_event(text, EventName::SubagentStop.as_str(), &event);
     let Some(present) = found.iter().find(|found| found.handler.is_judge()) else {
-        return Some(json::insert(text, &event, None, &json!({ "matcher": "*", "hooks": [judge()] })));
+        return Some(json::insert(text, &event, None, &json!({ "matcher": "*", "hooks": [judge_handler()] })));
     };
     let span = json::children(text, &present.handler_list).into_iter().nth(present.index)?.value;
-    Some(json::replace(text, &span, &judge())).filter(|_| json::parse::<Value>(text, &span) != Some(judge()))
+    Some(json::replace(text, &span, &judge_handler()))
+        .filter(|_| json::parse::<Value>(text, &span) != Some(judge_handler()))
 }
 
 /// Makes one step towards the handler that is wanted for an event; none where all is well.
@@ -182,7 +183,7 @@ fn improve(text: &str, row: &EventRow, wanted: &Wanted) -> Result<Option<String>
 }
 
 /// Rewrites a handler of ours that is not as wanted.
-fn update(text: &str, found: &Found, row: &EventRow, wanted: &Wanted) -> Option<String> {
+fn update(text: &str, found: &FoundHandler, row: &EventRow, wanted: &Wanted) -> Option<String> {
     let span = json::children(text, &found.handler_list).into_iter().nth(found.index)?.value;
     let present: Map<String, Value> = json::parse(text, &span)?;
     let handler = wanted.handler(row, &present);
@@ -201,7 +202,7 @@ fn must_be(text: &str, span: &Span, opening: char, key: &str) -> Result<(), Wron
 }
 
 /// Takes one handler out, and its group where nothing else is in it.
-fn take_out(text: &str, found: &Found) -> String {
+fn take_out(text: &str, found: &FoundHandler) -> String {
     match json::children(text, &found.handler_list).len() {
         1 => json::remove(text, &found.event_list, found.group),
         _ => json::remove(text, &found.handler_list, found.index),

@@ -11,7 +11,7 @@ use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::plugins;
 use crate::install::settings_files::{self, Settings};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::files;
 
 /// The keys of a frontmatter that say what hooks it brings.
@@ -36,10 +36,10 @@ impl Client {
 }
 
 /// Returns the handlers that the client brings along when it starts.
-pub fn of_client(world: &World, client: &Client) -> Vec<ModelHook> {
+pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
     let main = main_type(&client.settings, &client.arguments);
-    for (name, hooks) in of_types(world, &client.folders, &client.arguments) {
+    for (name, hooks) in of_types(env, &client.folders, &client.arguments) {
         let is_main = main.as_ref() == Some(&name);
         for hook in hooks {
             if is_main {
@@ -62,9 +62,9 @@ fn main_type(settings: &[Settings], arguments: &[String]) -> Option<String> {
 }
 
 /// Returns the handlers of each agent's type that has some, the later ones in place of earlier ones of its name.
-fn of_types(world: &World, folders: &Folders, arguments: &[String]) -> Vec<(String, Vec<ModelHook>)> {
+fn of_types(env: &Environment, folders: &Folders, arguments: &[String]) -> Vec<(String, Vec<ModelHook>)> {
     let mut types: Vec<(String, Vec<ModelHook>)> = Vec::new();
-    let files = load::frontmatters(world, &folders.project).into_iter();
+    let files = load::frontmatters(env, &folders.project).into_iter();
     let said = plugins::values_of(arguments, "--agents").filter_map(|text| serde_json::from_str(text).ok());
     let said =
         said.flat_map(|agents: Map<String, Value>| agents).map(|(name, agent)| (name, plugins::of(&agent["hooks"])));

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 
 /// Who a registration is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub enum Scope {
+pub enum InstallScope {
     /// You, in this project
     Local,
     /// Everybody who works on this project
@@ -18,33 +18,33 @@ pub enum Scope {
     Managed,
 }
 
-impl Scope {
+impl InstallScope {
     /// Returns its word on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
-            Scope::Local => "local",
-            Scope::Project => "project",
-            Scope::User => "user",
-            Scope::Managed => "managed",
+            InstallScope::Local => "local",
+            InstallScope::Project => "project",
+            InstallScope::User => "user",
+            InstallScope::Managed => "managed",
         }
     }
 }
 
 /// One settings file and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SettingsPlace {
     /// Whose it is.
-    pub scope: Scope,
+    pub scope: InstallScope,
     /// The client's settings file.
     pub settings: PathBuf,
     /// The folder of the `fusebox.json` that goes with it.
     pub folder: PathBuf,
 }
 
-impl Place {
+impl SettingsPlace {
     /// Whether it is in a project, and not one person's or the machine's.
     pub fn is_inside(&self) -> bool {
-        matches!(self.scope, Scope::Local | Scope::Project)
+        matches!(self.scope, InstallScope::Local | InstallScope::Project)
     }
 }
 
@@ -63,40 +63,46 @@ pub struct Folders {
 
 impl Folders {
     /// Returns the folders of a project in this world.
-    pub fn of(world: &World, project: &Path) -> Folders {
-        let common = world.project_of(project);
+    pub fn of(env: &Environment, project: &Path) -> Folders {
+        let common = env.project_of(project);
         let main = common.parent().filter(|_| common.ends_with(".git")).filter(|main| *main != project);
         Folders {
             project: project.to_path_buf(),
             repository: main.map(Path::to_path_buf),
-            claude: world.claude_dir(),
-            managed: world.managed_dir(),
+            claude: env.claude_dir(),
+            managed: env.managed_dir(),
         }
     }
 
     /// Returns the place of a scope.
-    pub fn place(&self, scope: Scope) -> Result<Place> {
+    pub fn place(&self, scope: InstallScope) -> Result<SettingsPlace> {
         let (folder, file) = match scope {
-            Scope::Local => return Ok(local(&self.project.join(".claude"))),
-            Scope::Project => (self.project.join(".claude"), "settings.json"),
-            Scope::User => (self.claude.clone().ok_or_else(no_home)?, "settings.json"),
-            Scope::Managed => (self.managed.clone(), "managed-settings.json"),
+            InstallScope::Local => return Ok(local(&self.project.join(".claude"))),
+            InstallScope::Project => (self.project.join(".claude"), "settings.json"),
+            InstallScope::User => (self.claude.clone().ok_or_else(no_home)?, "settings.json"),
+            InstallScope::Managed => (self.managed.clone(), "managed-settings.json"),
         };
-        Ok(Place { scope, settings: folder.join(file), folder })
+        Ok(SettingsPlace { scope, settings: folder.join(file), folder })
     }
 
     /// Returns every place there is, the one that the client lets win last.
-    pub fn places(&self) -> Vec<Place> {
+    pub fn places(&self) -> Vec<SettingsPlace> {
         let own = |scope| self.place(scope).ok();
         let repository = self.repository.as_ref().map(|folder| local(&folder.join(".claude")));
-        let places = [own(Scope::User), own(Scope::Project), repository, own(Scope::Local), own(Scope::Managed)];
+        let places = [
+            own(InstallScope::User),
+            own(InstallScope::Project),
+            repository,
+            own(InstallScope::Local),
+            own(InstallScope::Managed),
+        ];
         places.into_iter().flatten().collect()
     }
 }
 
-fn local(folder: &Path) -> Place {
+fn local(folder: &Path) -> SettingsPlace {
     let settings = folder.join("settings.local.json");
-    Place { scope: Scope::Local, settings, folder: folder.to_path_buf() }
+    SettingsPlace { scope: InstallScope::Local, settings, folder: folder.to_path_buf() }
 }
 
 fn no_home() -> Error {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::install::json;
-use crate::install::place::{Folders, Place};
+use crate::install::place::{Folders, SettingsPlace};
 use crate::platform::files;
 
 /// The largest settings file that is read, in bytes.
@@ -12,7 +12,7 @@ const LARGEST: u64 = 4 << 20;
 /// One settings file as it is now.
 pub struct Settings {
     /// Where it is.
-    pub place: Place,
+    pub place: SettingsPlace,
     /// Its text; empty where it is missing or no JSON.
     pub text: String,
 }

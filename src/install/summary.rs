@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
-use crate::config::place::Place;
-use crate::config::policy::Pinned;
+use crate::config::place::SettingPlace;
+use crate::config::policy::Policy;
 use crate::doctor::environment_checks;
 use crate::doctor::installation::short;
-use crate::domain::limit_set::{Models, Rule, Rules};
+use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::policy::{Action, Mode};
 use crate::install::default_files;
 use crate::install::place::Folders;
 use crate::install::registration::Plan;
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
 use crate::ui::terminal::plain;
@@ -31,42 +31,42 @@ const VERBS: [(Action, &str); 4] = [
 ];
 
 /// Returns the summary after a plan was carried out.
-pub fn summary(world: &World, plan: &Plan, state: &Path) -> String {
-    let settings = short(world, &plan.place.settings);
+pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
+    let settings = short(env, &plan.place.settings);
     let done = match plan.registers() {
         true => format!("registered at {} hooks in {settings}", EVENTS.len()),
         false => format!("already registered in {settings}"),
     };
-    let (policy, _) = load::load(world, &world.folder(), environment_checks::is_trusted(world, &world.folder()));
-    let file = short(world, &plan.place.folder.join(default_files::POLICY));
+    let (policy, _) = load::load(env, &env.folder(), environment_checks::is_trusted(env, &env.folder()));
+    let file = short(env, &plan.place.folder.join(default_files::POLICY));
     let log = match policy.has_policy_file() {
         true => PathBuf::from(".claude/logs").join(log_file::FILE).display().to_string(),
-        false => short(world, &state.join(log_file::FILE)),
+        false => short(env, &state.join(log_file::FILE)),
     };
     let lines = [
         ("limits", limits(&policy)),
-        ("state", format!("{}; log: {log}", short(world, &state.join("state.db")))),
+        ("state", format!("{}; log: {log}", short(env, &state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
         ("watch", "`fusebox status`".to_owned()),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
-    let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), world.width(), INDENT));
+    let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
     let mut text = format!("{done}\n\n{}", lines.map(line).concat());
-    if let Some(main) = Folders::of(world, &world.folder()).repository.filter(|_| plan.place.is_inside()) {
+    if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
             "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
-            short(world, &main)
+            short(env, &main)
         );
-        text += &format!("\n{}\n", wrap(&note, world.width(), 6));
+        text += &format!("\n{}\n", wrap(&note, env.width(), 6));
     }
-    if let Some(past) = past::past(world, &policy) {
-        text += &format!("\n{}\n", wrap(&past_stops(&past), world.width(), 0));
+    if let Some(past) = past::past(env, &policy) {
+        text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
     }
     text
 }
 
 /// Says the limits in force in words.
-fn limits(policy: &Pinned) -> String {
+fn limits(policy: &Policy) -> String {
     let mode = match policy.mode() {
         Mode::Observe => "only watched, nothing is blocked: ",
         Mode::Enforce => "",
@@ -81,16 +81,16 @@ fn limits(policy: &Pinned) -> String {
     )
 }
 
-fn sentence(rules: &Rules) -> String {
-    let show = |rule: &Rule| match &rule.of {
+fn sentence(rules: &LimitSet) -> String {
+    let show = |rule: &LimitRule| match &rule.of {
         Some(Models::Like(like)) => format!("{} on `{like}` {}", rule.limit.label, rule.limit.show(rule.cap)),
         _ => format!("{} {}", rule.limit.label, rule.limit.show(rule.cap)),
     };
     // Those with an action of their own, on repetition and refusals, hold for everyone and never meet ordinary work.
-    let told = |rule: &&Rule| rule.limit.action.is_none();
+    let told = |rule: &&LimitRule| rule.limit.action.is_none();
     let part = |(action, verb): (Action, &str)| {
         let same: Vec<String> =
-            rules.rules.iter().filter(told).filter(|rule| rule.action == action).map(show).collect();
+            rules.limits.iter().filter(told).filter(|rule| rule.action == action).map(show).collect();
         (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")))
     };
     let parts: Vec<String> = VERBS.into_iter().filter_map(part).collect();
@@ -98,9 +98,10 @@ fn sentence(rules: &Rules) -> String {
 }
 
 /// Counts the agent types that have limits of their own.
-fn own_types(policy: &Pinned) -> usize {
-    let settings = policy.docs.iter().flat_map(|doc| &doc.settings);
-    let named = settings.filter_map(|it| if let Place::Agents(name) = &it.place { Some(name.as_str()) } else { None });
+fn own_types(policy: &Policy) -> usize {
+    let settings = policy.documents.iter().flat_map(|doc| &doc.settings);
+    let named =
+        settings.filter_map(|it| if let SettingPlace::Agents(name) = &it.place { Some(name.as_str()) } else { None });
     let declared = policy.frontmatter.keys().map(String::as_str);
     let mut names: Vec<&str> = named.chain(declared).filter(|name| *name != "*").collect();
     names.sort_unstable();
@@ -119,9 +120,9 @@ fn past_stops(past: &Past) -> String {
 }
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.
-pub fn unheard(world: &World, plan: &Plan) -> Option<String> {
-    let (policy, _) = load::load(world, &world.folder(), environment_checks::is_trusted(world, &world.folder()));
-    let file = short(world, &plan.place.folder.join(default_files::POLICY));
+pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
+    let (policy, _) = load::load(env, &env.folder(), environment_checks::is_trusted(env, &env.folder()));
+    let file = short(env, &plan.place.folder.join(default_files::POLICY));
     (policy.mode() == Mode::Enforce).then(|| {
         format!(
             "limits still block: `mode: \"observe\"` in {file} counts once you have said `fusebox trust`, or stands in your own \

@@ -6,24 +6,24 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::install::backup::{Backup, Backups};
 use crate::install::files::{self, Change};
-use crate::install::place::{Folders, Place};
+use crate::install::place::{Folders, SettingsPlace};
 use crate::install::{default_files, hooks, json, registration};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 
 /// Takes Fusebox out of a place; returns what was changed.
-pub fn remove(world: &World, backups: &Backups, place: &Place) -> Result<Vec<Change>> {
+pub fn remove(env: &Environment, backups: &Backups, place: &SettingsPlace) -> Result<Vec<Change>> {
     let settings = settings(backups, place)?;
     leave(backups, &settings)?;
     let mut changes = vec![settings];
-    let others = Folders::of(world, &world.folder()).places();
+    let others = Folders::of(env, &env.folder()).places();
     let shared = others.iter().any(|other| other.folder == place.folder && registration::is_in(other));
     for name in [default_files::POLICY, default_files::SCHEMA].into_iter().filter(|_| !shared) {
         let change = untouched(backups, place, name)?;
         leave(backups, &change)?;
         changes.push(change);
     }
-    if let Some(path) = registration::exclude_file(world, place) {
-        changes.push(exclude(world, backups, path)?);
+    if let Some(path) = registration::exclude_file(env, place) {
+        changes.push(exclude(env, backups, path)?);
     }
     if place.is_inside() {
         // Fails where something is in it, as it should.
@@ -35,11 +35,11 @@ pub fn remove(world: &World, backups: &Backups, place: &Place) -> Result<Vec<Cha
 
 fn leave(backups: &Backups, change: &Change) -> Result<()> {
     change.apply()?;
-    backups.forget(&change.path)
+    backups.delete(&change.path)
 }
 
 /// Works out the settings without us: as they were where nobody has edited them since, else without our handlers.
-fn settings(backups: &Backups, place: &Place) -> Result<Change> {
+fn settings(backups: &Backups, place: &SettingsPlace) -> Result<Change> {
     let path = place.settings.clone();
     let before = files::read(&path)?;
     let Some(text) = &before else { return Ok(Change { path, before: None, after: None }) };
@@ -58,9 +58,9 @@ fn settings(backups: &Backups, place: &Place) -> Result<Change> {
 }
 
 /// Brings git's list to what the registrations that are left in this project need; as it was where there are none.
-fn exclude(world: &World, backups: &Backups, path: PathBuf) -> Result<Change> {
+fn exclude(env: &Environment, backups: &Backups, path: PathBuf) -> Result<Change> {
     let text = files::read(&path)?;
-    let scopes = registration::installed(world, None);
+    let scopes = registration::installed(env, None);
     let backup = backups.get(&path);
     let former = backup.as_ref().and_then(|backup| backup.before.clone());
     let needed = text.as_deref().map(|text| default_files::exclude(text, &scopes));
@@ -85,7 +85,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Puts back a file beside the settings where it is still as `init` wrote it; what somebody has edited stays.
-fn untouched(backups: &Backups, place: &Place, name: &str) -> Result<Change> {
+fn untouched(backups: &Backups, place: &SettingsPlace, name: &str) -> Result<Change> {
     let path = place.folder.join(name);
     let before = files::read(&path)?;
     let after = match backups.get(&path) {

@@ -1,4 +1,4 @@
-//! The roster of limits. A new kind of limit is one file here and one row in [`ROSTER`].
+//! The registry of limits. A new kind of limit is one file here and one row in [`REGISTRY`].
 
 mod adapter_rate_limit;
 mod loop_detection;
@@ -26,7 +26,7 @@ use serde::{Deserialize, Deserializer, de};
 use crate::domain::limit::Limit;
 
 /// Every limit, in the order in which findings are reported. New ones are appended: their places are saved.
-pub const ROSTER: [&Limit; 20] = [
+pub const REGISTRY: [&Limit; 20] = [
     &max_turns::LIMIT,
     &max_requests::LIMIT,
     &max_duration_ms::LIMIT,
@@ -52,7 +52,7 @@ pub const ROSTER: [&Limit; 20] = [
 /// Finds a limit by its key, or by the name of a rule of it: `models.*opus*.max_cost_usd`.
 pub fn find(name: &str) -> Option<&'static Limit> {
     let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
-    ROSTER.into_iter().find(|limit| limit.key == key)
+    REGISTRY.into_iter().find(|limit| limit.key == key)
 }
 
 impl<'de> Deserialize<'de> for &'static Limit {

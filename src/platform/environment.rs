@@ -38,14 +38,14 @@ const SHORTEST_SLEEP_MS: u64 = 1000;
 const LONGEST_LINK: u64 = 8 << 10;
 
 /// The process's surroundings.
-pub struct World {
+pub struct Environment {
     _private: (),
 }
 
-impl World {
+impl Environment {
     /// Returns the real surroundings.
-    pub fn real() -> World {
-        World { _private: () }
+    pub fn real() -> Environment {
+        Environment { _private: () }
     }
 
     /// Returns an environment variable that is set and not empty.
@@ -167,7 +167,7 @@ impl World {
         let _closed = self.answer(text);
     }
 
-    /// Writes to standard output, as [`World::print`] does; returns whether all of it was taken.
+    /// Writes to standard output, as [`Environment::print`] does; returns whether all of it was taken.
     pub fn answer(&self, text: &str) -> bool {
         let mut out = io::stdout().lock();
         out.write_all(terminal::safe(text).as_bytes()).and_then(|()| out.flush()).is_ok()
@@ -189,7 +189,7 @@ impl World {
     }
 
     /// Writes a line to standard error.
-    pub fn complain(&self, text: &str) {
+    pub fn eprintln_safe(&self, text: &str) {
         let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
     }
 

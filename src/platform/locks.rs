@@ -35,7 +35,7 @@ pub struct Locks {
 
 impl Locks {
     /// Takes the session's lock and then the one for all.
-    pub fn take(folder: &Path, session: Option<&str>) -> Result<Locks> {
+    pub fn acquire(folder: &Path, session: Option<&str>) -> Result<Locks> {
         let mut held = Vec::with_capacity(2);
         if let Some(session) = session {
             let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);

@@ -72,12 +72,12 @@ pub fn arguments(pid: u32) -> Vec<String> {
 }
 
 /// The environment that a process was started with.
-pub struct Environment(Vec<u8>);
+pub struct ProcessEnvironment(Vec<u8>);
 
-impl Environment {
+impl ProcessEnvironment {
     /// Reads the environment of a process; nothing where it is another user's.
-    pub fn of(pid: u32) -> Option<Environment> {
-        files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok().map(Environment)
+    pub fn of(pid: u32) -> Option<ProcessEnvironment> {
+        files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok().map(ProcessEnvironment)
     }
 
     /// Returns a variable.
@@ -90,7 +90,7 @@ impl Environment {
 
 /// Returns a variable of the environment that a process was started with.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
-    Environment::of(pid)?.var(name)
+    ProcessEnvironment::of(pid)?.var(name)
 }
 
 /// Returns the pid namespace that this process's ids are of, where the platform tells.

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Run, Status};
 use crate::replay::outcome::{Outcome, Sums};
-use crate::replay::timeline::{Entry, What, Whom};
-use crate::ui::formats::{Quantity, Stamp, Usd};
+use crate::replay::timeline::{Audience, Entry, EntryKind};
+use crate::ui::formats::{Quantity, Timestamp, Usd};
 
 /// The version of the JSON form.
 const VERSION: u32 = 1;
@@ -23,7 +23,7 @@ pub struct Replay<'a> {
 struct SessionForm<'a> {
     session_id: &'a str,
     source: String,
-    began_at: Stamp,
+    began_at: Timestamp,
     lasted_ms: u64,
     recorded: Figures,
     client_cost_usd: Option<Usd>,
@@ -59,7 +59,7 @@ struct RunForm<'a> {
 struct EntryForm<'a> {
     at_ms: u64,
     run_id: &'a str,
-    what: What,
+    what: EntryKind,
     limit: &'a str,
     scope: Scope,
     action: Action,
@@ -72,7 +72,7 @@ struct EntryForm<'a> {
 
 #[derive(Serialize)]
 struct Told<'a> {
-    to: Whom,
+    to: Audience,
     text: &'a str,
 }
 
@@ -101,7 +101,7 @@ fn session(outcome: &Outcome) -> SessionForm<'_> {
     SessionForm {
         session_id: &outcome.session.id,
         source: outcome.source.display().to_string(),
-        began_at: Stamp(outcome.session.started.wall_ms),
+        began_at: Timestamp(outcome.session.started.wall_ms),
         lasted_ms: recorded.lasted_ms,
         recorded: Figures {
             turns: recorded.calls,
@@ -128,11 +128,11 @@ fn run(run: &Run) -> RunForm<'_> {
         depth: run.depth,
         status: run.status,
         stop_reason: run.stop_reason.as_deref(),
-        turns: run.tally.turns,
-        requests: run.tally.spent.requests,
-        tokens: run.tally.spent.tokens,
-        duration_ms: run.tally.duration_ms,
-        cost_usd: Usd(run.tally.spent.cost),
+        turns: run.counters.turns,
+        requests: run.counters.spent.requests,
+        tokens: run.counters.spent.tokens,
+        duration_ms: run.counters.duration_ms,
+        cost_usd: Usd(run.counters.spent.cost),
     }
 }
 

@@ -8,11 +8,11 @@ use crate::domain::verdict::Finding;
 use crate::engine::estimate;
 use crate::limits;
 use crate::report::model::{RunReport, Trip};
-use crate::report::reading::{self, Reading};
-use crate::report::rows::Source;
+use crate::report::reading::{self, LimitReading};
+use crate::report::rows::TimelineSource;
 use crate::report::suggestion;
 use crate::ui::formats::Quantity;
-use crate::ui::style::{Page, plain};
+use crate::ui::style::{Terminal, plain};
 use crate::wire::messages::{models, short};
 
 /// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
@@ -24,7 +24,7 @@ const WIDE: [(&str, &str, &str); 4] = [
 ];
 
 /// Says which limit tripped, whose it was, and what it did.
-pub fn why(run: &RunReport, trip: &Trip, page: &Page) -> String {
+pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
     let Some(limit) = limits::find(&trip.limit) else { return String::new() };
     let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
     let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
@@ -62,7 +62,7 @@ pub fn why(run: &RunReport, trip: &Trip, page: &Page) -> String {
         true => "The call was refused, and the run went on".to_owned(),
         false => format!("Its action is {}: {}", trip.action, did(trip)),
     };
-    page.wrap("  ", &format!("{what}. {did}."))
+    terminal.wrap("  ", &format!("{what}. {did}."))
 }
 
 fn did(trip: &Trip) -> &'static str {
@@ -75,7 +75,7 @@ fn did(trip: &Trip) -> &'static str {
 }
 
 /// Says what would have helped.
-pub fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
+pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     let (Some(limit), Some(cap)) = (limits::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
@@ -98,7 +98,7 @@ pub fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
         }
         (_, "session") => {
             let session = &source.rows.session;
-            let rule = session.rules.rules.iter().find(|rule| rule.name() == trip.limit);
+            let rule = session.limits.limits.iter().find(|rule| rule.name() == trip.limit);
             let need = rule.map_or(cap.value, |rule| rule.cap).max(cap.value);
             format!(
                 "The cap is the whole session's; `fusebox grant {} {}` gives more.",
@@ -125,8 +125,8 @@ pub fn helps(source: &Source, run: &Run, trip: &Trip) -> String {
 }
 
 /// Says what would have helped by the largest need of runs of this type that came to their end by themselves.
-fn from_peers(source: &Source, run: &Run, trip: &Trip, cap: Quantity) -> String {
-    let done = source.peers.iter().filter(|peer| peer.status == Status::Completed && peer.tally.turns > 0);
+fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) -> String {
+    let done = source.peers.iter().filter(|peer| peer.status == Status::Completed && peer.counters.turns > 0);
     let needs: Vec<u64> = done.filter_map(|peer| need(peer, run, &trip.limit, source.now)).collect();
     let kind = plain(&run.agent_type);
     let runs = match needs.len() {
@@ -146,7 +146,7 @@ fn from_peers(source: &Source, run: &Run, trip: &Trip, cap: Quantity) -> String 
 }
 
 /// Returns what is enough for work to go on that a limit of the session holds.
-fn enough(source: &Source, trip: &Trip) -> Option<u64> {
+fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
     let orders = source.rows.runs.iter().filter_map(|run| run.order.as_ref());
     let findings = source.rows.session.order.iter().chain(orders).map(|order| &order.finding);
     let same = |finding: &&Finding| finding.limit == trip.limit && finding.scope == Scope::Session;
@@ -164,12 +164,12 @@ fn limit_text(limit: &Limit, value: u64) -> String {
 
 /// Returns the smallest cap that would have let a run come to its end, as the rules of another count.
 fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
-    let ruled = Run { rules: run.rules.clone(), ..peer.clone() };
+    let ruled = Run { limits: run.limits.clone(), ..peer.clone() };
     let readings = reading::of_run(&Session::default(), &ruled, now);
-    let Reading { used, .. } = readings.into_iter().find(|reading| reading.limit == name)?;
+    let LimitReading { used, .. } = readings.into_iter().find(|reading| reading.limit == name)?;
     Some(match &used.limit.meter {
         Meter::Spend { part, .. } => {
-            let ahead = part(&estimate::next(peer, &run.rules)).saturating_mul(u64::from(run.rules.grace_turns));
+            let ahead = part(&estimate::next(peer, &run.limits)).saturating_mul(u64::from(run.limits.grace_turns));
             used.value.saturating_add(ahead)
         }
         Meter::Step { adds, .. } => used.value.saturating_add(adds(Stage::Request).unwrap_or(0)),

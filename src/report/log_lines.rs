@@ -6,20 +6,20 @@ use crate::domain::charge::{Record, RecordKind};
 use crate::domain::limit::{Ends, Unit};
 use crate::limits;
 use crate::report::rows::Logged;
-use crate::ui::formats::Stamp;
-use crate::ui::style::{Ink, Page, plain};
+use crate::ui::formats::Timestamp;
+use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{pair, short};
 
-/// Every kind of record with its name and its ink.
-const KINDS: [(RecordKind, &str, Ink); 8] = [
-    (RecordKind::AgentFailed, "AGENT_FAILED", Ink::Red),
-    (RecordKind::AgentPaused, "AGENT_PAUSED", Ink::Yellow),
-    (RecordKind::AgentWarning, "AGENT_WARNING", Ink::Yellow),
-    (RecordKind::AgentResumed, "AGENT_RESUMED", Ink::Green),
-    (RecordKind::LimitGranted, "LIMIT_GRANTED", Ink::Green),
-    (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Ink::Dim),
-    (RecordKind::AgentStopped, "AGENT_STOPPED", Ink::Red),
-    (RecordKind::Notice, "NOTICE", Ink::Plain),
+/// Every kind of record with its name and its style.
+const KINDS: [(RecordKind, &str, Style); 8] = [
+    (RecordKind::AgentFailed, "AGENT_FAILED", Style::Red),
+    (RecordKind::AgentPaused, "AGENT_PAUSED", Style::Yellow),
+    (RecordKind::AgentWarning, "AGENT_WARNING", Style::Yellow),
+    (RecordKind::AgentResumed, "AGENT_RESUMED", Style::Green),
+    (RecordKind::LimitGranted, "LIMIT_GRANTED", Style::Green),
+    (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Style::Dim),
+    (RecordKind::AgentStopped, "AGENT_STOPPED", Style::Red),
+    (RecordKind::Notice, "NOTICE", Style::Plain),
 ];
 
 /// Returns a record's name.
@@ -27,17 +27,17 @@ pub fn name(record: &Record) -> &'static str {
     KINDS.iter().find(|row| Some(row.0) == record.event).map_or("NOTICE", |row| row.1)
 }
 
-/// Returns a record's ink.
-pub fn ink(record: &Record) -> Ink {
-    KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Ink::Plain, |row| row.2)
+/// Returns a record's style.
+pub fn ink(record: &Record) -> Style {
+    KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Style::Plain, |row| row.2)
 }
 
 /// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`.
-pub fn line(logged: &Logged, page: &Page) -> String {
+pub fn line(logged: &Logged, terminal: &Terminal) -> String {
     let record = &logged.record;
     let name = name(record);
-    let words = format!("#{} {} {name}{}", logged.number, page.second(logged.at_ms), tail(record));
-    page.wrap("", &words).replacen(name, &page.paint(ink(record), name), 1)
+    let words = format!("#{} {} {name}{}", logged.number, terminal.second(logged.at_ms), tail(record));
+    terminal.wrap("", &words).replacen(name, &terminal.paint(ink(record), name), 1)
 }
 
 fn tail(record: &Record) -> String {
@@ -99,6 +99,6 @@ struct Line<'a> {
 
 /// Writes a record as one line of JSON: the record as the log has it, its number before it.
 pub fn json(logged: &Logged) -> String {
-    let record = Record { at: Stamp(logged.at_ms).text(), ..logged.record.clone() };
+    let record = Record { at: Timestamp(logged.at_ms).text(), ..logged.record.clone() };
     serde_json::to_string(&Line { id: logged.number, record: &record }).unwrap_or_default() + "\n"
 }

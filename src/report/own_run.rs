@@ -2,7 +2,7 @@
 
 use crate::domain::policy::Scope;
 use crate::report::model::{Report, RunReport, SessionReport};
-use crate::report::reading::{Reading, seconds};
+use crate::report::reading::{LimitReading, seconds};
 use crate::ui::style::plain;
 use crate::wire::messages;
 
@@ -30,12 +30,12 @@ fn section(name: &str, lines: &str) -> String {
     if lines.is_empty() { String::new() } else { format!("{name}:\n{lines}") }
 }
 
-fn lines<'a>(limits: impl Iterator<Item = &'a Reading>) -> String {
+fn lines<'a>(limits: impl Iterator<Item = &'a LimitReading>) -> String {
     limits.filter(|reading| reading.tells()).map(line).collect()
 }
 
 /// Writes `tool calls 17/25, 8 remain (max_turns)`.
-fn line(reading: &Reading) -> String {
+fn line(reading: &LimitReading) -> String {
     let frees = reading.frees_in_ms.filter(|ms| *ms > 0);
     let frees = frees.map(|ms| format!("; the next slot opens in {}", seconds(ms))).unwrap_or_default();
     let (label, left) = (reading.cap.limit.label, reading.left().show());

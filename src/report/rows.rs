@@ -34,7 +34,7 @@ pub struct SessionRows {
 
 /// What a story is told from.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct TimelineSource<'a> {
     /// The session.
     pub rows: &'a SessionRows,
     /// Runs of the same agent type in any session, for comparison.

@@ -5,8 +5,8 @@ use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{MAIN, Order, Status};
 use crate::domain::verdict::Finding;
 use crate::report::model::{RunReport, SessionReport};
-use crate::report::reading::Reading;
-use crate::ui::style::{Ink, Page, plain};
+use crate::report::reading::LimitReading;
+use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{LOCKED, reading, short};
 
 /// Returns the command that lifts the order of a run or session: a pause is resumed, a used-up limit is raised.
@@ -59,12 +59,12 @@ pub fn typed(limit: &Limit, value: u64) -> String {
 }
 
 /// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
-pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
+pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> String {
     let id = &session.session_id;
     let of_session = session.order.as_ref().map(|order| {
         let order = &of_now(order, Scope::Session, &session.limits);
         let who = format!("session {}, {}", short(id), session.status.as_str());
-        held(&who, order, &lifts(order, None, id), (indent, page))
+        held(&who, order, &lifts(order, None, id), (indent, terminal))
     });
     let holds = |run: &&RunReport| !is_over(session, run);
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
@@ -74,7 +74,7 @@ pub fn text(session: &SessionReport, indent: &str, page: &Page) -> String {
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
-        Some(held(&who, order, &lifts, (indent, page)))
+        Some(held(&who, order, &lifts, (indent, terminal)))
     });
     of_session.into_iter().chain(of_runs).collect()
 }
@@ -87,9 +87,9 @@ pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
 }
 
 /// Returns an order with what is used by now: more may have been spent since it was given.
-fn of_now(order: &Order, scope: Scope, limits: &[Reading]) -> Order {
+fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
     let mut order = order.clone();
-    let same = |reading: &&Reading| reading.limit == order.finding.limit;
+    let same = |reading: &&LimitReading| reading.limit == order.finding.limit;
     if let Some(reading) = limits.iter().find(same).filter(|_| order.finding.scope == scope)
         && order.finding.spent_by_requests()
     {
@@ -105,7 +105,7 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
-fn held(who: &str, order: &Order, lifts: &str, (indent, page): (&str, &Page)) -> String {
-    let why = page.wrap(indent, &format!("{who}: {}", reading(&order.finding)));
-    format!("{why}{indent}  {}\n", page.paint(Ink::Bold, lifts))
+fn held(who: &str, order: &Order, lifts: &str, (indent, terminal): (&str, &Terminal)) -> String {
+    let why = terminal.wrap(indent, &format!("{who}: {}", reading(&order.finding)));
+    format!("{why}{indent}  {}\n", terminal.paint(Style::Bold, lifts))
 }

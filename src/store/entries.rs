@@ -186,7 +186,7 @@ impl Store {
     }
 
     /// Forgets an entry. Its place stays taken, so that those that moved on because of it are still found.
-    pub fn forget(&self, name: &str) -> Result<()> {
+    pub fn delete(&self, name: &str) -> Result<()> {
         if self.find(name, |_| Ok(()))?.is_some() {
             let id = self.place(name)?;
             self.places.borrow_mut().ids.remove(name);
@@ -271,7 +271,7 @@ mod tests {
             }
             assert_eq!(store.below("x/log/").unwrap().len(), names.len());
         }
-        store.forget(names[0]).unwrap();
+        store.delete(names[0]).unwrap();
         assert_eq!(store.text(names[0]).unwrap(), None);
         assert_eq!(store.text(names[1]).unwrap(), Some(format!("two {}", names[1])));
     }

@@ -37,7 +37,7 @@ impl Store {
 /// Moves a damaged database out of the way and returns where to; nothing where another process already has. It is never
 /// deleted, and what it had counted is found again in the transcripts.
 pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
-    let locks = Locks::take(folder, None)?;
+    let locks = Locks::acquire(folder, None)?;
     if locks.missed {
         return Err(Error::failed("the database is damaged, and somebody else holds it").of_kind(ErrorKind::Busy));
     }

@@ -27,7 +27,7 @@ const IGNORE_LOG: &str = "/execution-limits.log*\n/.gitignore\n";
 
 /// Where a session's records go.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct LogPlace<'a> {
     /// The folder of a project's log as its session names it; empty where the log is in the state folder.
     pub of_session: &'a str,
     /// The folder of the state.
@@ -36,7 +36,7 @@ pub struct Place<'a> {
 
 /// Appends records. A project's log that must not be written goes to the state folder; one that cannot be written there stops
 /// nothing: the database has the same records.
-pub fn append(place: Place, records: &[Record]) {
+pub fn append(place: LogPlace, records: &[Record]) {
     let lines = records.iter().filter_map(|record| serde_json::to_string(record).ok());
     let text: String = lines.map(|line| terminal::safe(&line).into_owned() + "\n").collect();
     let log = match project_of(place.of_session).map(in_project) {

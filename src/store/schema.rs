@@ -18,7 +18,7 @@
 //! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::domain::charge::Charge`] |
 //! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy and session, a mean of first requests |
 //! | `x/log/NUMBER` | a moment and a [`crate::domain::charge::Record`] |
-//! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::domain::budget::Pool`] |
+//! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::domain::budget::SharedBudget`] |
 //! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
 //! | `x/sum/DAY` | what was billed on a day, by project and model, in sessions whose detail is pruned |
 //! | `x/session/STARTED/SESSION` | the `fusebox run` that started it, or nothing: lists sessions by age |

@@ -10,11 +10,11 @@ use crate::domain::charge::Charge;
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::missing_usage::Growth;
-use crate::domain::session::Tail;
-use crate::domain::transcript_position::{Origin, Unread};
+use crate::domain::session::TranscriptPosition;
+use crate::domain::transcript_position::{ForkOrigin, Unread};
 use crate::engine::credible;
 use crate::engine::estimate;
-use crate::engine::session_state::{Book, NewCharge};
+use crate::engine::session_state::{NewCharge, SessionState};
 use crate::engine::spend_before_prompt;
 use crate::error::Result;
 use crate::pricing::price;
@@ -32,8 +32,8 @@ use crate::wire::input::{is_backgrounded_main, is_id};
 /// What opening a file takes of what is allowed: as long as reading so many bytes.
 const BYTES_TO_OPEN: u64 = 16 << 10;
 
-/// Reads transcripts into one session's book.
-pub struct Intake<'a, C: Charges> {
+/// Ingests transcripts into the state of one session.
+pub struct TranscriptIngest<'a, C: Charges> {
     /// Where charges are kept.
     pub charges: C,
     /// The prices.
@@ -54,30 +54,30 @@ pub struct Intake<'a, C: Charges> {
     closed_ms: Option<i64>,
 }
 
-impl<'a, C: Charges> Intake<'a, C> {
-    /// Makes an intake that has found nothing yet.
-    pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> Intake<'a, C> {
+impl<'a, C: Charges> TranscriptIngest<'a, C> {
+    /// Makes an ingest that has found nothing yet.
+    pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> TranscriptIngest<'a, C> {
         let prices = prices.into();
         let (found, remarks, origins, paths) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
         let allowed = Allowance::ALL;
-        Intake { charges, prices, now_ms: None, found, remarks, allowed, origins, paths, closed_ms: None }
+        TranscriptIngest { charges, prices, now_ms: None, found, remarks, allowed, origins, paths, closed_ms: None }
     }
 
     /// Takes in no more than this: the rest is noted as unread in the session.
-    pub fn within(self, allowed: Allowance) -> Intake<'a, C> {
-        Intake { allowed, ..self }
+    pub fn within(self, allowed: Allowance) -> TranscriptIngest<'a, C> {
+        TranscriptIngest { allowed, ..self }
     }
 
     /// Reads what is new in the main transcript, up to a byte where one is given.
-    pub fn main(&mut self, book: &mut Book, upto: Option<u64>) -> Result<()> {
-        let run = book.session.main.clone().unwrap_or_else(|| spend_before_prompt::id_of(&book.session.id));
-        let mut at = book.session.tail.clone();
-        self.read(book, &mut at, &run, upto)?;
-        book.session.tail = at;
-        self.inherit(book)?;
-        for mut at in std::mem::take(&mut book.session.more_tails) {
-            self.read(book, &mut at, &run, None)?;
-            book.session.more_tails.push(at);
+    pub fn main(&mut self, state: &mut SessionState, upto: Option<u64>) -> Result<()> {
+        let run = state.session.main.clone().unwrap_or_else(|| spend_before_prompt::id_of(&state.session.id));
+        let mut at = state.session.position.clone();
+        self.read(state, &mut at, &run, upto)?;
+        state.session.position = at;
+        self.inherit(state)?;
+        for mut at in std::mem::take(&mut state.session.more_positions) {
+            self.read(state, &mut at, &run, None)?;
+            state.session.more_positions.push(at);
         }
         Ok(())
     }
@@ -85,15 +85,15 @@ impl<'a, C: Charges> Intake<'a, C> {
     /// Takes in what the subagents of the sessions that this one was forked from had spent until then.
     ///
     /// A fork copies the main transcript alone; the client's own total of the fork has the subagents too.
-    fn inherit(&mut self, book: &mut Book) -> Result<()> {
+    fn inherit(&mut self, state: &mut SessionState) -> Result<()> {
         for origin in std::mem::take(&mut self.origins) {
-            if book.session.says_first(&format!("origin:{origin}")) {
-                book.session.origins.push(Origin { session: origin, at: Tail::default() });
+            if state.session.says_first(&format!("origin:{origin}")) {
+                state.session.origins.push(ForkOrigin { session: origin, at: TranscriptPosition::default() });
             }
         }
-        while let Some(mut origin) = book.session.origins.pop() {
-            if !self.inherit_from(book, &mut origin)? {
-                book.session.origins.push(origin);
+        while let Some(mut origin) = state.session.origins.pop() {
+            if !self.inherit_from(state, &mut origin)? {
+                state.session.origins.push(origin);
                 break;
             }
         }
@@ -101,16 +101,16 @@ impl<'a, C: Charges> Intake<'a, C> {
     }
 
     /// Takes in what the subagents of one session had spent; returns whether that was all.
-    fn inherit_from(&mut self, book: &mut Book, origin: &mut Origin) -> Result<bool> {
-        let main = PathBuf::from(&book.session.tail.path).with_file_name(format!("{}.jsonl", origin.session));
-        let until = book.session.started.wall_ms;
+    fn inherit_from(&mut self, state: &mut SessionState, origin: &mut ForkOrigin) -> Result<bool> {
+        let main = PathBuf::from(&state.session.position.path).with_file_name(format!("{}.jsonl", origin.session));
+        let until = state.session.started.wall_ms;
         for (_, path) in layout::agent_files(&main) {
             let text = path.to_string_lossy().into_owned();
             if text < origin.at.path {
                 continue;
             }
             if text != origin.at.path {
-                origin.at = Tail { path: text, offset: 0, ..Tail::default() };
+                origin.at = TranscriptPosition { path: text, offset: 0, ..TranscriptPosition::default() };
             }
             if self.allowed.is_spent() {
                 return Ok(false);
@@ -123,7 +123,7 @@ impl<'a, C: Charges> Intake<'a, C> {
             let mut told = Conversation::default();
             for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
                 let copy = Response { billed_by: Some(origin.session.clone()), ..response };
-                self.take(book, "", &copy, &mut told)?;
+                self.ingest_response(state, "", &copy, &mut told)?;
             }
             if chunk.left > 0 && !chunk.inside {
                 origin.at.offset = chunk.offset;
@@ -134,44 +134,44 @@ impl<'a, C: Charges> Intake<'a, C> {
     }
 
     /// Reads what is new in a subagent's transcript; returns whether there was anything.
-    pub fn agent(&mut self, book: &mut Book, id: &str, upto: Option<u64>) -> Result<bool> {
-        let known = book.run(id).and_then(|run| run.tail.clone()).filter(|at| at.offset > 0);
-        let transcript = PathBuf::from(&book.session.tail.path);
-        let mut at = known.unwrap_or_else(|| Tail {
+    pub fn agent(&mut self, state: &mut SessionState, id: &str, upto: Option<u64>) -> Result<bool> {
+        let known = state.run(id).and_then(|run| run.position.clone()).filter(|at| at.offset > 0);
+        let transcript = PathBuf::from(&state.session.position.path);
+        let mut at = known.unwrap_or_else(|| TranscriptPosition {
             path: self
                 .paths
                 .get(id)
                 .cloned()
                 .unwrap_or_else(|| layout::agent_file(&transcript, id).to_string_lossy().into_owned()),
-            ..Tail::default()
+            ..TranscriptPosition::default()
         });
         let before = at.offset;
-        self.read(book, &mut at, id, upto)?;
+        self.read(state, &mut at, id, upto)?;
         let grew = at.offset != before;
-        if let Some(run) = book.run(id)
-            && run.tail.as_ref() != Some(&at)
-            && let Some(run) = book.run_mut(id)
+        if let Some(run) = state.run(id)
+            && run.position.as_ref() != Some(&at)
+            && let Some(run) = state.run_mut(id)
         {
-            run.tail = Some(at);
+            run.position = Some(at);
         }
         Ok(grew)
     }
 
     /// Looks for transcripts of agents that no hook has announced.
-    pub fn unannounced(&mut self, book: &mut Book, known: impl Fn(&str) -> bool) -> Result<Vec<Unannounced>> {
+    pub fn unannounced(&mut self, state: &mut SessionState, known: impl Fn(&str) -> bool) -> Result<Vec<Unannounced>> {
         let mut agents = Vec::new();
-        let folder = layout::folder(Path::new(&book.session.tail.path)).to_string_lossy().into_owned();
-        book.session.leave(&folder, Unread::default());
-        for (id, path) in layout::agent_files(Path::new(&book.session.tail.path)) {
+        let folder = layout::folder(Path::new(&state.session.position.path)).to_string_lossy().into_owned();
+        state.session.leave(&folder, Unread::default());
+        for (id, path) in layout::agent_files(Path::new(&state.session.position.path)) {
             if agents.len() >= bounds::FOUND_AGENTS {
-                book.session.leave(&folder, Unread { bytes: 1, inside: false });
+                state.session.leave(&folder, Unread { bytes: 1, inside: false });
                 break;
             }
             let path_text = path.to_string_lossy().into_owned();
-            if is_backgrounded_main(&id) && book.session.reads_on(&path_text) {
+            if is_backgrounded_main(&id) && state.session.reads_on(&path_text) {
                 continue;
             }
-            if book.run(&id).is_none() && !known(&id) {
+            if state.run(&id).is_none() && !known(&id) {
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
                 let link = link(&path).unwrap_or_default();
                 self.paths.insert(id.clone(), path_text.clone());
@@ -183,67 +183,73 @@ impl<'a, C: Charges> Intake<'a, C> {
 
     /// Reads one file from where it was left. A file that cannot be read has nothing new; it may come back. One that is not
     /// there yet is nothing strange.
-    fn read(&mut self, book: &mut Book, at: &mut Tail, run: &str, upto: Option<u64>) -> Result<()> {
-        let is_left = book.session.unread.contains_key(&at.path);
-        let inside = book.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
+    fn read(
+        &mut self,
+        state: &mut SessionState,
+        at: &mut TranscriptPosition,
+        run: &str,
+        upto: Option<u64>,
+    ) -> Result<()> {
+        let is_left = state.session.unread.contains_key(&at.path);
+        let inside = state.session.unread.get(&at.path).is_some_and(|unread| unread.inside);
         let from = (Position { offset: at.offset, inside }, upto);
         self.allowed.spend(BYTES_TO_OPEN, 0);
         let mut chunk = match cursor::read_within(&mut self.allowed, &mut Vec::new(), Path::new(&at.path), from) {
             Ok(chunk) => chunk,
             Err(cause) => {
-                book.session.leave(&at.path, Unread::default());
+                state.session.leave(&at.path, Unread::default());
                 if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
-                    self.remark_unreadable(book, &at.path, &cause);
+                    self.remark_unreadable(state, &at.path, &cause);
                 }
                 return Ok(());
             }
         };
         if chunk.offset != at.offset
-            && let Some(run) = book.run_mut(run)
+            && let Some(run) = state.run_mut(run)
         {
             run.growth = Growth::Now;
         }
-        let is_first = at.offset == 0 || is_left && book.session.earlier.is_open;
+        let is_first = at.offset == 0 || is_left && state.session.spend_before_install.is_open;
         at.offset = chunk.offset;
-        book.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
-        book.saw_notification |= chunk.notification;
+        state.session.leave(&at.path, Unread { bytes: chunk.left, inside: chunk.inside });
+        state.saw_notification |= chunk.notification;
         if let Some(cost) = chunk.client_cost {
-            book.session.client_cost = Some(cost.0);
+            state.session.client_cost = Some(cost.0);
         }
         self.remarks.extend(chunk.suspicious.into_iter().map(|doubt| format!("Fusebox: {doubt}")));
-        let now_ms = self.now_ms.unwrap_or(book.session.last.wall_ms);
+        let now_ms = self.now_ms.unwrap_or(state.session.last.wall_ms);
         for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
             // What is new in a file that was read before is none of a time before the session, unless it is a copy.
             let is_old =
-                !is_first && is_long_before(book, response) && response.billed_by.is_none() && !book.session.is_fork;
+                !is_first && is_long_before(state, response) && response.billed_by.is_none() && !state.session.is_fork;
             if response.at_ms == 0 || is_old {
                 response.at_ms = now_ms;
             }
         }
         for response in &chunk.responses {
-            self.take(book, run, response, &mut at.conversation)?;
+            self.ingest_response(state, run, response, &mut at.conversation)?;
         }
         let counted: HashSet<&str> = match chunk.uncounted.is_empty() {
             true => HashSet::new(),
             false => chunk.responses.iter().map(|response| response.id.as_str()).collect(),
         };
         for (_, response) in chunk.uncounted.iter().filter(|(id, _)| !counted.contains(id.as_str())) {
-            match is_billed(book) && !(is_first && is_earlier(book, response)) {
-                true => self.take_unmetered(book, run, response)?,
-                false => pay(book, run),
+            match is_billed(state) && !(is_first && is_earlier(state, response)) {
+                true => self.ingest_unmetered(state, run, response)?,
+                false => pay(state, run),
             }
         }
         Ok(())
     }
 
     /// Charges a response that its row calls free as one that is missing: an agent can write on its transcript.
-    fn take_unmetered(&mut self, book: &mut Book, run: &str, response: &Response) -> Result<()> {
-        let session = book.session.id.clone();
+    fn ingest_unmetered(&mut self, state: &mut SessionState, run: &str, response: &Response) -> Result<()> {
+        let session = state.session.id.clone();
         let is_copy = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
-        let Some(of) = book.run(run).filter(|_| !is_copy) else { return Ok(()) };
-        let (mut spend, replay_price, context) = (estimate::unwritten(book, of), of.replay_price, of.context);
+        let Some(of) = state.run(run).filter(|_| !is_copy) else { return Ok(()) };
+        let (mut spend, replay_price, context) = (estimate::unwritten(state, of), of.replay_price, of.context);
         if spend.cost == Amount::ZERO {
-            spend = first_request(book, self.prices.table(), (response.at_ms, ""));
+            spend = first_request(state, self.prices.table(), (response.at_ms, ""));
         }
         if self.charges.find(&response.id, &session)?.is_some() {
             return Ok(());
@@ -253,8 +259,8 @@ impl<'a, C: Charges> Intake<'a, C> {
             Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
         self.charges.keep(charge.clone())?;
         self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
-        if !book.session.said.iter().any(|said| said == "unmetered") {
-            book.session.said.push("unmetered".to_owned());
+        if !state.session.notified.iter().any(|said| said == "unmetered") {
+            state.session.notified.push("unmetered".to_owned());
             self.remarks.push(
                 "Fusebox: a response is called free in the transcript although the model gave it; it is charged as an average \
                  one"
@@ -265,33 +271,39 @@ impl<'a, C: Charges> Intake<'a, C> {
     }
 
     /// Makes a charge of a response: all of it where it is new, its growth where it is known.
-    fn take(&mut self, book: &mut Book, run: &str, response: &Response, told: &mut Conversation) -> Result<()> {
-        let session = book.session.id.clone();
+    fn ingest_response(
+        &mut self,
+        state: &mut SessionState,
+        run: &str,
+        response: &Response,
+        told: &mut Conversation,
+    ) -> Result<()> {
+        let session = state.session.id.clone();
         let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
         // Some clients do not say in a fork which session a response is copied from.
-        let is_copy = origin.is_some() || book.session.is_fork && is_earlier(book, response);
+        let is_copy = origin.is_some() || state.session.is_fork && is_earlier(state, response);
         let history = spend_before_prompt::id_of(&session);
         let run = if is_copy { history.as_str() } else { run };
         let is_new =
-            |origin: &&String| is_id(origin) && self.origins.len() < bounds::SAID && !self.origins.contains(origin);
+            |origin: &&String| is_id(origin) && self.origins.len() < bounds::NOTIFIED && !self.origins.contains(origin);
         if let Some(origin) = origin.filter(is_new) {
             self.origins.push(origin.clone());
         }
         let table = self.prices.table();
-        let stand_in = main_model(book, table, response.at_ms);
-        let model = || self.last_model(book, run).unwrap_or(&stand_in).to_owned();
+        let stand_in = main_model(state, table, response.at_ms);
+        let model = || self.last_model(state, run).unwrap_or(&stand_in).to_owned();
         let response = &compaction::complete(told, response, model);
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
-        if before.is_none() && book.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) {
+        if before.is_none() && state.session.pruned.is_some_and(|past| response.at_ms <= past.until_ms) {
             return Ok(());
         }
         let inherited = match &before {
             Some(before) => before.inherited,
-            None => is_copy || self.was_billed(book, response)?,
+            None => is_copy || self.was_billed(state, response)?,
         };
-        book.session.is_metered |= before.is_none() && !inherited;
+        state.session.is_metered |= before.is_none() && !inherited;
         let mut now = response.charge((&session, run), &priced);
         if response.summary.is_some() && before.is_some() {
             return Ok(());
@@ -299,7 +311,7 @@ impl<'a, C: Charges> Intake<'a, C> {
         let is_counted = inherited
             || response.summary.is_some()
             || before.as_ref().is_some_and(|before| !credible::is_doubted(before));
-        if !is_counted && !believes(book, run, response, told) {
+        if !is_counted && !believes(state, run, response, told) {
             now.spend.requests = 0;
         } else if response.summary.is_none() {
             compaction::note(told, response);
@@ -312,13 +324,13 @@ impl<'a, C: Charges> Intake<'a, C> {
             },
         };
         match (&before, credible::is_doubted(&charge)) {
-            (None, true) => credible::doubt(book, run),
-            (Some(before), false) if credible::is_doubted(before) => credible::clear(book, run),
+            (None, true) => credible::doubt(state, run),
+            (Some(before), false) if credible::is_doubted(before) => credible::clear(state, run),
             _ => {}
         }
         let charge = Charge { unknown_model: !priced.known, ..charge };
         if !priced.known {
-            self.remark_unknown(book, &response.model, stand_in);
+            self.remark_unknown(state, &response.model, stand_in);
         }
         self.charges.keep(charge.clone())?;
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
@@ -327,17 +339,17 @@ impl<'a, C: Charges> Intake<'a, C> {
     }
 
     /// Returns the model that a run has asked last.
-    fn last_model<'m>(&'m self, book: &'m Book, run: &str) -> Option<&'m str> {
+    fn last_model<'m>(&'m self, state: &'m SessionState, run: &str) -> Option<&'m str> {
         let found = self.found.iter().rev().filter(|(of, _)| of == run).map(|(_, new)| new.charge.model.as_str());
-        found.chain(book.run(run).map(|run| run.model.as_str())).find(|model| !model.is_empty())
+        found.chain(state.run(run).map(|run| run.model.as_str())).find(|model| !model.is_empty())
     }
 
     /// Whether a response that is new to a session was billed before: by another that it is a copy of, or in days that are closed.
-    fn was_billed(&mut self, book: &Book, response: &Response) -> Result<bool> {
-        if self.charges.elsewhere(&response.id, &book.session.id)? {
+    fn was_billed(&mut self, state: &SessionState, response: &Response) -> Result<bool> {
+        if self.charges.elsewhere(&response.id, &state.session.id)? {
             return Ok(true);
         }
-        if !is_earlier(book, response) {
+        if !is_earlier(state, response) {
             return Ok(false);
         }
         let closed_ms = match self.closed_ms {
@@ -347,17 +359,17 @@ impl<'a, C: Charges> Intake<'a, C> {
         Ok(response.at_ms < closed_ms)
     }
 
-    fn remark_unreadable(&mut self, book: &mut Book, path: &str, cause: &io::Error) {
+    fn remark_unreadable(&mut self, state: &mut SessionState, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
-        if !path.is_empty() && book.session.says_first(&key) {
+        if !path.is_empty() && state.session.says_first(&key) {
             let what = "so that cost and tokens are estimates until it can be";
             self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
         }
     }
 
-    fn remark_unknown(&mut self, book: &mut Book, model: &str, stand_in: Option<&str>) {
+    fn remark_unknown(&mut self, state: &mut SessionState, model: &str, stand_in: Option<&str>) {
         let key = format!("model:{model}");
-        if book.session.says_first(&key) {
+        if state.session.says_first(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
             self.remarks.push(format!(
@@ -368,15 +380,15 @@ impl<'a, C: Charges> Intake<'a, C> {
 }
 
 /// Takes a response that costs nothing for one of those that a run still owes.
-fn pay(book: &mut Book, run: &str) {
-    if let Some(run) = book.run_mut(run) {
+fn pay(state: &mut SessionState, run: &str) {
+    if let Some(run) = state.run_mut(run) {
         run.unpaid = (run.unpaid - 1).max(-1);
     }
 }
 
 /// Whether what is called free is charged all the same: a client calls free what a mod has answered in the model's place.
-fn is_billed(book: &Book) -> bool {
-    book.session.is_metered || !book.session.has_mods
+fn is_billed(state: &SessionState) -> bool {
+    state.session.is_metered || !state.session.has_mods
 }
 
 /// Returns how a subagent was spawned, from the file beside its transcript.

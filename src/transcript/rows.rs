@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::byte_search;
 use crate::domain::amount::Amount;
-use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
+use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
 use crate::transcript::field::{Count, Text, short};
 
 /// The model of rows that the client makes up itself.
@@ -23,7 +23,7 @@ pub struct ResponseRow<'a> {
     /// When, by the client's clock; `None` where the row does not say.
     pub at_ms: Option<i64>,
     /// What it used, as far as the row can be believed.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The session that made the request, where the row is a fork's copy of another session's.
     pub billed_by: Option<Cow<'a, str>>,
     /// Whether some count was negative, broken or beyond belief, and was left out.
@@ -179,7 +179,7 @@ struct ServerTools {
 
 impl RawUsage<'_> {
     /// Returns the usage, and whether some of it had to be left out.
-    fn read(self) -> (Usage, bool) {
+    fn read(self) -> (TokenUsage, bool) {
         let (tokens, mut doubtful) = self.tokens();
         let searches = self.server_tool_use.unwrap_or_default().web_search_requests;
         doubtful |= searches == Count::Doubtful;
@@ -189,15 +189,15 @@ impl RawUsage<'_> {
             doubtful |= part_doubtful;
             parts.extend(iteration.part_kind().map(|kind| {
                 let model = Some(short(iteration.model.0).into_owned()).filter(|model| !model.is_empty());
-                Part { kind, model, tokens }
+                Iteration { kind, model, tokens }
             }));
         }
-        let mut usage = Usage {
+        let mut usage = TokenUsage {
             web_searches: searches.value(),
             fast: self.speed.0 == "fast",
             us: self.inference_geo.0 == "us",
             parts,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         usage.set_tokens(tokens);
         (usage, doubtful)
@@ -254,7 +254,7 @@ mod tests {
         "timestamp":"2026-11-20T10:00:00.5Z"}"#;
 
     /// Parses [`ROW`] with a part of it replaced; `None` where there is nothing to charge.
-    fn parse(from: &str, to: &str) -> Option<(Usage, bool)> {
+    fn parse(from: &str, to: &str) -> Option<(TokenUsage, bool)> {
         assert!(ROW.contains(from));
         match response(ROW.replace(from, to).as_bytes()) {
             Parsed::Response(row) => Some((row.usage, row.doubtful)),
@@ -313,7 +313,7 @@ mod tests {
             ("true", 0, true),
         ] {
             let found = parse(r#""output_tokens":5"#, &format!(r#""output_tokens":{output}"#));
-            let expected = Usage { input: 1, output: counted, ..Usage::default() };
+            let expected = TokenUsage { input: 1, output: counted, ..TokenUsage::default() };
             assert_eq!(found, Some((expected, doubtful)), "{output}");
         }
     }
@@ -328,7 +328,7 @@ mod tests {
             (r#""cache_creation":{"ephemeral_1h_input_tokens":30,"ephemeral_5m_input_tokens":7}"#, 7, 30),
         ] {
             let found = parse(r#""input_tokens":1"#, fields);
-            let expected = Usage { output: 5, write_5m, write_1h, ..Usage::default() };
+            let expected = TokenUsage { output: 5, write_5m, write_1h, ..TokenUsage::default() };
             assert_eq!(found, Some((expected, false)), "{fields}");
         }
     }
@@ -337,21 +337,21 @@ mod tests {
     fn surcharges_searches_and_passes_are_taken() {
         let part = |kind, model: Option<&str>, output| {
             let tokens = Tokens { output, ..Tokens::default() };
-            Part { kind, model: model.map(str::to_owned), tokens }
+            Iteration { kind, model: model.map(str::to_owned), tokens }
         };
-        let one = || Usage { input: 1, output: 5, ..Usage::default() };
+        let one = || TokenUsage { input: 1, output: 5, ..TokenUsage::default() };
         for (fields, usage) in [
-            (r#""speed":"fast","inference_geo":"us""#, Usage { fast: true, us: true, ..one() }),
+            (r#""speed":"fast","inference_geo":"us""#, TokenUsage { fast: true, us: true, ..one() }),
             (r#""speed":"standard","inference_geo":"""#, one()),
             (r#""speed":null,"inference_geo":null,"iterations":null"#, one()),
             (
                 r#""server_tool_use":{"web_search_requests":3,"web_fetch_requests":2}"#,
-                Usage { web_searches: 3, ..one() },
+                TokenUsage { web_searches: 3, ..one() },
             ),
             (
                 r#""iterations":[{"type":"message","output_tokens":5},{"type":"compaction","output_tokens":9},
                     {"type":"fallback_message","model":"n","output_tokens":2},{"type":"advisor_message","model":"o"}]"#,
-                Usage {
+                TokenUsage {
                     parts: vec![
                         part(PartKind::Message, None, 5),
                         part(PartKind::Fallback, Some("n"), 2),

@@ -66,7 +66,7 @@ struct Transcript {
 }
 
 /// What one transcript says.
-struct Reading {
+struct TranscriptRead {
     chunk: Chunk,
     folder: String,
     agent_type: String,
@@ -118,7 +118,7 @@ fn transcript(path: PathBuf) -> Option<Transcript> {
 }
 
 /// Reads transcripts, as many at once as there are processors. What cannot be read is gone: the client deletes old ones.
-fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
+fn at_once(transcripts: &[Transcript]) -> Vec<Option<TranscriptRead>> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(transcripts.len());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -126,11 +126,11 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
         while let Some((at, transcript)) = Some(next.fetch_add(1, Ordering::Relaxed))
             .and_then(|at| transcripts.get(at).map(|transcript| (at, transcript)))
         {
-            readings.push((at, Reading::of(transcript, &mut buffer)));
+            readings.push((at, TranscriptRead::of(transcript, &mut buffer)));
         }
         readings
     };
-    let mut all: Vec<Option<Reading>> = transcripts.iter().map(|_| None).collect();
+    let mut all: Vec<Option<TranscriptRead>> = transcripts.iter().map(|_| None).collect();
     thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         for (at, reading) in workers.into_iter().filter_map(|worker| worker.join().ok()).flatten() {
@@ -140,8 +140,8 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
     all
 }
 
-impl Reading {
-    fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<Reading> {
+impl TranscriptRead {
+    fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<TranscriptRead> {
         let mut chunk = cursor::read_through(buffer, &transcript.path, 0, None).ok()?;
         compaction::complete_all(&mut chunk.responses);
         let agent_type = match &transcript.agent {
@@ -151,7 +151,7 @@ impl Reading {
         // Where the session was started is the same for its subagents.
         let folder =
             if transcript.agent.is_some() { String::new() } else { said(head(&transcript.path, buffer), r#""cwd":"#) };
-        Some(Reading { chunk, folder, agent_type })
+        Some(TranscriptRead { chunk, folder, agent_type })
     }
 }
 
@@ -174,11 +174,11 @@ fn said(bytes: &[u8], key: &str) -> String {
 struct Scan<'a> {
     table: &'a Table,
     transcripts: &'a [Transcript],
-    readings: &'a [Option<Reading>],
+    readings: &'a [Option<TranscriptRead>],
 }
 
 impl Scan<'_> {
-    fn each(&self) -> impl Iterator<Item = (&Transcript, &Reading)> {
+    fn each(&self) -> impl Iterator<Item = (&Transcript, &TranscriptRead)> {
         self.transcripts.iter().zip(self.readings).filter_map(|(of, reading)| Some((of, reading.as_ref()?)))
     }
 

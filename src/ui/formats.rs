@@ -18,9 +18,9 @@ impl Serialize for Usd {
 
 /// A moment in milliseconds since 1970, written as RFC 3339 in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(pub i64);
+pub struct Timestamp(pub i64);
 
-impl Stamp {
+impl Timestamp {
     /// Returns the text in UTC.
     pub fn text(self) -> String {
         let moment = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
@@ -28,7 +28,7 @@ impl Stamp {
     }
 }
 
-impl Serialize for Stamp {
+impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.text())
     }

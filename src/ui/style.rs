@@ -15,7 +15,7 @@ pub enum Colour {
 
 /// How a piece of text stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+pub enum Style {
     /// Not at all.
     Plain,
     /// A heading.
@@ -30,19 +30,19 @@ pub enum Ink {
     Red,
 }
 
-/// Every ink with its escape sequence.
-const INKS: [(Ink, &str); 6] = [
-    (Ink::Plain, ""),
-    (Ink::Bold, "\x1b[1m"),
-    (Ink::Dim, "\x1b[2m"),
-    (Ink::Green, "\x1b[32m"),
-    (Ink::Yellow, "\x1b[33m"),
-    (Ink::Red, "\x1b[31m"),
+/// Every style with its escape sequence.
+const STYLES: [(Style, &str); 6] = [
+    (Style::Plain, ""),
+    (Style::Bold, "\x1b[1m"),
+    (Style::Dim, "\x1b[2m"),
+    (Style::Green, "\x1b[32m"),
+    (Style::Yellow, "\x1b[33m"),
+    (Style::Red, "\x1b[31m"),
 ];
 
 /// The page.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct Terminal {
     /// How many characters fit a line.
     pub width: usize,
     /// Whether text may carry colours.
@@ -51,10 +51,10 @@ pub struct Page {
     pub local: fn(i64) -> NaiveDateTime,
 }
 
-impl Page {
-    /// Returns the text in an ink.
-    pub fn paint(&self, ink: Ink, text: &str) -> String {
-        let code = INKS.iter().find(|row| row.0 == ink).map_or("", |row| row.1);
+impl Terminal {
+    /// Returns the text in a style.
+    pub fn paint(&self, style: Style, text: &str) -> String {
+        let code = STYLES.iter().find(|row| row.0 == style).map_or("", |row| row.1);
         match self.colour {
             Colour::On if !code.is_empty() && !text.is_empty() => format!("{code}{text}\x1b[0m"),
             _ => text.to_owned(),

@@ -1,6 +1,6 @@
 //! Tables of text that fit the page: columns that matter less give way first.
 
-use crate::ui::style::{Ink, Page, cut, cut_front, length, plain};
+use crate::ui::style::{Style, Terminal, cut, cut_front, length, plain};
 
 /// The narrowest that a column of text is cut to before others give way.
 const NARROWEST: usize = 12;
@@ -9,7 +9,7 @@ const GAP: usize = 2;
 
 /// How a column is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Set {
+pub enum Align {
     /// Text, flush left.
     Left,
     /// Figures, flush right.
@@ -24,34 +24,34 @@ pub struct Column {
     /// Its heading.
     pub head: &'static str,
     /// How it is set.
-    pub set: Set,
+    pub align: Align,
     /// Where the page is too narrow the column with the highest rank is left out first; 0 always stays.
     pub rank: u8,
 }
 
 impl Column {
     /// Makes a column.
-    pub const fn new(head: &'static str, set: Set, rank: u8) -> Column {
-        Column { head, set, rank }
+    pub const fn new(head: &'static str, set: Align, rank: u8) -> Column {
+        Column { head, align: set, rank }
     }
 }
 
-/// Writes rows below the columns' headings; each row has an ink and a cell for every column.
-pub fn table(columns: &[Column], rows: &[(Ink, Vec<String>)], page: &Page) -> String {
-    let rows: Vec<(Ink, Vec<String>)> =
-        rows.iter().map(|(ink, cells)| (*ink, cells.iter().map(|cell| plain(cell)).collect())).collect();
-    let shown = fit(columns, &rows, page.width);
+/// Writes rows below the columns' headings; each row has a style and a cell for every column.
+pub fn table(columns: &[Column], rows: &[(Style, Vec<String>)], terminal: &Terminal) -> String {
+    let rows: Vec<(Style, Vec<String>)> =
+        rows.iter().map(|(style, cells)| (*style, cells.iter().map(|cell| plain(cell)).collect())).collect();
+    let shown = fit(columns, &rows, terminal.width);
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
-    let mut text = page.paint(Ink::Bold, &line(columns, &shown, &heads)) + "\n";
-    for (ink, cells) in &rows {
-        text.push_str(&page.paint(*ink, &line(columns, &shown, cells)));
+    let mut text = terminal.paint(Style::Bold, &line(columns, &shown, &heads)) + "\n";
+    for (style, cells) in &rows {
+        text.push_str(&terminal.paint(*style, &line(columns, &shown, cells)));
         text.push('\n');
     }
     text
 }
 
 /// Returns the columns that fit, each as its place and its width.
-fn fit(columns: &[Column], rows: &[(Ink, Vec<String>)], page: usize) -> Vec<(usize, usize)> {
+fn fit(columns: &[Column], rows: &[(Style, Vec<String>)], terminal: usize) -> Vec<(usize, usize)> {
     let wide = |at: usize| {
         let cells = rows.iter().filter_map(|(_, cells)| cells.get(at)).map(|cell| length(cell));
         cells.max().unwrap_or(0).max(length(columns[at].head))
@@ -59,8 +59,8 @@ fn fit(columns: &[Column], rows: &[(Ink, Vec<String>)], page: usize) -> Vec<(usi
     let mut shown: Vec<(usize, usize)> = (0..columns.len()).map(|at| (at, wide(at))).collect();
     loop {
         let total = shown.iter().map(|(_, width)| width + GAP).sum::<usize>().saturating_sub(GAP);
-        let over = total.saturating_sub(page);
-        let path = shown.iter_mut().find(|(at, width)| columns[*at].set == Set::Path && *width >= NARROWEST + over);
+        let over = total.saturating_sub(terminal);
+        let path = shown.iter_mut().find(|(at, width)| columns[*at].align == Align::Path && *width >= NARROWEST + over);
         match (over, path) {
             (0, _) => return shown,
             (_, Some((_, width))) => *width -= over,
@@ -77,10 +77,10 @@ fn line(columns: &[Column], shown: &[(usize, usize)], cells: &[String]) -> Strin
     let cell = |(at, width): &(usize, usize)| {
         let text = cells.get(*at).map_or("", String::as_str);
         let width = *width;
-        match columns[*at].set {
-            Set::Left => format!("{:width$}", cut(text, width)),
-            Set::Right => format!("{:>width$}", cut(text, width)),
-            Set::Path => format!("{:width$}", cut_front(text, width)),
+        match columns[*at].align {
+            Align::Left => format!("{:width$}", cut(text, width)),
+            Align::Right => format!("{:>width$}", cut(text, width)),
+            Align::Path => format!("{:width$}", cut_front(text, width)),
         }
     };
     let cells: Vec<String> = shown.iter().map(cell).collect();

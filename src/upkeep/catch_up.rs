@@ -1,51 +1,51 @@
-//! Reading to their end the transcripts of a session, for reports and levers: the last rows come after the last event.
+//! Reading to their end the transcripts of a session, for reports and commands: the last rows come after the last event.
 
 use crate::engine::count;
 use crate::engine::lifecycle;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::load::Pin;
 use crate::hook::{policy, shared_budgets, spend_before_install};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
-use crate::transcript::ingest::Intake;
+use crate::transcript::ingest::TranscriptIngest;
 use crate::upkeep::orphans;
 
 /// Charges what is new in a session's transcripts.
-pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
+pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
     store.begin()?;
     let Some(session) = store.session(session)? else { return store.commit() };
-    let mut book = Book::new(session);
-    for run in store.runs_of(&book.session.id)? {
-        book.lay_run(run);
+    let mut state = SessionState::new(session);
+    for run in store.runs_of(&state.session.id)? {
+        state.insert_loaded_run(run);
     }
-    shared_budgets::lay(store, &mut book, world.now().wall_ms)?;
-    charge(world, store, &mut book)?;
-    orphans::mark(store, &mut book, world.now())?;
-    store.save(&mut book)?;
+    shared_budgets::load(store, &mut state, env.now().wall_ms)?;
+    charge(env, store, &mut state)?;
+    orphans::mark(store, &mut state, env.now())?;
+    store.save(&mut state)?;
     store.commit()
 }
 
-fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
-    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
+fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<()> {
+    let policy = state.session.has_own_prices.then(|| state.session.policy.clone());
     let table = policy::prices(store, policy.as_deref());
-    let mut intake = Intake::new(store, &table).within(Allowance::HOOK);
-    intake.now_ms = Some(world.now().wall_ms);
-    intake.main(book, None)?;
-    let rulebook = Pin::of(world, store, &book.session);
-    for agent in intake.unannounced(book, |_| false)? {
-        lifecycle::announce(book, &agent, book.session.last, &rulebook);
+    let mut ingest = TranscriptIngest::new(store, &table).within(Allowance::HOOK);
+    ingest.now_ms = Some(env.now().wall_ms);
+    ingest.main(state, None)?;
+    let rulebook = Pin::of(env, store, &state.session);
+    for agent in ingest.unannounced(state, |_| false)? {
+        lifecycle::announce(state, &agent, state.session.last, &rulebook);
     }
-    let agents: Vec<String> = book.runs().filter(|run| !run.is_main()).map(|run| run.id.clone()).collect();
+    let agents: Vec<String> = state.runs().filter(|run| !run.is_main()).map(|run| run.id.clone()).collect();
     for id in agents {
-        intake.agent(book, &id, None)?;
+        ingest.agent(state, &id, None)?;
     }
-    book.session.notices.append(&mut intake.remarks);
-    let mut found = intake.found;
-    spend_before_install::set_apart(world, store, book, None, &mut found)?;
+    state.session.user_notifications.append(&mut ingest.remarks);
+    let mut found = ingest.found;
+    spend_before_install::set_apart(env, store, state, None, &mut found)?;
     for (run, new) in &found {
-        count::charge(book, run, new, book.session.last);
+        count::charge_response(state, run, new, state.session.last);
     }
     Ok(())
 }

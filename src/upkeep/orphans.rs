@@ -1,10 +1,10 @@
 //! Sessions whose client has died without a word: they and their runs at work are orphaned.
 
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::event::{Event, Kind, Moment};
+use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::session::{Run, Session, Status};
 use crate::engine::lifecycle;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
@@ -18,41 +18,41 @@ pub fn is_orphaned(session: &Session, now: Moment) -> bool {
     at_work && (rebooted || gone())
 }
 
-/// Marks what was at work in the book of a session whose client is gone, and writes that down once.
-pub fn mark(store: &Store, book: &mut Book, now: Moment) -> Result<()> {
-    if !is_orphaned(&book.session, now) {
+/// Marks what was at work in a session whose client is gone, and writes that down once.
+pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
+    if !is_orphaned(&state.session, now) {
         return Ok(());
     }
     let at_work: Vec<String> =
-        book.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
+        state.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
     let mut records = Vec::new();
     for id in &at_work {
-        let Some(run) = book.run_mut(id) else { continue };
+        let Some(run) = state.run_mut(id) else { continue };
         lifecycle::orphan(run);
         records.push(of_run(run));
     }
-    if book.session.status == Status::Running {
-        book.session.status = Status::Orphaned;
+    if state.session.status == Status::Running {
+        state.session.status = Status::Orphaned;
         if records.is_empty() {
-            records.push(of_session(&book.session));
+            records.push(of_session(&state.session));
         }
     }
-    book.session.reserves.clear();
-    book.session.spawns.clear();
-    book.session.asks.clear();
-    write(store, &book.session, records, now)
+    state.session.reservations.clear();
+    state.session.spawns.clear();
+    state.session.pending_prompts.clear();
+    write(store, &state.session, records, now)
 }
 
 /// Marks what an earlier client of a session left at work, before another takes the session up.
 pub fn mark_before(store: &Store, session: Box<Session>, event: &Event) -> Result<Box<Session>> {
-    if !matches!(event.kind, Kind::SessionStart { .. }) || !is_orphaned(&session, event.at) {
+    if !matches!(event.kind, EventKind::SessionStart { .. }) || !is_orphaned(&session, event.at) {
         return Ok(session);
     }
-    let mut book = Book::new(session);
-    store.lay_open_runs(&mut book)?;
-    mark(store, &mut book, event.at)?;
-    store.save(&mut book)?;
-    Ok(book.into_session())
+    let mut state = SessionState::new(session);
+    store.lay_open_runs(&mut state)?;
+    mark(store, &mut state, event.at)?;
+    store.save(&mut state)?;
+    Ok(state.into_session())
 }
 
 fn of_run(run: &Run) -> Record {
@@ -60,9 +60,9 @@ fn of_run(run: &Run) -> Record {
         error: run.error.clone().unwrap_or_default(),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
-        turns: run.tally.turns,
-        elapsed_ms: run.tally.duration_ms,
-        accumulated_cost_usd: run.tally.spent.cost.usd(),
+        turns: run.counters.turns,
+        elapsed_ms: run.counters.duration_ms,
+        accumulated_cost_usd: run.counters.spent.cost.usd(),
         event: Some(RecordKind::AgentOrphaned),
         session: run.session.clone(),
         run: run.id.clone(),
@@ -75,9 +75,9 @@ fn of_session(session: &Session) -> Record {
     Record {
         error: "The client died; no agent was at work".to_owned(),
         task_id: session.id.clone(),
-        turns: session.tally.turns,
-        elapsed_ms: session.tally.duration_ms,
-        accumulated_cost_usd: session.tally.spent.cost.usd(),
+        turns: session.counters.turns,
+        elapsed_ms: session.counters.duration_ms,
+        accumulated_cost_usd: session.counters.spent.cost.usd(),
         event: Some(RecordKind::AgentOrphaned),
         session: session.id.clone(),
         stop_reason: lifecycle::ORPHANED.to_owned(),
@@ -92,7 +92,7 @@ fn write(store: &Store, session: &Session, mut records: Vec<Record>, now: Moment
         store.save_record(record, now)?;
     }
     if !records.is_empty() {
-        log_file::append(log_file::Place { of_session: &session.log, state: store.folder() }, &records);
+        log_file::append(log_file::LogPlace { of_session: &session.log, state: store.folder() }, &records);
     }
     Ok(())
 }

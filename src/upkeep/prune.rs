@@ -12,19 +12,19 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::domain::budget::Pool;
-use crate::domain::event::{Event, Kind};
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::{Event, EventKind};
 use crate::domain::policy::Scope;
-use crate::domain::session::{Session, Tail};
+use crate::domain::session::{Session, TranscriptPosition};
 use crate::error::{Error, Result};
 use crate::hook::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
 use crate::hook::{client_lineage, policy};
-use crate::platform::environment::World;
+use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::platform::processes;
 use crate::store::Store;
 use crate::store::entries::Body;
-use crate::store::retention::{Brief, Extent, Rows};
+use crate::store::retention::{Extent, PrunableSession, Rows};
 use crate::transcript::layout;
 use crate::upkeep::catch_up::catch_up;
 
@@ -37,7 +37,7 @@ pub const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to prune.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct PruneOrder {
     /// Sessions without an event since then, in milliseconds since 1970.
     pub before_ms: i64,
     /// Returns the local day of a moment: `2026-11-20`.
@@ -63,7 +63,7 @@ pub struct Removed {
 
 /// Whether a pruning is due at an event; notes that it has begun, so that no other hook begins one. Only starts look.
 pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
-    if !matches!(event.kind, Kind::SessionStart { .. }) {
+    if !matches!(event.kind, EventKind::SessionStart { .. }) {
         return Ok(false);
     }
     let now = event.at.wall_ms;
@@ -72,13 +72,13 @@ pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
         return Ok(false);
     }
     let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));
-    store.set_fact(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
+    store.set_metadata(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
     Ok(before.is_some() && retention(store)?.is_some())
 }
 
 /// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.
-pub fn begin(world: &World, folder: &Path) {
-    let Some(binary) = world.binary() else { return };
+pub fn begin(env: &Environment, folder: &Path) {
+    let Some(binary) = env.binary() else { return };
     let mut command = Command::new(binary);
     command.args(["prune", "--automatic"]).current_dir(folder);
     let _another_day = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -99,7 +99,7 @@ pub fn before_ms(at_ms: i64, days: u64) -> i64 {
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The sessions to prune.
-    pub old: Vec<(Brief, Extent)>,
+    pub old: Vec<(PrunableSession, Extent)>,
     /// The policies that sessions are pinned to.
     policies: BTreeSet<String>,
     /// The projects that have sessions.
@@ -120,7 +120,7 @@ pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<S
             if brief.last.wall_ms >= before_ms {
                 outer.extend(brief.outer.iter().chain(&brief.between).cloned());
             }
-            let extent = if fs::exists(&brief.tail.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
+            let extent = if fs::exists(&brief.position.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
             if is_old(&brief, before_ms) && !(extent == Extent::Detail && is_slim(&brief)) {
                 found.old.push((brief, extent));
             }
@@ -135,22 +135,22 @@ pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<S
     Ok(found)
 }
 
-fn is_old(brief: &Brief, before_ms: i64) -> bool {
+fn is_old(brief: &PrunableSession, before_ms: i64) -> bool {
     let lives = || brief.client.is_some_and(|client| processes::is_at_work(client.pid, client.start, client.ns));
     brief.last.wall_ms < before_ms && !lives()
 }
 
 /// Whether all that a session has had is pruned already, but for what it needs to be resumed.
-fn is_slim(brief: &Brief) -> bool {
+fn is_slim(brief: &PrunableSession) -> bool {
     brief.pruned.is_some_and(|past| past.done_ms == brief.last.wall_ms)
 }
 
 /// Prunes the state; `rest` is called after each step, while nothing is locked.
-pub fn prune(world: &World, folder: &Path, order: Order, rest: impl FnMut()) -> Result<Removed> {
-    let mut pruner = Pruner { world, folder, order, rest, removed: Removed::default() };
-    pruner.step(None, |store| {
+pub fn prune(env: &Environment, folder: &Path, order: PruneOrder, rest: impl FnMut()) -> Result<Removed> {
+    let mut pruner = Pruner { env, folder, order, rest, removed: Removed::default() };
+    pruner.in_one_step(None, |store| {
         let closed = closed_ms(store)?.max(order.before_ms);
-        store.set_fact(CLOSED, &closed.to_string())
+        store.set_metadata(CLOSED, &closed.to_string())
     })?;
     let found = survey(folder, order.before_ms, &mut pruner.rest)?;
     for (brief, extent) in &found.old {
@@ -159,23 +159,23 @@ pub fn prune(world: &World, folder: &Path, order: Order, rest: impl FnMut()) -> 
     pruner.records()?;
     let policies = pruner.clients()?;
     pruner.policies(&(&found.policies | &policies))?;
-    pruner.pools(&found.projects)?;
-    let now = world.now().wall_ms;
-    pruner.step(None, |store| store.set_fact(DONE, &now.to_string()))?;
+    pruner.prune_budgets(&found.projects)?;
+    let now = env.now().wall_ms;
+    pruner.in_one_step(None, |store| store.set_metadata(DONE, &now.to_string()))?;
     Ok(pruner.removed)
 }
 
 struct Pruner<'a, R: FnMut()> {
-    world: &'a World,
+    env: &'a Environment,
     folder: &'a Path,
-    order: Order,
+    order: PruneOrder,
     rest: R,
     removed: Removed,
 }
 
 impl<R: FnMut()> Pruner<'_, R> {
     /// Does one thing to the state, in a transaction of its own.
-    fn step<T>(&mut self, session: Option<&str>, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
+    fn in_one_step<T>(&mut self, session: Option<&str>, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
         let busy = || Error::failed("a report is being made").hint("prune when it is done");
         let alone = locks::for_pruning(self.folder)?.ok_or_else(busy)?;
         let store = Store::open_for(self.folder, session)?;
@@ -188,15 +188,15 @@ impl<R: FnMut()> Pruner<'_, R> {
         Ok(done)
     }
 
-    fn session(&mut self, brief: &Brief, extent: Extent) -> Result<()> {
+    fn session(&mut self, brief: &PrunableSession, extent: Extent) -> Result<()> {
         let id = brief.id.as_str();
         if extent == Extent::Detail {
             self.read_to_the_end(id)?;
         }
         let mut next = None;
         loop {
-            let Order { before_ms, day } = self.order;
-            let step = self.step(Some(id), |store| {
+            let PruneOrder { before_ms, day } = self.order;
+            let step = self.in_one_step(Some(id), |store| {
                 let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
                 old.map(|mut session| store.prune_session(&mut session, extent, next, day)).transpose()
             })?;
@@ -220,7 +220,7 @@ impl<R: FnMut()> Pruner<'_, R> {
         let store = Store::open_for(self.folder, Some(id))?;
         let Some(session) = store.session(id)? else { return Ok(()) };
         if has_unread(&store, &session)? {
-            catch_up(self.world, &store, id)?;
+            catch_up(self.env, &store, id)?;
         }
         drop(store);
         (self.rest)();
@@ -231,7 +231,7 @@ impl<R: FnMut()> Pruner<'_, R> {
         let before_ms = self.order.before_ms;
         let mut next = None;
         loop {
-            let (removed, after) = self.step(None, |store| store.prune_records(before_ms, next))?;
+            let (removed, after) = self.in_one_step(None, |store| store.prune_records(before_ms, next))?;
             self.removed.records += removed;
             next = after;
             if next.is_none() {
@@ -244,7 +244,7 @@ impl<R: FnMut()> Pruner<'_, R> {
     fn each(&mut self, prefix: &str, mut gone: impl FnMut(&Store, &str, &Body) -> Result<bool>) -> Result<()> {
         let mut next = None;
         loop {
-            next = self.step(None, |store| {
+            next = self.in_one_step(None, |store| {
                 let Rows { rows, next } = store.some_below(prefix, next)?;
                 let mut ids = Vec::new();
                 for (id, name, body) in rows {
@@ -288,29 +288,31 @@ impl<R: FnMut()> Pruner<'_, R> {
             let text = body.text();
             let is_used = used.contains(name);
             if !is_used && !text.starts_with(' ') {
-                store.set_fact(&format!("{}{name}", policy::POLICY), &format!(" {text}"))?;
+                store.set_metadata(&format!("{}{name}", policy::POLICY), &format!(" {text}"))?;
             }
             Ok(!is_used && text.starts_with(' '))
         })
     }
 
     /// Forgets what sessions shared in projects that have none any more, once all its periods are over.
-    fn pools(&mut self, projects: &BTreeSet<String>) -> Result<()> {
-        let now = self.world.now().wall_ms;
+    fn prune_budgets(&mut self, projects: &BTreeSet<String>) -> Result<()> {
+        let now = self.env.now().wall_ms;
         self.each("x/pool/", |_, name, body| {
-            let Ok(pool) = body.read::<Pool>(name) else { return Ok(false) };
-            let is_over = pool.periods.iter().all(|period| period.to_ms <= now);
-            Ok(pool.scope == Scope::Project && !projects.contains(&pool.id) && is_over)
+            let Ok(budget) = body.read::<SharedBudget>(name) else { return Ok(false) };
+            let is_over = budget.periods.iter().all(|period| period.to_ms <= now);
+            Ok(budget.scope == Scope::Project && !projects.contains(&budget.id) && is_over)
         })
     }
 }
 
 /// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.
 fn has_unread(store: &Store, session: &Session) -> Result<bool> {
-    let runs = store.runs_of(&session.id)?.into_iter().filter_map(|run| run.tail);
-    let read: Vec<Tail> = std::iter::once(session.tail.clone()).chain(session.more_tails.clone()).chain(runs).collect();
-    let has_grown = |tail: &Tail| fs::metadata(&tail.path).is_ok_and(|meta| meta.len() != tail.offset);
-    let is_known = |path: &Path| read.iter().any(|tail| Path::new(&tail.path) == path);
-    let agents = layout::agent_files(Path::new(&session.tail.path));
+    let runs = store.runs_of(&session.id)?.into_iter().filter_map(|run| run.position);
+    let read: Vec<TranscriptPosition> =
+        std::iter::once(session.position.clone()).chain(session.more_positions.clone()).chain(runs).collect();
+    let has_grown =
+        |position: &TranscriptPosition| fs::metadata(&position.path).is_ok_and(|meta| meta.len() != position.offset);
+    let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
+    let agents = layout::agent_files(Path::new(&session.position.path));
     Ok(read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path)))
 }

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::domain::event::{Agent, Event, Kind};
+use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
-use crate::engine::session_state::Book;
+use crate::engine::session_state::SessionState;
 use crate::wire::messages::{reading, who};
 
 /// The word by which an agent says that its work is partial.
@@ -38,13 +38,14 @@ pub fn ended_for_good(run: &Run, finding: &Finding) -> String {
 }
 
 /// Looks in a call's result for the line that asks for a stop, where the rules of its run name one.
-pub fn mark(event: &mut Event, result: Option<&RawValue>, book: &Book) {
-    let run = match (&event.agent, &book.session.main) {
-        (Agent::Sub { id, .. }, _) => book.run(id),
-        (Agent::Main, main) => main.as_deref().and_then(|main| book.run(main)),
+pub fn mark(event: &mut Event, result: Option<&RawValue>, state: &SessionState) {
+    let run = match (&event.agent, &state.session.main) {
+        (Agent::Sub { id, .. }, _) => state.run(id),
+        (Agent::Main, main) => main.as_deref().and_then(|main| state.run(main)),
     };
-    let rule = run.and_then(|run| run.rules.explicit_stop.as_ref());
-    if let (Kind::ToolEnded(_, outcome), Some(marker)) = (&mut event.kind, rule.and_then(|rule| rule.marker.as_deref()))
+    let rule = run.and_then(|run| run.limits.explicit_stop.as_ref());
+    if let (EventKind::ToolEnded(_, outcome), Some(marker)) =
+        (&mut event.kind, rule.and_then(|rule| rule.marker.as_deref()))
     {
         outcome.stop_marker = result.and_then(|raw| marked(raw.get(), marker));
     }

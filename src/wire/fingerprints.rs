@@ -2,15 +2,15 @@
 
 use serde_json::value::RawValue;
 
-use crate::domain::event::Prints;
+use crate::domain::event::Fingerprints;
 
 /// An odd number without structure: the golden ratio in 64 bits.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns the fingerprints of a call whose batch is over.
-pub fn of(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Prints {
+pub fn of(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Fingerprints {
     let result = eat(eat(MIX, tool.as_bytes()), text(response));
-    Prints { all: fold(eat(result, text(input))), error: fold(result), ..Prints::default() }
+    Fingerprints { all: fold(eat(result, text(input))), error: fold(result), ..Fingerprints::default() }
 }
 
 fn text(raw: Option<&RawValue>) -> &[u8] {

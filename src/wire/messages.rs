@@ -1,10 +1,10 @@
 //! The words: what agents, parents and people are told. Facts, not commands; the source documents' phrases are in them.
 
-use crate::domain::event::{Event, Kind};
+use crate::domain::event::{Event, EventKind};
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Form, Limit, Unit};
-use crate::domain::limit_set::Rules;
-use crate::domain::notification::{Cut, News};
+use crate::domain::limit_set::LimitSet;
+use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{MAIN, Order, Run, Session};
 use crate::domain::usage::ScopeUsage;
@@ -143,7 +143,7 @@ pub fn refusal(run: &Run, finding: &Finding, grace: u32) -> String {
             format!("The work is paused here and kept; a person can let it go on with `fusebox resume {}`.", run.id)
         }
         (0, _) => "The agent is stopped here; its work so far counts as partial.".to_owned(),
-        _ => grace_left(&run.rules, grace),
+        _ => grace_left(&run.limits, grace),
     };
     format!("Fusebox: {} This call was not run. {left}", is_at(run, finding))
 }
@@ -168,12 +168,12 @@ pub fn missing(what: &[String]) -> String {
 pub fn report_due(run: &Run, finding: &Finding, grace: u32) -> String {
     let left = match grace {
         0 => "This agent was stopped for it. It can still answer in words; any tool call ends it.".to_owned(),
-        _ => grace_left(&run.rules, grace),
+        _ => grace_left(&run.limits, grace),
     };
     format!("Fusebox: {} {left}", is_at(run, finding))
 }
 
-fn grace_left(rules: &Rules, grace: u32) -> String {
+fn grace_left(rules: &LimitSet, grace: u32) -> String {
     let responses = if grace == 1 { "One more response is".to_owned() } else { format!("{grace} more responses are") };
     let tools = match &rules.finalize_tools {
         Some(tools) => tools.join(", "),
@@ -227,7 +227,7 @@ pub fn question(run: &Run, finding: &Finding) -> String {
 }
 
 /// Tells the parent's model how a subagent ended.
-pub fn news(news: &News) -> String {
+pub fn parent_notification(news: &ParentNotification) -> String {
     let (agent, why) = (format!("agent {} (run {})", news.agent_type, news.run), reading(&news.finding));
     if is_of_end(&news.finding) {
         return format!("Fusebox: {agent} has ended, and its report is incomplete: {why}.");
@@ -324,7 +324,7 @@ fn phrase_of_block(finding: &Finding) -> &'static str {
 }
 
 /// Tells an agent that its spawn asked for more than was left to hand down.
-pub fn cut(cut: &Cut) -> String {
+pub fn cut(cut: &ClampedCap) -> String {
     let Some(limit) = limits::find(&cut.limit) else { return String::new() };
     let of = if cut.of == Scope::Run { "the agent that started this one" } else { "the whole session" };
     format!(
@@ -377,15 +377,15 @@ pub fn remaining(scopes: &[ScopeUsage], model: &str, event: &Event) -> String {
 
 fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
     let is_own = scope.scope == Scope::Run;
-    let rules = scope.rules.rules.iter().filter_map(|rule| {
+    let rules = scope.limits.limits.iter().filter_map(|rule| {
         let used = rule.limit.used(scope.meters_of(rule));
         let tells = rule.limit.unit != Unit::Switch && (is_own && rule.limit.key != "max_denials" || used > 0);
         // Only where a batch ends are all the runs loaded that count as at work.
-        let known = rule.limit.key != "max_parallel_subagents" || matches!(event.kind, Kind::BatchEnded(_));
+        let known = rule.limit.key != "max_parallel_subagents" || matches!(event.kind, EventKind::BatchEnded(_));
         let binds = is_own || (rule.action != Action::Warn && known);
         (tells && binds).then(|| format!("{} {} ({})", rule.limit.label, pair(rule.limit, used, rule.cap), rule.name()))
     });
-    let rates = scope.rules.rates.iter().filter_map(|rate| {
+    let rates = scope.limits.rates.iter().filter_map(|rate| {
         let requests = rate.counts_requests();
         let used = scope.windows.read(rate, if requests { model } else { "" }, event.at).used;
         let of = if requests { String::new() } else { format!(".{}", rate.tool) };

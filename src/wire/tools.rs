@@ -53,7 +53,7 @@ const TOOLS: [(&str, Does); 15] = [
 
 /// What a request to the model holds that the client makes for a tool, and that no transcript shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asks {
+pub struct UnloggedRequest {
     /// Tokens of its prompt.
     pub prompt: u64,
     /// Tokens of its answer.
@@ -64,13 +64,13 @@ pub struct Asks {
 
 /// The tools that are requests themselves, to the session's model. What a search finds comes back as input; of a page client
 /// 2.1.328 sends 100,000 characters at most, and half of that is taken for a page.
-const ASKING: [(&str, Asks); 2] = [
-    ("WebSearch", Asks { prompt: 12_500, completion: 500, searches: 1 }),
-    ("WebFetch", Asks { prompt: 12_500, completion: 500, searches: 0 }),
+const ASKING: [(&str, UnloggedRequest); 2] = [
+    ("WebSearch", UnloggedRequest { prompt: 12_500, completion: 500, searches: 1 }),
+    ("WebFetch", UnloggedRequest { prompt: 12_500, completion: 500, searches: 0 }),
 ];
 
 /// Returns what a tool asks the model that no transcript shows.
-pub fn asks(tool: &str) -> Option<Asks> {
+pub fn unlogged_request(tool: &str) -> Option<UnloggedRequest> {
     ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use fusebox::install::client_versions::{self, DIFFERENCES, Feature, TRIED};
-use fusebox::platform::environment::World;
+use fusebox::platform::environment::Environment;
 
 use crate::world::check_current;
 
@@ -55,7 +55,7 @@ fn the_page_says_what_the_table_says() {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/compatibility.md");
     let mut page = put(&fs::read_to_string(place).unwrap(), "differences", &differences());
     // What `./check clients` has just counted.
-    if let Some(counts) = World::real().var("FUSEBOX_CLIENT_COUNTS") {
+    if let Some(counts) = Environment::real().var("FUSEBOX_CLIENT_COUNTS") {
         page = put(&page, "counts", &fs::read_to_string(counts).unwrap());
     }
     check_current("docs/compatibility.md", &page);

@@ -77,7 +77,7 @@ pub fn is_alive(pid: u32) -> bool {
 
 /// The time since boot, as the world has it.
 pub fn now() -> Moment {
-    fusebox::platform::environment::World::real().now()
+    fusebox::platform::environment::Environment::real().now()
 }
 
 fn background(task: &str, command: &str, (began, told): (Moment, Moment)) -> Background {

@@ -370,7 +370,7 @@ fn every_story_is_told() {
         rust().iter().filter(|text| text.path.starts_with("tests/it/")).flat_map(|text| text.lines.clone()).collect();
     let stories = fs::read_dir(&root).into_iter().flatten().map(|entry| entry.unwrap().file_name());
     let names = stories.map(|name| name.into_string().unwrap());
-    // The stories of limits are told by the roster.
+    // The stories of limits are told by the registry.
     let untold = names.filter(|name| !name.starts_with("limit-") && !told.contains(&format!("\"{name}\"")));
     check(
         untold

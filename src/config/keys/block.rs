@@ -9,9 +9,9 @@ use crate::config::place::{BLOCKS, Block};
 use crate::config::resolved::{DEFAULT_ACTION, LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::{Increase, SettingValue};
-use crate::config::value_type::Shape;
+use crate::config::value_type::ValueType;
 use crate::domain::limit::Limit;
-use crate::domain::limit_set::{FINALIZE_TOOLS, Rules};
+use crate::domain::limit_set::{FINALIZE_TOOLS, LimitSet};
 use crate::domain::policy::Layer;
 
 const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
@@ -21,7 +21,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "timeout_action",
         blocks: &BLOCKS,
-        takes: Takes::One(Shape::Action),
+        takes: Takes::One(ValueType::Action),
         read: SettingValue::action,
         merge: Merge::PerLimit,
         apply: Apply::Limit(|to, limit, value| {
@@ -54,10 +54,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "grace_turns",
         blocks: WORK,
-        takes: Takes::One(Shape::Whole(0, 20)),
+        takes: Takes::One(ValueType::Whole(0, 20)),
         apply: Apply::Value(grace_turns),
         loosens: permissions::grace_turns,
-        default: || json!(Rules::default().grace_turns),
+        default: || json!(LimitSet::default().grace_turns),
         doc: "How many further model responses a terminated agent may use to report. With 0 it ends at once.",
         example: "2",
         ..Key::PLAIN
@@ -65,7 +65,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "finalize_tools",
         blocks: WORK,
-        takes: Takes::One(Shape::Names),
+        takes: Takes::One(ValueType::Names),
         read: SettingValue::list,
         apply: Apply::Value(|to, said, _| to.rules.finalize_tools = said.value.as_list().map(<[String]>::to_vec)),
         loosens: permissions::finalize_tools,
@@ -77,10 +77,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "warn_at",
         blocks: &BLOCKS,
-        takes: Takes::One(Shape::Percents),
+        takes: Takes::One(ValueType::Percents),
         read: SettingValue::percents,
         apply: Apply::Value(warn_at),
-        default: || json!(Rules::default().warn_at),
+        default: || json!(LimitSet::default().warn_at),
         doc: "Per cents of a cap at which it warns early, once each. `[]` for never.",
         example: "[50, 90]",
         ..Key::PLAIN
@@ -88,7 +88,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "increase",
         blocks: &BLOCKS,
-        takes: Takes::OneOrPerLimit(Shape::Number(0.01, 10.0), per_limit::INCREASES),
+        takes: Takes::OneOrPerLimit(ValueType::Number(0.01, 10.0), per_limit::INCREASES),
         read: SettingValue::fraction,
         merge: Merge::PerLimit,
         apply: Apply::Limit(increase),
@@ -102,7 +102,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "remaining",
         blocks: WORK,
-        takes: Takes::One(Shape::WordOrNull(&["turn"])),
+        takes: Takes::One(ValueType::WordOrNull(&["turn"])),
         apply: Apply::Value(|to, said, _| to.rules.remaining_each_turn = said.value.as_text().is_some()),
         doc: "`turn` tells the agent what remains of every limit after each batch of tool calls.",
         example: r#""turn""#,
@@ -111,10 +111,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "count_cache_reads",
         blocks: WORK,
-        takes: Takes::One(Shape::Flag),
+        takes: Takes::One(ValueType::Flag),
         apply: Apply::Value(|to, said, _| assign(&mut to.rules.count_cache_reads, said.value.as_flag())),
         loosens: permissions::count_cache_reads,
-        default: || json!(Rules::default().count_cache_reads),
+        default: || json!(LimitSet::default().count_cache_reads),
         doc: "Whether `max_tokens` counts cache reads too.",
         example: "true",
         ..Key::PLAIN

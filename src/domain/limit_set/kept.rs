@@ -7,7 +7,7 @@ use serde::ser::{SerializeSeq, SerializeTuple};
 use serde::{Deserializer, Serialize, Serializer};
 
 use crate::domain::limit::Role;
-use crate::domain::limit_set::{Models, Rule};
+use crate::domain::limit_set::{LimitRule, Models};
 use crate::domain::policy::{ACTIONS, LAYERS};
 use crate::limits;
 
@@ -21,7 +21,7 @@ const BETWEEN: u8 = b' ';
 const ROOM: usize = 16;
 
 /// Keeps rules as a list of texts with the usual rules, and of lists with the others, in their order.
-pub fn write<S: Serializer>(rules: &[Rule], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn write<S: Serializer>(rules: &[LimitRule], serializer: S) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(None)?;
     for alike in rules.chunk_by(|one, next| is_usual(one) && is_usual(next)) {
         if is_usual(&alike[0]) {
@@ -36,18 +36,18 @@ pub fn write<S: Serializer>(rules: &[Rule], serializer: S) -> Result<S::Ok, S::E
 }
 
 /// Reads what [`write`] has kept, but for rules of a newer version, with a limit that this one does not know.
-pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rule>, D::Error> {
+pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitRule>, D::Error> {
     deserializer.deserialize_seq(List)
 }
 
 /// Whether a rule is kept in a text.
-fn is_usual(rule: &Rule) -> bool {
+fn is_usual(rule: &LimitRule) -> bool {
     !rule.locked && matches!(rule.of, None | Some(Models::Role(_, None)))
 }
 
 /// Adds a rule to a text: `CBA400` is a letter each for its limit, action and layer, and its cap; `CBA400+100p` has an increase
 /// other than half of the cap, and counts the models that plan.
-fn append(rule: &Rule, text: &mut String) {
+fn append(rule: &LimitRule, text: &mut String) {
     if !text.is_empty() {
         text.push(char::from(BETWEEN));
     }
@@ -62,7 +62,7 @@ fn append(rule: &Rule, text: &mut String) {
 }
 
 /// Reads a rule of a text; nothing in it where a newer version has written it.
-fn usual(text: &[u8]) -> Option<Option<Rule>> {
+fn usual(text: &[u8]) -> Option<Option<LimitRule>> {
     let (letters, rest) = text.split_first_chunk::<3>()?;
     let role = ROLES.iter().find(|(mark, _)| rest.last() == Some(mark));
     let numbers = &rest[..rest.len() - usize::from(role.is_some())];
@@ -84,9 +84,9 @@ fn half(cap: u64) -> u64 {
 }
 
 /// Returns where a rule's limit, action and layer stand in their tables.
-fn places(rule: &Rule) -> [usize; 3] {
+fn places(rule: &LimitRule) -> [usize; 3] {
     [
-        place(&limits::ROSTER, |limit| limit.key == rule.limit.key),
+        place(&limits::REGISTRY, |limit| limit.key == rule.limit.key),
         place(&ACTIONS, |action| *action == rule.action),
         place(&LAYERS, |row| row.0 == rule.layer),
     ]
@@ -97,16 +97,16 @@ fn place<T>(table: &[T], is_it: impl Fn(&T) -> bool) -> usize {
 }
 
 /// Makes a rule of what was kept of it; nothing where the tables do not reach so far.
-fn rule(places: [usize; 3], cap: u64, rest: (Option<u64>, Option<Models>, bool)) -> Option<Rule> {
+fn rule(places: [usize; 3], cap: u64, rest: (Option<u64>, Option<Models>, bool)) -> Option<LimitRule> {
     let [limit, action, layer] = places;
-    let (limit, action, layer) = (limits::ROSTER.get(limit)?, ACTIONS.get(action)?, LAYERS.get(layer)?.0);
+    let (limit, action, layer) = (limits::REGISTRY.get(limit)?, ACTIONS.get(action)?, LAYERS.get(layer)?.0);
     let (increase, of, locked) = rest;
-    Some(Rule { limit, cap, action: *action, layer, increase: increase.unwrap_or_else(|| half(cap)), of, locked })
+    Some(LimitRule { limit, cap, action: *action, layer, increase: increase.unwrap_or_else(|| half(cap)), of, locked })
 }
 
 /// A rule that is kept as a list: the place of its limit, the cap, the places of its action and layer, the increase, the models, and
 /// whether it is locked. Earlier versions kept every rule so, without what was as usual at its end.
-struct Special<'a>(&'a Rule);
+struct Special<'a>(&'a LimitRule);
 
 impl Serialize for Special<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -125,7 +125,7 @@ impl Serialize for Special<'_> {
 }
 
 /// Reads what stands in the list, a text or a list.
-struct Reader<'a>(&'a mut Vec<Rule>);
+struct Reader<'a>(&'a mut Vec<LimitRule>);
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = ();
@@ -168,13 +168,13 @@ impl<'de> Visitor<'de> for Reader<'_> {
 struct List;
 
 impl<'de> Visitor<'de> for List {
-    type Value = Vec<Rule>;
+    type Value = Vec<LimitRule>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of rules")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Rule>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<LimitRule>, A::Error> {
         let mut rules = Vec::with_capacity(ROOM);
         while list.next_element_seed(Reader(&mut rules))?.is_some() {}
         Ok(rules)
@@ -191,12 +191,12 @@ mod tests {
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(transparent)]
-    struct Kept(#[serde(serialize_with = "write", deserialize_with = "read")] Vec<Rule>);
+    struct Kept(#[serde(serialize_with = "write", deserialize_with = "read")] Vec<LimitRule>);
 
-    fn turns(cap: u64) -> Rule {
+    fn turns(cap: u64) -> LimitRule {
         let limit = limits::find("max_turns").unwrap();
         let (action, layer) = (Action::Terminate, Layer::User);
-        Rule { limit, cap, action, layer, increase: half(cap), of: None, locked: false }
+        LimitRule { limit, cap, action, layer, increase: half(cap), of: None, locked: false }
     }
 
     #[test]
@@ -204,18 +204,18 @@ mod tests {
         let role = |role, planning| Some(Models::Role(role, planning));
         let rules = vec![
             turns(0),
-            Rule { increase: u64::MAX, ..turns(u64::MAX) },
-            Rule { of: role(Role::Planning, None), increase: 7, ..turns(1) },
-            Rule { of: role(Role::Execution, None), ..turns(2) },
-            Rule { of: role(Role::Execution, Some(vec!["*opus*".to_owned()])), ..turns(3) },
-            Rule { of: Some(Models::Like("a b+c".to_owned())), locked: true, ..turns(4) },
-            Rule { action: Action::Warn, layer: Layer::Managed, ..turns(5) },
+            LimitRule { increase: u64::MAX, ..turns(u64::MAX) },
+            LimitRule { of: role(Role::Planning, None), increase: 7, ..turns(1) },
+            LimitRule { of: role(Role::Execution, None), ..turns(2) },
+            LimitRule { of: role(Role::Execution, Some(vec!["*opus*".to_owned()])), ..turns(3) },
+            LimitRule { of: Some(Models::Like("a b+c".to_owned())), locked: true, ..turns(4) },
+            LimitRule { action: Action::Warn, layer: Layer::Managed, ..turns(5) },
         ];
         let kept = serde_json::to_value(Kept(rules.clone())).unwrap();
         assert_eq!(kept.as_array().unwrap().len(), 4, "{kept}");
         assert_eq!(serde_json::from_value::<Kept>(kept).unwrap().0, rules);
-        for limit in limits::ROSTER {
-            let kept = Kept(vec![Rule { limit, ..turns(9) }]);
+        for limit in limits::REGISTRY {
+            let kept = Kept(vec![LimitRule { limit, ..turns(9) }]);
             assert_eq!(serde_json::from_value::<Kept>(serde_json::to_value(&kept).unwrap()).unwrap(), kept);
         }
     }
@@ -240,6 +240,6 @@ mod tests {
     #[test]
     fn rules_of_an_earlier_version_are_read() {
         let rules = serde_json::from_value::<Kept>(json!([[0, 400, 3, 1], [0, 400, 3, 1, 7]])).unwrap().0;
-        assert_eq!(rules, [turns(400), Rule { increase: 7, ..turns(400) }]);
+        assert_eq!(rules, [turns(400), LimitRule { increase: 7, ..turns(400) }]);
     }
 }

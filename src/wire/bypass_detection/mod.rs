@@ -65,7 +65,7 @@ impl Guard {
 
 /// What a subshell begins with and its parent goes on with.
 #[derive(Clone, Default)]
-struct Scope {
+struct ShellScope {
     /// The folder; `None` where it is not known.
     folder: Option<String>,
     /// A variable that was set and diverts a client, with what it does.
@@ -75,7 +75,7 @@ struct Scope {
 /// Goes through a command as a shell would, as far as text tells.
 struct Walk<'g> {
     guard: &'g Guard,
-    scope: Scope,
+    scope: ShellScope,
     /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
     names_switch: bool,
     /// What the command before writes out, which a shell behind a pipe runs.
@@ -94,7 +94,7 @@ impl<'g> Walk<'g> {
     fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
         Walk {
             guard,
-            scope: Scope { folder: guard.folder.clone(), diverted: None },
+            scope: ShellScope { folder: guard.folder.clone(), diverted: None },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             said: Vec::new(),
             starts_client: false,

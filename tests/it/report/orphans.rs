@@ -69,7 +69,7 @@ fn statuses(world: &TestWorld) -> String {
 fn a_session_is_orphaned_when_its_client_is_surely_gone() {
     let client = Client::start();
     let alive = client.process();
-    let now = fusebox::platform::environment::World::real().now();
+    let now = fusebox::platform::environment::Environment::real().now();
     let (gone, stays) = ("orphaned orphaned orphaned", "running running running");
     for (name, client, boot, expected) in [
         ("alive", Some(alive), now.boot, stays),

@@ -3,7 +3,7 @@
 use fusebox::domain::policy::Action;
 use fusebox::pricing::price::price;
 use fusebox::pricing::table::Table;
-use fusebox::pricing::usage::Usage;
+use fusebox::pricing::usage::TokenUsage;
 use serde_json::{Value, json};
 
 use crate::sources::{agent_at_work, layer, policy, read, rule, says, says_nothing_of, three};
@@ -194,7 +194,7 @@ fn ranges_of_the_schema() {
 fn example_calculation_of_cost() {
     let table = Table::embedded();
     let cost = |model: &str, input, output| {
-        let usage = Usage { input, output, ..Usage::default() };
+        let usage = TokenUsage { input, output, ..TokenUsage::default() };
         price(&table, model, 1_795_168_800_000, &usage, None).cost
     };
     // Sonnet: 0.003 a thousand in, 0.015 a thousand out.

@@ -42,7 +42,7 @@ fn priority_is_agent_frontmatter_then_configuration_then_defaults() {
     assert_eq!(rule(&rules, "max_turns").unwrap().0, 50.0);
 }
 
-fn stopping(block: Value) -> fusebox::config::policy::Pinned {
+fn stopping(block: Value) -> fusebox::config::policy::Policy {
     let mut block = block;
     block["timeout_action"] = json!("terminate");
     policy(&json!({"agents": {"helper": block}}))

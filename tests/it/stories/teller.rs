@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fusebox::cmd::clear_order;
 use fusebox::cmd::target::Target;
-use fusebox::config::policy::Pinned;
+use fusebox::config::policy::Policy;
 use fusebox::domain::charge::Record;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
@@ -36,7 +36,7 @@ pub enum Tells {
 }
 
 /// Tells a story: one line for each event, and below it what is answered.
-pub fn tell(policy: &Pinned, script: &str, tells: Tells) -> String {
+pub fn tell(policy: &Policy, script: &str, tells: Tells) -> String {
     let mut lines = script::read(script);
     loop {
         let (told, undone) = told(policy, &lines, tells);
@@ -53,7 +53,7 @@ pub fn tell(policy: &Pinned, script: &str, tells: Tells) -> String {
 }
 
 /// Tells a story, and which of its lines did not happen.
-fn told(policy: &Pinned, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
+fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join(format!("{SESSION}.jsonl"));
     write_transcripts(&transcript, lines);
@@ -134,7 +134,7 @@ fn wall(at: f64) -> i64 {
 
 struct Teller<'a> {
     player: Player<'a>,
-    policy: &'a Pinned,
+    policy: &'a Policy,
     tells: Tells,
     declines: bool,
     /// Agents whose loop was ended, and those whose start was refused.
@@ -343,7 +343,7 @@ impl Teller<'_> {
             clear_order::raise(book, &target, &used_up.finding, used_up.more);
         }
         let what = if lifted { "resumes" } else { "finds nothing to resume of" };
-        let log = std::mem::take(&mut book.records);
+        let log = std::mem::take(&mut book.log_records);
         writeln!(self.told, "{:>7.1} a person {what} {}", line.at, line.id).unwrap();
         self.log(&log);
     }
@@ -356,15 +356,15 @@ impl Teller<'_> {
         };
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth, run.id.clone()));
         for run in runs {
-            let (turns, requests, cost) = (run.tally.turns, run.tally.spent.requests, run.tally.spent.cost);
-            let time = run.tally.duration_ms as f64 / 1000.0;
+            let (turns, requests, cost) = (run.counters.turns, run.counters.spent.requests, run.counters.spent.cost);
+            let time = run.counters.duration_ms as f64 / 1000.0;
             let reason = run.stop_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
             let (id, kind, status) = (&run.id, &run.agent_type, run.status.as_str());
             let figures = format!("{turns} tool calls, {requests} requests, {cost}, {time:.1} s at work");
             writeln!(self.told, "run {id} {kind}: {status}{reason}; {figures}").unwrap();
         }
-        let (status, cost) = (session.status.as_str(), session.tally.spent.cost);
-        writeln!(self.told, "session: {status}; {} tool calls, {cost}", session.tally.turns).unwrap();
+        let (status, cost) = (session.status.as_str(), session.counters.spent.cost);
+        writeln!(self.told, "session: {status}; {} tool calls, {cost}", session.counters.turns).unwrap();
         self.told
     }
 }
