@@ -14,8 +14,17 @@ pub fn is_doubted(charge: &Charge) -> bool {
     charge.spend.requests == 0
 }
 
+/// Notes what a response is now, beside what it was charged as before: doubted, or believed after all.
+pub fn note(state: &mut SessionState, run: &str, (before, now): (Option<&Charge>, &Charge)) {
+    match (before, is_doubted(now)) {
+        (None, true) => doubt(state, run),
+        (Some(before), false) if is_doubted(before) => clear(state, run),
+        _ => {}
+    }
+}
+
 /// Takes note of a response that is doubted, until its batch ends: it is on disk all the same.
-pub fn doubt(state: &mut SessionState, run: &str) {
+fn doubt(state: &mut SessionState, run: &str) {
     if let Some(run) = state.run_mut(run) {
         run.doubted += 1;
         run.unpaid = (run.unpaid - 1).max(-1);
@@ -24,7 +33,7 @@ pub fn doubt(state: &mut SessionState, run: &str) {
 
 /// Takes note of a doubted response that has grown to one that is believed. Where it was not charged at an estimate yet, it is
 /// paid for already.
-pub fn clear(state: &mut SessionState, run: &str) {
+fn clear(state: &mut SessionState, run: &str) {
     if let Some(run) = state.run_mut(run).filter(|run| run.doubted > 0) {
         run.doubted -= 1;
         run.unpaid += 1;

@@ -284,11 +284,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let is_copy = origin.is_some() || state.session.is_fork && is_earlier(state, response);
         let history = spend_before_prompt::id_of(&session);
         let run = if is_copy { history.as_str() } else { run };
-        let is_new =
-            |origin: &&String| is_id(origin) && self.origins.len() < bounds::NOTIFIED && !self.origins.contains(origin);
-        if let Some(origin) = origin.filter(is_new) {
-            self.origins.push(origin.clone());
-        }
+        self.note_origin(origin);
         let table = self.prices.table();
         let stand_in = main_model(state, table, response.at_ms);
         let model = || self.last_model(state, run).unwrap_or(&stand_in).to_owned();
@@ -323,11 +319,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
                 None => return Ok(()),
             },
         };
-        match (&before, credible::is_doubted(&charge)) {
-            (None, true) => credible::doubt(state, run),
-            (Some(before), false) if credible::is_doubted(before) => credible::clear(state, run),
-            _ => {}
-        }
+        credible::note(state, run, (before.as_ref(), &charge));
         let charge = Charge { unknown_model: !priced.known, ..charge };
         if !priced.known {
             self.remark_unknown(state, &response.model, stand_in);
@@ -336,6 +328,15 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
         self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
         Ok(())
+    }
+
+    /// Notes the session that a response was copied from, so that its agents are ingested too.
+    fn note_origin(&mut self, origin: Option<&String>) {
+        let is_new =
+            |origin: &&String| is_id(origin) && self.origins.len() < bounds::NOTIFIED && !self.origins.contains(origin);
+        if let Some(origin) = origin.filter(is_new) {
+            self.origins.push(origin.clone());
+        }
     }
 
     /// Returns the model that a run has asked last.

@@ -124,13 +124,15 @@ impl Deed {
         let wait = Intent::Wait { timeout_ms: 1 };
         let of_main = |kind| (String::new(), kind);
         let of_agent = |kind| (id.clone(), kind);
+        let asks = |call| of_main(EventKind::ToolRequested(call));
+        let prompt = |text_hash, notifications| EventKind::Prompt { text_hash, notifications, by_machine: false };
         let spawn =
             Intent::Spawn { agent_type: "worker".to_owned(), name: Some(id.clone()), prompt: "work".to_owned() };
         match self {
-            Deed::Spawns => vec![of_main(EventKind::ToolRequested(call(&id, "Agent", spawn)))],
+            Deed::Spawns => vec![asks(call(&id, "Agent", spawn))],
             Deed::Messages => {
                 let to = format!("{:?}-{number}", Deed::AgentsEnded);
-                vec![of_main(EventKind::ToolRequested(call(&id, "SendMessage", Intent::Message { to })))]
+                vec![asks(call(&id, "SendMessage", Intent::Message { to }))]
             }
             Deed::AgentsEnded => {
                 vec![of_agent(EventKind::SubagentStarted), of_agent(EventKind::SubagentEnded(Ending::default()))]
@@ -139,27 +141,24 @@ impl Deed {
                 let calls =
                     [0, 1].map(|at| EventKind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
                 let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false };
-                let prompt = EventKind::Prompt { text_hash: 1, notifications: vec![notification], by_machine: false };
+                let prompt = prompt(1, vec![notification]);
                 [EventKind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(prompt)]).collect()
             }
             Deed::Commands => {
                 let call = call(&id, "Bash", wait);
-                vec![of_main(EventKind::ToolRequested(call.clone())), of_main(EventKind::ToolEnded(call, ran_on(&id)))]
+                vec![asks(call.clone()), of_main(EventKind::ToolEnded(call, ran_on(&id)))]
             }
             Deed::CommandsSideBySide => vec![of_main(EventKind::ToolEnded(call(&id, "Bash", wait), ran_on(&id)))],
             Deed::Watches => vec![of_main(EventKind::ToolEnded(call(&id, "Monitor", wait), ran_on(&id)))],
             Deed::Schedules => {
                 let intent = Intent::Schedules { prompt: number as u64 };
-                vec![of_main(EventKind::ToolRequested(call(&id, "CronCreate", intent)))]
+                vec![asks(call(&id, "CronCreate", intent))]
             }
             Deed::Crons => {
-                let crons = (0..number as u64).collect();
-                vec![of_main(EventKind::Stopped { ending: Ending::default(), crons })]
+                vec![of_main(EventKind::Stopped { ending: Ending::default(), crons: (0..number as u64).collect() })]
             }
             Deed::Prompts => {
-                let prompt =
-                    EventKind::Prompt { text_hash: number as u64, notifications: Vec::new(), by_machine: false };
-                vec![of_main(prompt), of_main(EventKind::ToolRequested(call(&id, "Read", Intent::Plain)))]
+                vec![of_main(prompt(number as u64, Vec::new())), asks(call(&id, "Read", Intent::Plain))]
             }
             Deed::Notifications => {
                 let one = |at| Notification {
@@ -168,16 +167,14 @@ impl Deed {
                     is_line: at % 2 == 0,
                 };
                 let notifications = (0..3).map(one).collect();
-                vec![of_main(EventKind::Prompt { text_hash: 2, notifications, by_machine: false })]
+                vec![of_main(prompt(2, notifications))]
             }
-            Deed::Calls => vec![of_main(EventKind::ToolRequested(call(&id, "Read", Intent::Plain)))],
+            Deed::Calls => vec![asks(call(&id, "Read", Intent::Plain))],
             Deed::Batches => {
                 let calls = (0..3).map(|at| call(&format!("{id}-{at}"), "Read", Intent::Plain)).collect();
                 vec![of_main(EventKind::BatchEnded(calls))]
             }
-            Deed::Tasks => {
-                vec![of_main(EventKind::ToolRequested(call(&id, "TaskUpdate", Intent::Task { id: id.clone() })))]
-            }
+            Deed::Tasks => vec![asks(call(&id, "TaskUpdate", Intent::Task { id: id.clone() }))],
             Deed::Unknown => vec![of_main(EventKind::Other(id.clone()))],
             Deed::Models => vec![of_main(EventKind::PermissionRequested)],
         }

@@ -7,8 +7,7 @@ use fusebox::domain::charge::{self, Charge};
 use fusebox::domain::event::{
     Agent, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome, Spawned,
 };
-use fusebox::domain::ingested::Ingested;
-use fusebox::domain::ingested::Link;
+use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
@@ -225,11 +224,8 @@ impl Play<'_> {
         let source = if self.way == Way::Forks { "fork" } else { "clear" };
         let history = spend_before_prompt::id_of("s");
         let charges = (0..copied).map(|_| (history.clone(), copy(&charge(&history, self.now)))).collect();
-        self.event(
-            "",
-            EventKind::SessionStart { source: source.to_owned() },
-            Ingested { charges, ..Ingested::default() },
-        );
+        let start = EventKind::SessionStart { source: source.to_owned() };
+        self.event("", start, Ingested { charges, ..Ingested::default() });
     }
 
     /// Whether a run's loop is at work.
