@@ -27,6 +27,7 @@ pub mod run;
 pub mod serde_default;
 pub mod session;
 pub mod spend_before_install;
+pub mod spend_before_prompt;
 pub mod stable_hash;
 pub mod transcript_position;
 pub mod unlogged_requests;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::charge::Charge;
 use crate::domain::meters::Spend;
 use crate::domain::serde_default::is_default;
-use crate::engine::spend_before_prompt;
+use crate::domain::spend_before_prompt;
 
 /// What is known of a session's time before Fusebox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

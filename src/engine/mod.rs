@@ -25,5 +25,4 @@ pub mod renew_limits;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;
-pub mod spend_before_prompt;
 pub mod unlogged_requests;

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Which folders of `src` a folder may name in `crate::…`, besides itself.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
 const MAY_USE: [(&str, &[&str]); 20] = [
-    ("domain", &["engine", "limits"]),
+    ("domain", &["limits"]),
     ("limits", &["domain"]),
     ("engine", &["domain", "limits"]),
     ("config", &["domain", "engine", "error", "limits"]),

@@ -10,11 +10,11 @@ use fusebox::domain::event::{
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
+use fusebox::domain::spend_before_prompt;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
 use fusebox::engine::session_state::{LimitSource, NewCharge, SessionState};
-use fusebox::engine::spend_before_prompt;
 
 use crate::laws::client::Policy;
 use crate::laws::truth::sum;
