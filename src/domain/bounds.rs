@@ -1,7 +1,8 @@
-//! How much is kept of what an agent can make more and more of. Every event loads and saves it, so all of it has a bound, and
-//! nothing that is over a bound is lost to a limit: it is folded into what counts for all, or no more of it is let through.
+//! Bounds on what is kept of things that an agent can make more and more of: every event loads and saves them.
 //!
-//! | what | its bound | what is over it |
+//! Nothing over a bound is lost to a limit: it is summed into one entry that every limit counts, or no more of it is admitted.
+//!
+//! | what | bound | beyond it |
 //! |---|---|---|
 //! | models of a session, a run and a shared budget's period | [`MODELS`] | summed as [`OTHER_MODELS`] |
 //! | moments in a window of a rate; windows | [`MOMENTS`]; [`MODELS`] | the earliest go; one window for all others |
@@ -28,55 +29,55 @@ use crate::domain::meters::Spend;
 
 /// Models whose spend a scope keeps by name. What goes to further ones is summed as [`OTHER_MODELS`].
 pub const MODELS: usize = 64;
-/// Models that have prices keep a place of their own beside those: there are no more of them than price lists have.
+/// Models with a price are kept by name beside those. There are no more of them than the price table has.
 const PRICED_MODELS: usize = 4 * MODELS;
 /// The name of all further models. Every rule over some models counts them.
 pub const OTHER_MODELS: &str = "other models";
-/// Models without a price that a session brings by name to what sessions share. Its further ones are one there, which its own
-/// rules over some models count, and those of no other session.
+/// Models without a price that a shared budget keeps by name for one session. The session's further ones are one sum there. Only
+/// that session's own limits over some models count it.
 const UNPRICED_SHARED: usize = 4;
-/// Moments that a window of a rate keeps, where not more fit into it.
+/// Moments that a window of a rate keeps, unless its rate admits more.
 pub const MOMENTS: usize = 1_000;
-/// Things of one kind that are each said once a session; a kind is what stands before a colon.
+/// Notices of one kind that are each given once a session. The kind is the part of the key before the colon.
 pub const NOTIFIED: usize = 64;
-/// Sentences that one event tells, and that wait for an event at which the person hears them. One more says how many there are.
+/// Notifications that one event adds, and that wait for an event that can show them. One more says how many were left out.
 pub const NOTIFICATIONS: usize = 30;
-/// Prompts of the client's schedule that are known by their text. Where there are so many, any prompt may be one of them.
+/// Scheduled prompts that are recognised by their text. At this number any prompt may be one of them.
 pub const CRONS: usize = 1_000;
-/// Shell commands in the background that are ended with their run. While so many are at work no shell command is let through, and
-/// what a command that was let through before leaves in the background is ended at once.
+/// Shell commands in the background that end with their run. While so many run, no further shell command is admitted. One that an
+/// admitted command leaves in the background is ended at once.
 pub const COMMANDS: usize = 200;
-/// Agents that were asked for and have not begun. While there are so many, none is asked for.
+/// Agents that were requested and have not begun. While there are so many, no further one is admitted.
 pub const SPAWNS: usize = 1_000;
-/// Holders of an estimate of requests in flight. What further ones hold is one sum, which lasts as long as anything is added to it.
+/// Holders of a reservation. What further ones reserve is one sum, which lasts as long as anything is added to it.
 pub const RESERVATIONS: usize = 1_000;
-/// Runs that events of other runs may touch. Beyond so many, those that are over and read to their ends are looked up at their own
-/// events alone, and no agent is asked for where as many are at work.
+/// Runs that events of other runs may change. Beyond so many, a run that has ended and is fully read is loaded at its own events
+/// only. No agent is admitted while as many are at work.
 pub const OPEN_RUNS: usize = 1_000;
-/// Transcripts of the main agent in the background. Further ones are read as those of agents that nobody has announced.
+/// Transcripts of the main agent in the background. Further ones are read like those of unannounced agents.
 pub const MORE_POSITIONS: usize = 100;
 /// Transcripts that are known to have unread rows. While one is known, no call is made.
 pub const UNREAD: usize = 16;
-/// Agents that are watched for more rows although nobody has announced them. Of further ones what is there is read when they are
-/// found, and the rest at their own events.
+/// Unannounced agents whose transcripts are checked for more rows. A further one is read when it is found, and then at its own
+/// events.
 pub const OPEN_AGENTS: usize = 500;
-/// Agents that one event finds although no hook has announced them. The next ones are found by the next event.
+/// Unannounced agents that one event finds. The next event finds the next ones.
 pub const FOUND_AGENTS: usize = 1_000;
 
-/// The longest that any list or map gets which is saved with a session or a run: a bound, and what is folded.
+/// The length of the longest list or map that is saved with a session or a run: a bound, and the entry for the rest.
 pub const LARGEST: usize = 1_001;
 
-/// Dialogs about limits that are open or whose answers are still to be shown. While there are so many, calls that would ask are
+/// Dialogs about limits that are open, or whose answers are not shown yet. While there are so many, a call that would ask is
 /// refused, and may be tried again.
 pub const PENDING_PROMPTS: usize = 64;
-/// Waits for dialogs that are off the clock until the transcript shows who was waited for. Further waits stay on it.
+/// Waits for dialogs that do not count as working time until the transcript shows who answered. Further waits count.
 pub const DIALOG_WAITS: usize = 64;
-/// Yeses that are remembered for a minute. One more shows that no person gives them: nobody is asked any more.
+/// Approvals that are remembered for a minute. One more shows that no person gives them, so nobody is asked any more.
 pub const APPROVALS: usize = 64;
-/// Limits whose increase was declined in one run. Where there are so many, nobody is asked about any.
+/// Limits whose increase was declined in one run. At this number nobody is asked about any.
 pub const DECLINED: usize = 64;
 
-/// Returns the sum for a model: its own while there are few, else that of all others.
+/// Returns the sum for a model: its own while there are few models, else the one for all others.
 pub fn of_model<'a>(models: &'a mut BTreeMap<String, Spend>, model: &str, is_priced: bool) -> &'a mut Spend {
     let places = if is_priced { PRICED_MODELS } else { MODELS };
     let is_kept = models.len() < places || models.contains_key(model);

@@ -1,4 +1,4 @@
-//! What sessions share: the budgets of days, weeks and months, and rates, of a user or a project.
+//! What the sessions of a user or of a project share: budgets by day, week and month, and rates.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
-/// A stretch of the calendar.
+/// A period of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     /// From midnight to midnight.
@@ -40,7 +40,7 @@ pub struct Period {
     pub from_ms: i64,
     /// When it ends.
     pub to_ms: i64,
-    /// How a sentence calls its end: `2026-11-21 00:00 +01:00`.
+    /// Its end as messages write it: `2026-11-21 00:00 +01:00`.
     pub resets: String,
     /// What was spent, by model.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -52,10 +52,10 @@ pub struct Period {
 pub struct SharedBudget {
     /// `user` or `project`.
     pub scope: Scope,
-    /// Whose: nothing for the user, the project's path for a project.
+    /// Whose it is: empty for the user, the project's path for a project.
     #[serde(default, skip_serializing_if = "is_default")]
     pub id: String,
-    /// The rules that the session at hand brings, grants included.
+    /// The limits that the current session brings, grants included.
     #[serde(skip)]
     pub limits: LimitSet,
     /// The day, the week and the month, in the order of [`SPANS`].
@@ -70,7 +70,7 @@ pub struct SharedBudget {
     /// What a person granted for the current periods: the rule's name, and how much.
     #[serde(default, skip_serializing_if = "is_default")]
     pub granted: Vec<(String, u64)>,
-    /// Trips that wait for a call to ask with.
+    /// Trips that ask at the next call.
     #[serde(skip)]
     pub pending_trips: Vec<Finding>,
     /// Calls and requests in the windows of its rates.
@@ -79,7 +79,7 @@ pub struct SharedBudget {
     /// The models without a price that sessions have brought.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpriced: Unpriced,
-    /// What it calls the further ones of the session at hand.
+    /// The name for further models without a price of the current session.
     #[serde(skip)]
     pub own_others: String,
     /// Whether it has to be saved.
@@ -91,7 +91,7 @@ pub struct SharedBudget {
 }
 
 impl Period {
-    /// Whether a moment is in it.
+    /// Whether the period contains a moment.
     pub fn covers(&self, at_ms: i64) -> bool {
         (self.from_ms..self.to_ms).contains(&at_ms)
     }
@@ -117,7 +117,7 @@ impl SharedBudget {
         }
     }
 
-    /// Takes the rules of the session at hand, with what was granted for the current periods.
+    /// Sets the limits of the current session, raised by what was granted for the current periods.
     pub fn set_limits(&mut self, rules: &LimitSet) {
         self.limits = rules.clone();
         for (name, more) in &self.granted {
@@ -127,7 +127,7 @@ impl SharedBudget {
 
     /// Charges a response to the periods that have begun by its time.
     ///
-    /// What carries a time after a period's end counts too: a clock that was ahead for a while gives nothing away.
+    /// A response with a time after the period's end counts too, so a clock that ran ahead frees nothing.
     pub fn charge(&mut self, (model, is_priced): (&str, bool), at_ms: i64, adds: Spend) {
         for period in &mut self.periods {
             if period.to_ms > 0 && at_ms >= period.from_ms {
@@ -137,7 +137,7 @@ impl SharedBudget {
         }
     }
 
-    /// Takes back what was charged to the periods that had begun by its time.
+    /// Takes a charge out of the periods that had begun by its time.
     pub fn take_back(&mut self, model: &str, at_ms: i64, spend: Spend) {
         for period in self.periods.iter_mut().filter(|period| period.to_ms > 0 && at_ms >= period.from_ms) {
             let of_model = of_model(&mut period.spent, model, true);
@@ -156,9 +156,9 @@ impl SharedBudget {
         SPANS.iter().zip(&self.periods).any(|((_, key), period)| caps(rules, key) && !period.covers(at_ms))
     }
 
-    /// Opens the periods that rules cap, and those that are open, as `period` says they stand now, with nothing spent yet.
+    /// Opens the periods that limits cap, and reopens the open ones, as `period` says, with nothing spent yet.
     ///
-    /// The warnings and grants of a period that is over are forgotten. Where a clock was set back they stay.
+    /// Deletes the warnings and grants of a period that is over. Where a clock was set back they stay.
     pub fn open(&mut self, rules: &LimitSet, at_ms: i64, period: impl Fn(Span) -> Period) {
         self.changed = true;
         self.unpriced = Unpriced::default();
@@ -196,13 +196,13 @@ impl SharedBudget {
         seen.map(Spend::mean).unwrap_or_default()
     }
 
-    /// Returns the words for when a limit's period ends.
+    /// Returns when a limit's period ends, as messages write it.
     pub fn resets(&self, key: &str) -> Option<&str> {
         let at = SPANS.iter().position(|(_, limit)| *limit == key)?;
         Some(self.periods[at].resets.as_str()).filter(|words| !words.is_empty())
     }
 
-    /// Holds the estimate of a request in flight in place of the holder's last one.
+    /// Replaces the holder's reservation by the estimate of a request in flight.
     pub fn reserve(&mut self, mut held: Reservation, lives_ms: u64) {
         if held.spend.cost == Amount::ZERO {
             held.spend = self.mean(None);
@@ -211,7 +211,7 @@ impl SharedBudget {
         self.changed = true;
     }
 
-    /// Hands what a call had reserved over to the agent that it started.
+    /// Moves a call's reservation to the agent that it started.
     pub fn hand_over(&mut self, call: &str, agent: &str) {
         for held in self.reservations.iter_mut().filter(|held| held.holder == call) {
             agent.clone_into(&mut held.holder);
@@ -219,14 +219,14 @@ impl SharedBudget {
         }
     }
 
-    /// Lets go of what a holder had reserved.
+    /// Releases a holder's reservation.
     pub fn release(&mut self, holder: &str) {
         let before = self.reservations.len();
         self.reservations.retain(|held| held.holder != holder);
         self.changed |= self.reservations.len() != before;
     }
 
-    /// Takes one request out of what a holder has reserved: it has been charged.
+    /// Takes one request out of a holder's reservation, because it has been charged.
     pub fn settle(&mut self, holder: &str) {
         self.changed |= self.reservations.iter().any(|held| held.holder == holder);
         self.reservations.retain_mut(|held| held.holder != holder || held.settle());

@@ -1,4 +1,4 @@
-//! What is remembered of a tool call.
+//! The record of a tool call: how it was answered, how it ended, and what it was charged for.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
 use crate::domain::serde_default::is_default;
 
-/// How a tool call was met.
+/// How a tool call was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
@@ -49,38 +49,38 @@ pub struct Asked {
     pub model: String,
     /// When, milliseconds since 1970.
     pub at_ms: i64,
-    /// What it was taken for.
+    /// The estimate.
     pub spend: Spend,
 }
 
-/// What is remembered of a tool call.
+/// The record of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The run that made it; written once the call is filed, before that the run itself keeps the call.
     #[serde(skip)]
     pub run: String,
-    /// How it was met.
+    /// How it was decided.
     #[serde(default)]
     pub state: CallState,
     /// When it asked to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<Moment>,
-    /// A hash of the command or the path that was let through, where it names anything that the guard looks at; else zero.
+    /// A hash of the admitted command or path, where it names anything that the guard checks; else 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subject: u64,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Ended::is_not_seen")]
     pub ended: Ended,
-    /// How long it took by itself in milliseconds, where that was long enough to tell something.
+    /// How long it took without dialogs, in milliseconds; `None` where that was too short to matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
-    /// What it was taken for that the client asks the model for it and no transcript shows.
+    /// The estimate charged for the requests that the client makes for it and no transcript shows.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hidden: Option<Asked>,
     /// Whether its batch is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,
-    /// Answers already given, by event, so that a second process gives the same.
+    /// The answers given, by event, so that a second process for the same event gives the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
 }

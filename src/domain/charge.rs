@@ -1,4 +1,4 @@
-//! What is written down: records for the log, and charges for the ledger.
+//! Charges for model responses, and records for the log.
 
 use serde::{Deserialize, Serialize};
 

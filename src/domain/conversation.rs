@@ -1,19 +1,19 @@
-//! How long the conversation of a transcript is: by that a response is believed, or doubted.
+//! How long the conversation of a transcript is. A response whose prompt does not fit that length is doubted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::serde_default::is_default;
 
-/// Into how small a part a conversation may fall by itself. A client that drops the results of old calls keeps the last ones,
-/// the instructions and what was said.
+/// The smallest part that a conversation may shrink to by itself. A client that drops the results of old calls keeps the last ones,
+/// the instructions and the messages.
 const PART: u64 = 8;
-/// Into how small a part of the main agent's prompts the first prompt of another may fall: it has instructions and a task, too.
+/// The smallest part of the main agent's prompts that another agent's first prompt may be: it has instructions and a task, too.
 const PART_OF_MAIN: u64 = 1_000;
 
-/// The prompt that a response says it had.
+/// The prompt of a response, by its usage.
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt {
-    /// How long it was.
+    /// Its length in tokens.
     pub tokens: u64,
     /// Whether some of it was read from the cache or written to it.
     pub is_cached: bool,
@@ -22,15 +22,15 @@ pub struct Prompt {
 /// How long the conversation of one transcript is, in prompt tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// Its longest prompt since it was last cut; 0 where none was seen since.
+    /// Its longest prompt since the last compaction; 0 where none was seen since.
     pub most: u64,
     /// Whether the cache was said to have a part of one. A gateway that leaves that out tells only what is new in a prompt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tells_cache: bool,
-    /// How often the session had been cut by then.
+    /// How often the session had been compacted by then.
     #[serde(rename = "cuts", default, skip_serializing_if = "is_default")]
     pub compactions: u64,
-    /// Its last response: a compaction sends the same again.
+    /// Its last response. A compaction sends the same prompt again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub last: Last,
 }
@@ -44,19 +44,19 @@ pub struct Last {
     pub prompt: u64,
     /// Its output.
     pub output: u64,
-    /// For how long its prompt stays in the cache, in milliseconds; 0 where it is not there.
+    /// How long its prompt stays in the cache, in milliseconds; 0 where it is not cached.
     pub cached_ms: u32,
-    /// Whether it was a fast one.
+    /// Whether it was served in fast mode.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fast: bool,
-    /// Whether it was to stay in the United States.
+    /// Whether inference was bound to the United States.
     #[serde(default, skip_serializing_if = "is_default")]
     pub us: bool,
 }
 
 impl Conversation {
-    /// Takes in the prompt of a response that follows, and returns whether it may be one of this conversation, in a session that
-    /// was cut so often, beside the main agent's.
+    /// Adds the prompt of the next response, and returns whether it can belong to this conversation. `cuts` is how often the
+    /// session was compacted, `main` the main agent's conversation.
     pub fn believes(&mut self, prompt: Prompt, (cuts, main): (u64, Conversation)) -> bool {
         if self.compactions != cuts {
             (self.compactions, self.most) = (cuts, 0);
@@ -73,7 +73,7 @@ impl Conversation {
         is_credible
     }
 
-    /// Takes in a prompt of a time that no hook has seen: whatever it says is believed.
+    /// Adds a prompt from a time that no hook has seen, without a check.
     pub fn trusts(&mut self, prompt: Prompt, cuts: u64) {
         self.follow(prompt, 0, cuts);
     }

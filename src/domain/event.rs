@@ -1,4 +1,4 @@
-//! An event as the core sees it: parsed, typed, with the moment it happened.
+//! One hook event, parsed and typed, with the moment it happened.
 
 use std::fmt;
 
@@ -92,9 +92,9 @@ pub struct Call {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// What of its input the core understands.
+    /// The part of its input that limits need.
     pub intent: Intent,
-    /// Fingerprints of what it was and how it ended, where its batch is over.
+    /// Fingerprints of its input and result, where its batch is over.
     pub fingerprints: Fingerprints,
 }
 
@@ -105,25 +105,25 @@ pub struct Fingerprints {
     pub all: u32,
     /// Of tool and result: the error, where it is one.
     pub error: u32,
-    /// How its input shows that it waits.
+    /// How it waits, by its input.
     pub wait: Wait,
     /// Whether its result says that it was rejected, and never made.
     pub was_rejected: bool,
 }
 
-/// How a call waits, as its input shows.
+/// How a call waits, by its input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// Nothing shows that it does.
+    /// It does not, as far as its input shows.
     #[default]
     No,
-    /// It sleeps so many milliseconds, then looks.
+    /// It sleeps so many milliseconds, then checks.
     Sleeps(u64),
     /// It sleeps so many milliseconds, and does nothing else.
     Rests(u64),
-    /// It looks, and sleeps between looks, in a loop of its own.
+    /// It polls: it checks and sleeps in a loop.
     Retries,
-    /// It looks on until something happens.
+    /// It watches until something happens.
     Watches,
     /// Its tool is called after waiting.
     Named,
@@ -131,7 +131,7 @@ pub enum Wait {
     Limited([u32; 4]),
 }
 
-/// What a tool call is about, as far as limits care.
+/// What a tool call does, as far as limits need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Intent {
     /// Nothing special.
@@ -151,7 +151,7 @@ pub enum Intent {
         /// An agent's name or id.
         to: String,
     },
-    /// Waits at most some time: a shell command, or a look at a background task.
+    /// Runs for a limited time: a shell command, or a wait for a background task.
     Wait {
         /// The time it asks for or would get, in milliseconds.
         timeout_ms: u64,
@@ -178,7 +178,7 @@ pub enum Intent {
 pub struct Outcome {
     /// Whether it failed.
     pub failed: bool,
-    /// The client's measure of it, without waits for a dialog.
+    /// Its duration by the client in milliseconds, without waits for a dialog.
     pub duration_ms: Option<u64>,
     /// The subagent that it ended with or launched.
     pub agent: Option<Spawned>,
@@ -195,7 +195,7 @@ pub struct Outcome {
 pub struct Ending {
     /// Whether its last message says that the work is partial.
     pub partial: bool,
-    /// Whether the client sent the agent on at its last end, because a hook said so.
+    /// Whether a hook has prolonged the turn at its last end.
     pub again: bool,
     /// Whether agents that it started still work, so that it will go on.
     pub waits: bool,
@@ -222,7 +222,7 @@ pub struct Background {
     /// When its call was requested.
     #[serde(default)]
     pub began: Moment,
-    /// When the client told of it.
+    /// When the client reported it.
     #[serde(default)]
     pub told: Moment,
 }
@@ -234,7 +234,7 @@ pub struct Notification {
     pub task: String,
     /// The call that started it.
     pub tool_use_id: Option<String>,
-    /// Whether it brings a line of a command that is watched; the task goes on.
+    /// Whether it carries a line of a watched command, which goes on.
     pub is_line: bool,
 }
 
@@ -250,9 +250,9 @@ pub enum EventKind {
     Prompt {
         /// A hash of the text.
         text_hash: u64,
-        /// What it notifies of, where it is a notification: the client sends several in one.
+        /// Its notifications: the client sends several in one prompt.
         notifications: Vec<Notification>,
-        /// Whether its words are the client's own or another agent's, not a person's.
+        /// Whether the client or another agent wrote it, not a person.
         by_machine: bool,
     },
     /// A call asks to run.

@@ -6,10 +6,10 @@ use crate::domain::verdict::Finding;
 
 /// The key of the rule about an agent's file of checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
-/// The key of the rule about the command that judges an agent's work.
+/// The key of the rule about the command that checks an agent's work.
 pub const COMPLETION: &str = "completion";
 
-/// Makes the finding of a rule about the end of an agent's work; `what` says in words what it found.
+/// Makes the finding of a rule about the end of an agent's work; `what` is its sentence.
 pub fn finding(limit: &str, layer: Layer, what: String) -> Finding {
     Finding {
         limit: limit.to_owned(),
@@ -31,7 +31,7 @@ pub fn is_of_end(finding: &Finding) -> bool {
     finding.limit == CHECKPOINTS || finding.limit == COMPLETION
 }
 
-/// Returns what was still missing when a run was let go, for its parent.
+/// Returns what was still missing when a run ended, for its parent.
 pub fn incomplete(run: &Run) -> Option<Finding> {
     let checkpoints = run.limits.checkpoints.as_ref().map(|rule| (CHECKPOINTS, rule.layer));
     let completion = run.limits.completion.as_ref().map(|rule| (COMPLETION, rule.layer));

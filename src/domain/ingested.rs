@@ -1,10 +1,10 @@
-//! What was found out for an event before it is taken in: responses, agents, calls of the past.
+//! What is ingested for an event before it is applied: responses, agents, past calls.
 
 use crate::domain::charge::NewCharge;
 use crate::domain::pending_prompt::Answered;
 use crate::domain::verdict::Finding;
 
-/// What is known of a subagent from the file the client keeps beside its transcript.
+/// How a subagent was spawned, by the file that the client keeps beside its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// The call that spawned it.
@@ -17,7 +17,7 @@ pub struct Link {
     pub name: Option<String>,
 }
 
-/// A subagent whose transcript was found although no hook has announced it.
+/// A subagent whose transcript exists although no hook has announced it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unannounced {
     /// Its id.
@@ -30,7 +30,7 @@ pub struct Unannounced {
     pub link: Link,
 }
 
-/// What a run had done before the state knew it, by its transcript.
+/// What a run did before the state knew it, by its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recalled {
     /// The run.
@@ -47,7 +47,7 @@ pub struct Recalled {
     pub is_before: bool,
 }
 
-/// What was read for an event before it is applied.
+/// What is ingested for an event before it is applied.
 #[derive(Debug, Default)]
 pub struct Ingested {
     /// Responses not charged yet, each with the run whose transcript has it.
@@ -56,10 +56,10 @@ pub struct Ingested {
     pub link: Option<Link>,
     /// Subagents that no hook has announced.
     pub unannounced: Vec<Unannounced>,
-    /// What runs had done before the state knew them.
+    /// What runs did before the state knew them.
     pub recalled: Vec<Recalled>,
     /// What is missing at the end of the agent's work, by the rules that say so.
     pub missing: Vec<Finding>,
-    /// The calls of whose dialogs it is known now who has answered them.
+    /// Calls whose dialogs are answered, with who answered them.
     pub answered: Vec<Answered>,
 }

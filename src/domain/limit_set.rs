@@ -1,4 +1,4 @@
-//! The rules in force over one scope: which limit, which cap, which action, and whose rule it is.
+//! The limits in force over one scope: each with its cap, its action, and the layer that set it.
 
 use std::borrow::Cow;
 
@@ -23,13 +23,13 @@ pub struct LimitRule {
     pub layer: Layer,
     /// What one increase adds.
     pub increase: u64,
-    /// The models whose requests it counts, where not all.
+    /// The models whose requests it counts; `None` counts all.
     pub of: Option<Models>,
-    /// Whether nobody may raise it, by the managed file.
+    /// Whether the managed file forbids to raise it.
     pub locked: bool,
 }
 
-/// The models that plan where nobody says.
+/// The planning models unless `roles.planning` says else.
 pub const PLANNING: [&str; 3] = ["*opus*", "*fable*", "*mythos*"];
 
 /// Some of the models.
@@ -76,7 +76,7 @@ impl LimitRule {
     }
 }
 
-/// So many of something in so much time.
+/// A rate: so many calls or requests in a window of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "KeptRate")]
 pub struct Rate {
@@ -94,7 +94,7 @@ pub struct Rate {
     pub action: Action,
 }
 
-/// What a rate is kept as: limit, tools, how many, window, layer, action.
+/// A rate as it is stored: limit, tools, how many, window, layer, action.
 type KeptRate = (String, String, u64, u64, Layer, Action);
 
 impl From<Rate> for KeptRate {
@@ -103,7 +103,7 @@ impl From<Rate> for KeptRate {
     }
 }
 
-/// Reads rates, but for those of a limit that a newer version knows.
+/// Reads rates, and skips those of a limit that only a newer version knows.
 fn known_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
     let kept = Vec::<KeptRate>::deserialize(deserializer)?;
     let rates = kept.into_iter().filter_map(|(key, tool, max, per_ms, layer, action)| {
@@ -128,7 +128,7 @@ pub struct Checkpoints {
     pub layer: Layer,
 }
 
-/// A command that judges an agent's work when it ends.
+/// A command that checks an agent's work when it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// The shell command; it reads the hook's input, and blocks with exit 2 or JSON.
@@ -153,7 +153,7 @@ pub struct ExplicitStop {
     pub layer: Layer,
 }
 
-/// All rules over one scope, with what surrounds them.
+/// All limits over one scope, with the settings that go with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LimitSet {
@@ -171,7 +171,7 @@ pub struct LimitSet {
     /// What has to be in the agent's file of checkpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<Checkpoints>,
-    /// What judges the agent's work when it ends.
+    /// The command that checks the agent's work when it ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<Completion>,
     /// What a tool does to ask that the run ends.
@@ -236,7 +236,7 @@ impl LimitSet {
         self.limits.iter().find(|rule| rule.name() == name)
     }
 
-    /// Whether nothing is ruled.
+    /// Whether it holds no limit and no rate.
     pub fn is_empty(&self) -> bool {
         self.limits.is_empty() && self.rates.is_empty()
     }
@@ -249,7 +249,7 @@ impl LimitSet {
         Some(rule.cap)
     }
 
-    /// Takes a grant of `more` back from a rule, which is again of the layer that it was of.
+    /// Takes a grant of `more` back from a rule, and gives it back its layer.
     pub fn take_back(&mut self, name: &str, more: u64, layer: Layer) {
         if let Some(rule) = self.limits.iter_mut().find(|rule| rule.name() == name) {
             rule.cap = rule.cap.saturating_sub(more);

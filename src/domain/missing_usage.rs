@@ -1,4 +1,4 @@
-//! What is known of responses that are written nowhere.
+//! Responses whose usage is missing from the transcript.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::domain::serde_default::is_default;
 /// The responses of a transcript that were charged at an estimate and have not come since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingUsage {
-    /// How many, and what they were taken for.
+    /// How many, and their estimates.
     pub sum: Spend,
     /// How many were ever charged.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -16,14 +16,14 @@ pub struct MissingUsage {
     /// Whether some of them are on disk, and doubted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doubted: bool,
-    /// Compactions that hooks have told of and whose summaries are not read yet; below zero where one was read first.
+    /// Compactions that hooks have announced and whose summaries are not read yet; negative where a summary was read first.
     #[serde(default, skip_serializing_if = "is_default")]
     pub compactions: i32,
-    /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
+    /// When the last of them was charged, in milliseconds since 1970. A response with a later time is none of them.
     pub until_ms: i64,
 }
 
-/// When a run's transcript has grown, as far as its events show.
+/// When a run's transcript last grew, as far as its events show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Growth {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::event::Agent;
 use crate::domain::serde_default::is_default;
 
-/// The events at which the client has hooks ask the model: at the others there is no conversation to show.
+/// The events at which hooks can ask the model. At the others there is no conversation to send.
 pub const ASKING: [&str; 8] = [
     "UserPromptSubmit",
     "PreToolUse",
@@ -26,7 +26,7 @@ pub enum Holder {
     All,
     /// The main agent's: those of a skill that was called, by whichever agent.
     Main,
-    /// Those of the agents of one type, which brings them along.
+    /// Those of the agents of one type, from its frontmatter.
     Type(String),
 }
 
@@ -37,7 +37,7 @@ pub struct ModelHook {
     pub event: String,
     /// The tools or agent types that it is for, as the settings have them.
     pub matcher: String,
-    /// Whether it is an agent, whose tool calls are told to hooks under an id of its own.
+    /// Whether it is an agent, whose tool calls reach hooks under an id of its own.
     pub is_agent: bool,
     /// How many there are of the kind.
     pub count: u64,
@@ -72,7 +72,7 @@ impl ModelHook {
     }
 }
 
-/// How the ids of agents begin that are hooks: the client writes no transcript for them.
+/// The beginning of the ids of agents that are hooks. The client writes no transcript for them.
 const HOOK_AGENT: &str = "hook-agent-";
 
 /// Whether a run is a hook of type `agent`.

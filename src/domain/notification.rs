@@ -1,9 +1,9 @@
-//! What a parent's model is told of its subagents.
+//! What the model of a parent is told about its subagents.
 
 use crate::domain::policy::Scope;
 use crate::domain::verdict::Finding;
 
-/// News for a parent: a subagent was ended from outside.
+/// Tells a parent that its subagent was stopped from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParentNotification {
     /// Its run.
@@ -12,7 +12,7 @@ pub struct ParentNotification {
     pub agent_type: String,
     /// Why.
     pub finding: Finding,
-    /// The run above it that was stopped, and it with that.
+    /// The run above it whose stop has stopped it.
     pub stopped_with: Option<String>,
     /// The work was paused and can go on.
     pub paused: bool,
@@ -20,10 +20,10 @@ pub struct ParentNotification {
     pub reason: Option<String>,
 }
 
-/// A cap that was cut.
+/// A cap that a spawn asked for and that was lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClampedCap {
-    /// The run whose it is.
+    /// The spawned run.
     pub run: String,
     /// Which limit.
     pub limit: String,
@@ -31,6 +31,6 @@ pub struct ClampedCap {
     pub asked: u64,
     /// What it got.
     pub got: u64,
-    /// Whose rest that is: the parent run's, or the session's.
+    /// Whose remaining budget that is: the parent run's, or the session's.
     pub of: Scope,
 }

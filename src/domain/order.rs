@@ -1,11 +1,11 @@
-//! Where a run or session stands, and an order to end it.
+//! The status of a run or session, and an order to end it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::serde_default::is_default;
 use crate::domain::verdict::Finding;
 
-/// Where a run or session stands.
+/// The status of a run or session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -16,9 +16,9 @@ pub enum Status {
     Completed,
     /// Ended by a limit.
     Failed,
-    /// Held until a person resumes it.
+    /// Paused until a person resumes it.
     Paused,
-    /// Ended because somebody asked for it.
+    /// Ended by a person or a tool.
     Stopped,
     /// Its client died.
     Orphaned,
