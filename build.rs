@@ -1,4 +1,4 @@
-//! Has the linker put the functions of a hook call side by side (`src/hook.ld`) in the static build. Without that it is slower, and as
+//! Has the linker put the functions of a hook call side by side (`build/order.ld`) in the static build. Without that it is slower, and as
 //! right: a linker that may not understand it is not asked to.
 
 #![expect(clippy::disallowed_methods, reason = "Cargo tells a build script what it is to do in its environment")]
@@ -8,13 +8,13 @@ use std::env;
 use std::process::Command;
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/hook.ld");
+    println!("cargo::rerun-if-changed=build/order.ld");
     let is_static = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|libc| libc == "musl");
     if let Ok(folder) = env::var("CARGO_MANIFEST_DIR")
         && is_static
         && understands()
     {
-        println!("cargo::rustc-link-arg-bins=-T{folder}/src/hook.ld");
+        println!("cargo::rustc-link-arg-bins=-T{folder}/build/order.ld");
     }
 }
 

@@ -18,11 +18,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fusebox::engine::session::Session;
-use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::domain::session::Session;
+use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use fusebox::store::entries::id_of;
-use fusebox::world::World;
+use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
 use rusqlite::{Connection, params};
 use scene::{Event, MARK, Scene, feed, static_binary};
 
@@ -40,7 +40,7 @@ fn main() {
     let mut looks = Vec::new();
     let mut prunings = Vec::new();
     for day in 1..=DAYS {
-        let at_ms = World::real().now().wall_ms - (DAYS - day) * DAY_MS;
+        let at_ms = Environment::real().now().wall_ms - (DAYS - day) * DAY_MS;
         for state in [&kept, &pruned] {
             template.write(state, (u32::try_from(day).unwrap(), sessions), at_ms);
         }
@@ -70,7 +70,7 @@ impl State {
         let begin = Instant::now();
         let (mut since, mut longest, mut steps) = (begin, Duration::ZERO, 0);
         let day = |at_ms: i64| (at_ms / DAY_MS).to_string();
-        prune(&World::real(), &self.0, Order { before_ms, day }, || {
+        prune(&Environment::real(), &self.0, PruneOrder { before_ms, day }, || {
             longest = longest.max(since.elapsed());
             steps += 1;
             since = Instant::now();
@@ -190,7 +190,7 @@ impl Template {
         let id = scene.session();
         let session = Store::open_for(&scene.path("state"), None).unwrap().session(&id).unwrap().unwrap();
         let charged = Store::open_for(&scene.path("state"), None).unwrap().charges_of(&id).unwrap();
-        assert_eq!((session.tally.turns, charged.len()), (50, 40));
+        assert_eq!((session.counters.turns, charged.len()), (50, 40));
         let rows = read(&Connection::open(scene.path("state/state.db")).unwrap());
         let times = [session.started.wall_ms, session.last.wall_ms, charged[0].at_ms].map(|at| at.to_string()).into();
         Template { rows, times }

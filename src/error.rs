@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_IOERR_SHORT_READ as SHORT_READ;
 
-use crate::terminal::plain;
+use crate::ui::terminal::plain;
 
 /// A failure, in words for the person at the terminal.
 #[derive(Debug)]

@@ -1,21 +1,22 @@
 //! The `fusebox` program: the hook first and alone, since a client waits for it; every other command after.
 
-mod arena;
+#[path = "platform/allocator.rs"]
+mod allocator;
 
 use std::process::ExitCode;
 
 use fusebox::cmd;
-use fusebox::live::watch;
-use fusebox::world::World;
+use fusebox::hook::command_watch;
+use fusebox::platform::environment::Environment;
 
 fn main() -> ExitCode {
-    let world = World::real();
-    match world.word() {
+    let env = Environment::real();
+    match env.word() {
         Some(word) if word == "hook" => {
-            arena::serve_sqlite();
-            cmd::hook::run(&world)
+            allocator::serve_sqlite();
+            cmd::hook::run(&env)
         }
-        Some(word) if word == watch::WORD => cmd::watch::run(&world),
-        _ => cmd::run(&world),
+        Some(word) if word == command_watch::WORD => cmd::watch::run(&env),
+        _ => cmd::run(&env),
     }
 }

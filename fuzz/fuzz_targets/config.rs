@@ -5,13 +5,13 @@
 
 use fusebox::config::place::Who;
 use fusebox::config::effective;
-use fusebox::config::layers::{Part, SETTINGS_KEY, SOURCES, Source};
-use fusebox::config::policy::Pinned;
-use fusebox::config::read::{self, Reading};
+use fusebox::config::layers::{FilePart, SETTINGS_KEY, LAYER_FILES, LayerFile};
+use fusebox::config::policy::Policy;
+use fusebox::config::read::{self, DocumentRead};
 use fusebox::config::resolve::Trust;
-use fusebox::config::setting::Doc;
-use fusebox::engine::policy::Layer;
-use fusebox::engine::rules::Rules;
+use fusebox::config::setting::Document;
+use fusebox::domain::policy::Layer;
+use fusebox::domain::limit_set::LimitSet;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -23,35 +23,35 @@ const ORDER: [usize; 8] = [1, 3, 5, 7, 0, 2, 4, 6];
 
 fuzz_target!(|bytes: &[u8]| {
     let texts: Vec<_> = bytes.split(|byte| *byte == NEXT_LAYER).map(String::from_utf8_lossy).collect();
-    let layers = || ORDER.iter().map(|place| &SOURCES[*place]).zip(texts.iter().cycle()).take(texts.len().max(2));
-    let readings: Vec<Reading> = layers().filter_map(|(source, text)| reading(source, text)).collect();
+    let layers = || ORDER.iter().map(|place| &LAYER_FILES[*place]).zip(texts.iter().cycle()).take(texts.len().max(2));
+    let readings: Vec<DocumentRead> = layers().filter_map(|(source, text)| reading(source, text)).collect();
     for (source, text) in layers() {
         if let Ok(Value::Object(entries)) = serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             a_wrong_key_drops_itself_alone(source, &entries);
             keys_do_not_meddle(source, &entries);
         }
     }
-    let docs: Vec<Doc> = readings.into_iter().map(|reading| reading.doc).collect();
+    let docs: Vec<Document> = readings.into_iter().map(|reading| reading.document).collect();
     for trust in [Trust::Untrusted, Trust::Trusted] {
         resolves(&docs, trust);
     }
     a_repository_only_tightens(&docs);
 });
 
-fn reading(source: &Source, text: &str) -> Option<Reading> {
+fn reading(source: &LayerFile, text: &str) -> Option<DocumentRead> {
     let (one, other) = (read::text(source, "f.json", text), read::text(source, "f.json", text));
-    assert_eq!(one.as_ref().map(|it| (&it.doc, &it.problems)), other.as_ref().map(|it| (&it.doc, &it.problems)));
+    assert_eq!(one.as_ref().map(|it| (&it.document, &it.problems)), other.as_ref().map(|it| (&it.document, &it.problems)));
     for problem in one.iter().flat_map(|reading| &reading.problems) {
         assert!(problem.to_string().contains("f.json") && !problem.what.is_empty(), "{problem}");
     }
     one
 }
 
-fn read_object(source: &Source, entries: Map<String, Value>) -> Reading {
+fn read_object(source: &LayerFile, entries: Map<String, Value>) -> DocumentRead {
     read::file(source.layer, "f.json", &Value::Object(entries))
 }
 
-fn a_wrong_key_drops_itself_alone(source: &Source, entries: &Map<String, Value>) {
+fn a_wrong_key_drops_itself_alone(source: &LayerFile, entries: &Map<String, Value>) {
     const WRONG: &str = "no_such_key";
     let before = read_object(source, entries.clone());
     let mut more = entries.clone();
@@ -59,38 +59,38 @@ fn a_wrong_key_drops_itself_alone(source: &Source, entries: &Map<String, Value>)
         return;
     }
     let after = read_object(source, more);
-    assert_eq!(after.doc, before.doc);
+    assert_eq!(after.document, before.document);
     let new: Vec<&str> =
         after.problems.iter().skip(before.problems.len()).map(|problem| problem.key.as_str()).collect();
     assert_eq!(new, [WRONG]);
-    if source.part == Part::Object {
+    if source.part == FilePart::Object {
         let file = Value::Object(Map::from_iter([(SETTINGS_KEY.to_owned(), Value::Object(entries.clone()))]));
-        assert_eq!(reading(source, &file.to_string()).map(|reading| reading.doc), Some(before.doc));
+        assert_eq!(reading(source, &file.to_string()).map(|reading| reading.document), Some(before.document));
     }
 }
 
 /// Each key at the top says what it says alone, unless an earlier one has said the same.
-fn keys_do_not_meddle(source: &Source, entries: &Map<String, Value>) {
+fn keys_do_not_meddle(source: &LayerFile, entries: &Map<String, Value>) {
     let whole = read_object(source, entries.clone());
     let alone = |(name, value): (&String, &Value)| {
-        read_object(source, Map::from_iter([(name.clone(), value.clone())])).doc.settings
+        read_object(source, Map::from_iter([(name.clone(), value.clone())])).document.settings
     };
     let alone: Vec<_> = entries.iter().flat_map(alone).collect();
-    assert!(whole.doc.settings.iter().all(|setting| alone.contains(setting)));
+    assert!(whole.document.settings.iter().all(|setting| alone.contains(setting)));
     let repeats = whole.problems.iter().filter(|problem| problem.what.contains("says the same")).count();
-    assert!(alone.len() <= whole.doc.settings.len() + repeats);
+    assert!(alone.len() <= whole.document.settings.len() + repeats);
 }
 
-fn resolves(docs: &[Doc], trust: Trust) {
-    let (pinned, problems) = Pinned::of(docs.to_vec(), Vec::new(), trust);
+fn resolves(docs: &[Document], trust: Trust) {
+    let (pinned, problems) = Policy::of(docs.to_vec(), Vec::new(), trust);
     assert!(problems.iter().all(|problem| !problem.to_string().is_empty()));
     let stored = serde_json::to_string(&pinned).unwrap();
-    let again: Pinned = serde_json::from_str(&stored).unwrap();
+    let again: Policy = serde_json::from_str(&stored).unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), stored, "pinned and read back");
     let everyone =
         [Who::Session, Who::Main, Who::User, Who::Project, Who::Agent("developer"), Who::Agent("unheard-of")];
     for who in everyone {
-        assert_eq!(again.stack(who).rules(), pinned.stack(who).rules(), "{who:?}");
+        assert_eq!(again.resolved(who).rules(), pinned.resolved(who).rules(), "{who:?}");
         let _shown = effective::set(&pinned, who);
     }
     let _shown = (effective::agent_types(&pinned), effective::set(&pinned, Who::Top));
@@ -98,19 +98,19 @@ fn resolves(docs: &[Doc], trust: Trust) {
 }
 
 /// Without the user's trust, what a repository says makes no cap of the user's larger and takes none away.
-fn a_repository_only_tightens(docs: &[Doc]) {
-    let is_repository = |doc: &&Doc| matches!(doc.layer, Layer::Project | Layer::ProjectLocal);
-    let owned: Vec<Doc> = docs.iter().filter(|doc| !is_repository(doc)).cloned().collect();
-    let pin = |docs: Vec<Doc>| Pinned::of(docs, Vec::new(), Trust::Untrusted).0;
+fn a_repository_only_tightens(docs: &[Document]) {
+    let is_repository = |doc: &&Document| matches!(doc.layer, Layer::Project | Layer::ProjectLocal);
+    let owned: Vec<Document> = docs.iter().filter(|doc| !is_repository(doc)).cloned().collect();
+    let pin = |docs: Vec<Document>| Policy::of(docs, Vec::new(), Trust::Untrusted).0;
     let (without, with) = (pin(owned), pin(docs.to_vec()));
-    for of in [Pinned::session, Pinned::user, Pinned::main, Pinned::project] {
+    for of in [Policy::session, Policy::user, Policy::main, Policy::project] {
         assert_no_looser(&of(&without), &of(&with));
     }
-    assert!(with.mode() == without.mode() || with.mode() == fusebox::engine::policy::Mode::Enforce);
+    assert!(with.mode() == without.mode() || with.mode() == fusebox::domain::policy::Mode::Enforce);
 }
 
-fn assert_no_looser(without: &Rules, with: &Rules) {
-    for rule in &without.rules {
+fn assert_no_looser(without: &LimitSet, with: &LimitSet) {
+    for rule in &without.limits {
         let name = rule.name();
         assert!(with.named(&name).is_some_and(|other| other.cap <= rule.cap), "{name} of {}: {with:?}", rule.cap);
     }

@@ -9,23 +9,23 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use fusebox::config::layers::SOURCES;
-use fusebox::config::policy::Pinned;
+use fusebox::config::layers::LAYER_FILES;
+use fusebox::config::policy::Policy;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::book::Book;
+use fusebox::engine::session_state::SessionState;
 use fusebox::engine::credible;
 use fusebox::engine::enforce;
-use fusebox::engine::event::{Event, Kind, Moment};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::session::{Session, Tail, Tally};
-use fusebox::engine::step::step;
+use fusebox::domain::event::{Event, EventKind, Moment};
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::session::{Session, TranscriptPosition, Counters};
+use fusebox::engine::apply_event::apply_event;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
-use fusebox::transcript::intake::Intake;
-use fusebox::wire::ending::mark;
+use fusebox::transcript::ingest::TranscriptIngest;
+use fusebox::wire::completion::mark;
 use fusebox::wire::events::EventName;
-use fusebox::wire::guard::Guard;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input::{self, Input};
 use fusebox::wire::output::{self, Case};
 use libfuzzer_sys::fuzz_target;
@@ -33,9 +33,9 @@ use libfuzzer_sys::fuzz_target;
 /// Limits that are soon reached, over the session and over runs, with every action.
 const POLICY: &str = include_str!("../policy.json");
 
-static PINNED: LazyLock<Pinned> = LazyLock::new(|| {
-    let docs = read::text(&SOURCES[1], "fusebox.json", POLICY).map(|reading| reading.doc);
-    Pinned::of(docs.into_iter().collect(), Vec::new(), Trust::Untrusted).0
+static PINNED: LazyLock<Policy> = LazyLock::new(|| {
+    let docs = read::text(&LAYER_FILES[1], "fusebox.json", POLICY).map(|reading| reading.document);
+    Policy::of(docs.into_iter().collect(), Vec::new(), Trust::Untrusted).0
 });
 
 fuzz_target!(|bytes: &[u8]| {
@@ -49,11 +49,11 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
     let mut transcript = File::create(path).unwrap();
     let table = Table::embedded();
-    let mut intake = Intake::new(Memory::default(), &table);
-    let mut book = Book::new(Session {
+    let mut intake = TranscriptIngest::new(Memory::default(), &table);
+    let mut book = SessionState::new(Session {
         id: "s".to_owned(),
-        rules: PINNED.session(),
-        tail: Tail { path: path.display().to_string(), offset: 0, ..Tail::default() },
+        limits: PINNED.session(),
+        position: TranscriptPosition { path: path.display().to_string(), offset: 0, ..TranscriptPosition::default() },
         ..Session::default()
     });
     let mut named = BTreeMap::new();
@@ -72,32 +72,32 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
             told_apart &= !call.is_empty();
             told_apart &= *named.entry(call).or_insert_with(|| event.agent.clone()) == event.agent;
         }
-        let before = (book.session.tally, runs(&book));
+        let before = (book.session.counters, runs(&book));
         answers.push(take(&mut book, &mut intake, &input, event));
-        only_grew(&before.0, &book.session.tally);
+        only_grew(&before.0, &book.session.counters);
         for (run, tally) in &before.1 {
-            only_grew(tally, &book.run(run).unwrap().tally);
+            only_grew(tally, &book.run(run).unwrap().counters);
         }
         // One that is doubted counts only when it is estimated.
         let believed = intake.charges.all().filter(|charge| !credible::is_doubted(charge));
         let ids: BTreeSet<&str> = believed.map(|charge| charge.message.as_str()).collect();
         let unwritten =
-            book.session.unwritten.sum.requests + book.runs().map(|run| run.unwritten.sum.requests).sum::<u64>();
-        assert_eq!(book.session.tally.spent.requests, ids.len() as u64 + unwritten, "each response counts once");
+            book.session.missing_usage.sum.requests + book.runs().map(|run| run.missing_usage.sum.requests).sum::<u64>();
+        assert_eq!(book.session.counters.spent.requests, ids.len() as u64 + unwritten, "each response counts once");
         // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
-        assert!(!told_apart || book.session.tally.turns <= named.len() as u64, "each call counts once");
+        assert!(!told_apart || book.session.counters.turns <= named.len() as u64, "each call counts once");
     }
     fs::remove_file(path).unwrap();
     answers
 }
 
-fn runs(book: &Book) -> Vec<(String, Tally)> {
-    book.runs().map(|run| (run.id.clone(), run.tally)).collect()
+fn runs(book: &SessionState) -> Vec<(String, Counters)> {
+    book.runs().map(|run| (run.id.clone(), run.counters)).collect()
 }
 
 /// Working time may shrink: the wait for a dialog is known only when its call has ended.
-fn only_grew(before: &Tally, after: &Tally) {
-    let counters = |tally: &Tally| {
+fn only_grew(before: &Counters, after: &Counters) {
+    let counters = |tally: &Counters| {
         let spent = tally.spent;
         [tally.turns, spent.requests, spent.tokens, spent.cache_reads, spent.cost.0]
     };
@@ -106,16 +106,16 @@ fn only_grew(before: &Tally, after: &Tally) {
 }
 
 /// Takes one event into the book, as the hook does; returns the answer.
-fn take(book: &mut Book, intake: &mut Intake<Memory>, input: &Input, mut event: Event) -> String {
+fn take(book: &mut SessionState, intake: &mut TranscriptIngest<Memory>, input: &Input, mut event: Event) -> String {
     mark(&mut event, input.tool_response, book);
     intake.main(book, None).unwrap();
-    let found = Findings { charges: std::mem::take(&mut intake.found), ..Findings::default() };
-    let (run, verdict) = step(book, &event, &found, &*PINNED);
+    let found = Ingested { charges: std::mem::take(&mut intake.found), ..Ingested::default() };
+    let (run, verdict) = apply_event(book, &event, &found, &*PINNED);
     if let Some(halted) = book.halted.clone() {
         enforce::cascade(book, &halted);
     }
     let name = EventName::parse(&input.hook_event_name);
-    let case = Case { name, event: &event, book, run: &run, tool_input: input.tool_input };
+    let case = Case { name, event: &event, state: book, run: &run, tool_input: input.tool_input };
     let text = output::answer(&case, &verdict).text();
     assert!(
         text.is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|it| it.is_object()),
@@ -127,8 +127,8 @@ fn take(book: &mut Book, intake: &mut Intake<Memory>, input: &Input, mut event: 
 
 fn calls_of(event: &Event) -> Vec<String> {
     match &event.kind {
-        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![call.id.clone()],
-        Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.clone()).collect(),
+        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => vec![call.id.clone()],
+        EventKind::BatchEnded(calls) => calls.iter().map(|call| call.id.clone()).collect(),
         _ => Vec::new(),
     }
 }

@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 
 use fusebox::config::place::Who;
 use fusebox::config::frontmatter::{self, Agent};
-use fusebox::config::policy::Pinned;
+use fusebox::config::policy::Policy;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::rules::Rules;
+use fusebox::domain::limit_set::LimitSet;
 use libfuzzer_sys::fuzz_target;
 
-static PINNED: LazyLock<Pinned> = LazyLock::new(|| Pinned::of(Vec::new(), Vec::new(), Trust::Untrusted).0);
+static PINNED: LazyLock<Policy> = LazyLock::new(|| Policy::of(Vec::new(), Vec::new(), Trust::Untrusted).0);
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
@@ -35,7 +35,7 @@ fn same(one: &Option<Agent>, other: &Option<Agent>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => {
             one.name == other.name
-                && one.reading.doc == other.reading.doc
+                && one.reading.document == other.reading.document
                 && one.reading.problems.len() == other.reading.problems.len()
         }
         (one, other) => one.is_none() && other.is_none(),
@@ -49,7 +49,7 @@ fn foreign_keys_change_nothing(text: &str, agent: &Agent) {
     let is_closed = rest.lines().any(|line| line.trim_end() == "---");
     let more = if is_closed { more + "\nexecution_limits:\n  max_turns: 1\n" } else { more };
     let other = read(&more).unwrap();
-    assert_eq!((&other.name, &other.reading.doc), (&agent.name, &agent.reading.doc));
+    assert_eq!((&other.name, &other.reading.document), (&agent.name, &agent.reading.document));
     assert_eq!(other.reading.problems.len(), agent.reading.problems.len());
 }
 
@@ -58,9 +58,9 @@ fn stays_inside(agent: Agent) {
         assert!(problem.to_string().contains("agents/a.md"), "{problem}");
     }
     let name = agent.name.clone();
-    let (pinned, _) = Pinned::of(Vec::new(), vec![(agent.name, agent.reading.doc)], Trust::Untrusted);
-    let top = pinned.stack(Who::Top);
-    for rule in &pinned.agent(&name, None).0.rules {
+    let (pinned, _) = Policy::of(Vec::new(), vec![(agent.name, agent.reading.document)], Trust::Untrusted);
+    let top = pinned.resolved(Who::Top);
+    for rule in &pinned.agent(&name, None).0.limits {
         if let Some(ceiling) = top.ceiling(rule.limit).filter(|_| rule.of.is_none()) {
             let (low, high) = ceiling.range;
             assert!((low..=high).contains(&rule.cap), "{} of {}", rule.limit, rule.cap);
@@ -76,8 +76,8 @@ fn spawn_only_tightens(prompt: &str) {
     }
 }
 
-fn assert_no_looser(without: &Rules, with: &Rules) {
-    for rule in &without.rules {
+fn assert_no_looser(without: &LimitSet, with: &LimitSet) {
+    for rule in &without.limits {
         let name = rule.name();
         assert!(with.named(&name).is_some_and(|other| other.cap <= rule.cap), "{name} of {}: {with:?}", rule.cap);
     }

@@ -11,13 +11,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use fusebox::cmd::hook;
-use fusebox::engine::amount::Amount;
-use fusebox::engine::event::{Event, Kind};
-use fusebox::live::deadline::Deadline;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::event::{Event, EventKind};
+use fusebox::hook::deadline::Deadline;
 use fusebox::store::{self, Store};
-use fusebox::wire::guard::Guard;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
-use fusebox::world::World;
+use fusebox::platform::environment::Environment;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ const MOST_CALLS: usize = 24;
 const FIELDS: [&str; 6] = ["continue", "stopReason", "decision", "reason", "systemMessage", "hookSpecificOutput"];
 
 fuzz_target!(|bytes: &[u8]| {
-    let world = World::real();
+    let world = Environment::real();
     let state = PathBuf::from(world.var("FUSEBOX_HOME").unwrap());
     assert!(state.ends_with("fuzz-state"), "run this by fuzz/run: it would write into your own state");
     let _none_yet = fs::remove_dir_all(&state);
@@ -52,12 +52,12 @@ fuzz_target!(|bytes: &[u8]| {
         }
         let store = Store::open(&world).unwrap();
         let session = store.session(&event.session).unwrap().unwrap();
-        let now = (session.tally.turns, session.tally.spent.cost);
+        let now = (session.counters.turns, session.counters.spent.cost);
         let before = counted.insert(event.session.clone(), now).unwrap_or_default();
         assert!(now.0 >= before.0 && now.1 >= before.1, "{now:?} after {before:?}");
         let most = named.keys().filter(|(session, _)| *session == event.session).count() as u64;
         // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
-        assert!(!told_apart || session.tally.turns <= most, "{} of {most} calls", session.tally.turns);
+        assert!(!told_apart || session.counters.turns <= most, "{} of {most} calls", session.counters.turns);
     }
     let left: Vec<_> = fs::read_dir(&state).into_iter().flatten().flatten().map(|file| file.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("corrupt")), "{left:?}");
@@ -78,8 +78,8 @@ fn sound(event: &str, text: &str) {
 
 fn calls_of(event: &Event) -> Vec<String> {
     match &event.kind {
-        Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => vec![call.id.clone()],
-        Kind::BatchEnded(calls) => calls.iter().map(|call| call.id.clone()).collect(),
+        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => vec![call.id.clone()],
+        EventKind::BatchEnded(calls) => calls.iter().map(|call| call.id.clone()).collect(),
         _ => Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use fusebox::pricing::overrides::{self, Overrides};
 use fusebox::pricing::price::price;
 use fusebox::pricing::show;
 use fusebox::pricing::table::Table;
-use fusebox::pricing::usage::Usage;
+use fusebox::pricing::usage::TokenUsage;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn a_wrong_row_drops_itself_alone(text: &str, found: &Overrides) {
 }
 
 fn more_never_costs_less(table: &Table, models: &[String]) {
-    let usage = |input, output| Usage { input, output, fast: true, us: true, ..Usage::default() };
+    let usage = |input, output| TokenUsage { input, output, fast: true, us: true, ..TokenUsage::default() };
     for model in models.iter().map(String::as_str).chain(["unheard-of"]) {
         for at_ms in [0, i64::MAX] {
             let cost = |input, output| price(table, model, at_ms, &usage(input, output), None).cost;

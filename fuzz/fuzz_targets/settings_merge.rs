@@ -5,13 +5,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fusebox::setup::backup::Backups;
-use fusebox::setup::handler::{Judge, Launch, OnFailure, Wanted};
-use fusebox::setup::place::{Place, Scope};
-use fusebox::setup::starter::Mode;
-use fusebox::setup::{hooks, install, json, removal};
+use fusebox::install::backup::Backups;
+use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
+use fusebox::install::place::{SettingsPlace, InstallScope};
+use fusebox::install::default_files::StarterMode;
+use fusebox::install::{hooks, json, registration, uninstall};
 use fusebox::wire::events::EVENTS;
-use fusebox::world::World;
+use fusebox::platform::environment::Environment;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -66,20 +66,20 @@ fn init_and_uninstall(text: &str, wanted: &Wanted) {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("claude");
     let settings = folder.join("settings.json");
-    let place = Place { scope: Scope::User, settings: settings.clone(), folder: folder.clone() };
+    let place = SettingsPlace { scope: InstallScope::User, settings: settings.clone(), folder: folder.clone() };
     let backups = Backups::in_state(&root.path().join("state"));
-    let world = World::real();
+    let world = Environment::real();
     fs::create_dir(&folder).unwrap();
     fs::write(&settings, text).unwrap();
-    let Ok(plan) = install::plan(&world, place.clone(), wanted, Mode::Unsaid) else {
+    let Ok(plan) = registration::plan(&world, place.clone(), wanted, StarterMode::Unsaid) else {
         assert!(json::check(text).is_err() || hooks::merge(text, wanted).is_err(), "refused without a reason");
         return;
     };
     for _ in 0..2 {
-        install::apply(&backups, &plan).unwrap();
+        registration::apply(&backups, &plan).unwrap();
     }
     assert_eq!(fs::read_to_string(&settings).ok(), hooks::merge(text, wanted).ok());
-    removal::remove(&world, &backups, &place).unwrap();
+    uninstall::remove(&world, &backups, &place).unwrap();
     let left = fs::read_to_string(&settings).unwrap();
     if hooks::find(text).is_empty() {
         assert_eq!(left, text, "uninstall gives every byte back");

@@ -8,13 +8,13 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use fusebox::engine::book::Book;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::session::Session;
+use fusebox::engine::session_state::SessionState;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::session::Session;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
-use fusebox::transcript::intake::Intake;
-use fusebox::transcript::tail::{self, Chunk};
+use fusebox::transcript::ingest::TranscriptIngest;
+use fusebox::transcript::cursor::{Chunk, self};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, bytes).unwrap();
-    let whole = tail::read_from(&path, 0, None).unwrap();
-    assert_eq!(tail::read_from(&path, 0, None).unwrap(), whole, "read twice");
+    let whole = cursor::read_from(&path, 0, None).unwrap();
+    assert_eq!(cursor::read_from(&path, 0, None).unwrap(), whole, "read twice");
     sound(&whole, bytes);
     nothing_is_free(&whole, bytes);
 
@@ -73,9 +73,9 @@ fn nothing_is_free(chunk: &Chunk, bytes: &[u8]) {
 /// Reads a transcript that is written piece by piece.
 fn charged(path: &Path, bytes: &[u8], cuts: &[usize]) -> Charged {
     let table = Table::embedded();
-    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-    book.session.tail.path = path.display().to_string();
-    let mut intake = Intake::new(Memory::default(), &table);
+    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    book.session.position.path = path.display().to_string();
+    let mut intake = TranscriptIngest::new(Memory::default(), &table);
     let mut file = File::create(path).unwrap();
     let mut written = 0;
     let mut before = Charged::new();

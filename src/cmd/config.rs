@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 
 use crate::config::effective::{self, Effective};
 use crate::config::place::{Block, Who};
-use crate::config::policy::{BUILT_IN, Pinned};
+use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::{load, schema};
-use crate::engine::policy::{Action, Layer, Mode};
-use crate::engine::rules::Rule;
+use crate::doctor::environment_checks;
+use crate::domain::limit_set::LimitRule;
+use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
-use crate::setup::soundness;
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::Environment;
+use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
 #[derive(Debug, clap::Args)]
@@ -52,41 +52,41 @@ struct Section {
 }
 
 /// Runs `fusebox config`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Command::Show(args) => Ok(show(world, args)),
-        Command::Check => Ok(check(world)),
+        Command::Show(args) => Ok(show(env, args)),
+        Command::Check => Ok(check(env)),
         Command::Schema => {
-            world.print(&schema::text());
+            env.print(&schema::text());
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn show(world: &World, args: &ShowArgs) -> ExitCode {
-    let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
+    let folder = project_folder(env);
+    let (policy, problems) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
     let sections = match &args.agent {
-        Some(agent_type) => vec![agent(&pinned, agent_type)],
-        None => all(&pinned),
+        Some(agent_type) => vec![agent(&policy, agent_type)],
+        None => all(&policy),
     };
-    world.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
+    env.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
-        world.complain(&format!("{} ignored: `fusebox config check` says which", count(ignored, "value")));
+        env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", count(ignored, "value")));
     }
     ExitCode::SUCCESS
 }
 
-fn check(world: &World) -> ExitCode {
-    let folder = project_folder(world);
-    let (pinned, problems) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+fn check(env: &Environment) -> ExitCode {
+    let folder = project_folder(env);
+    let (policy, problems) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };
         text += &format!("{severity}: {}\n", plain(&problem.to_string()));
     }
-    for warning in loose_ends(&pinned) {
+    for warning in loose_ends(&policy) {
         text += &format!("warning: {warning}\n");
     }
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
@@ -94,7 +94,7 @@ fn check(world: &World) -> ExitCode {
         0 => "the configuration is valid\n".to_owned(),
         errors => format!("{} in the configuration; everything else is in force\n", count(errors, "error")),
     };
-    world.print(&text);
+    env.print(&text);
     ExitCode::from(u8::from(errors > 0))
 }
 
@@ -102,38 +102,39 @@ fn check(world: &World) -> ExitCode {
 const BOUNDS: [&str; 6] = ["max_cost_usd", "max_tokens", "max_turns", "max_requests", "max_duration_ms", "max_wall_ms"];
 
 /// Returns what is valid and yet leaves agents unbounded.
-fn loose_ends(pinned: &Pinned) -> Vec<String> {
-    let session = pinned.session();
+fn loose_ends(policy: &Policy) -> Vec<String> {
+    let session = policy.session();
     let mut warnings = Vec::new();
-    let bounds = |rule: &Rule| rule.action != Action::Warn && rule.of.is_none() && BOUNDS.contains(&rule.limit.key);
-    if !session.rules.iter().any(bounds) {
+    let bounds =
+        |rule: &LimitRule| rule.action != Action::Warn && rule.of.is_none() && BOUNDS.contains(&rule.limit.key);
+    if !session.limits.iter().any(bounds) {
         warnings.push(
             "nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`".to_owned(),
         );
     }
-    if pinned.mode() == Mode::Observe {
+    if policy.mode() == Mode::Observe {
         warnings.push("nothing is blocked: `mode` is `observe`".to_owned());
     }
     warnings
 }
 
-fn all(pinned: &Pinned) -> Vec<Section> {
-    let mut top = effective::set(pinned, Who::Top);
+fn all(policy: &Policy) -> Vec<Section> {
+    let mut top = effective::set(policy, Who::Top);
     top.extend(effective::unset(None, &top));
     top.extend(effective::ceilings(&top));
     let mut sections = vec![
         Section { heading: "all".to_owned(), values: top },
-        Section { heading: "session".to_owned(), values: effective::set(pinned, Who::Session) },
-        Section { heading: "main".to_owned(), values: effective::set(pinned, Who::Main) },
+        Section { heading: "session".to_owned(), values: effective::set(policy, Who::Session) },
+        Section { heading: "main".to_owned(), values: effective::set(policy, Who::Main) },
     ];
     for (who, heading) in [(Who::User, "user"), (Who::Project, "project")] {
-        let values = effective::set(pinned, who);
+        let values = effective::set(policy, who);
         if !values.is_empty() {
             sections.push(Section { heading: heading.to_owned(), values });
         }
     }
-    for name in effective::agent_types(pinned) {
-        let values = effective::set(pinned, pinned.who(name));
+    for name in effective::agent_types(policy) {
+        let values = effective::set(policy, policy.who(name));
         sections.push(Section { heading: format!("agents.{name}"), values });
     }
     let defaults = effective::unset(Some(Block::Agents), &[]);
@@ -141,8 +142,8 @@ fn all(pinned: &Pinned) -> Vec<Section> {
     sections
 }
 
-fn agent(pinned: &Pinned, agent_type: &str) -> Section {
-    let mut values = effective::set(pinned, pinned.who(agent_type));
+fn agent(policy: &Policy, agent_type: &str) -> Section {
+    let mut values = effective::set(policy, policy.who(agent_type));
     values.extend(effective::unset(Some(Block::Agents), &values));
     Section { heading: format!("agents.{agent_type}"), values }
 }
@@ -186,11 +187,11 @@ fn count(number: usize, noun: &str) -> String {
 }
 
 /// Returns the folder whose `.claude` a client started here would read: the nearest one, up to the repository's root.
-pub fn project_folder(world: &World) -> PathBuf {
-    if let Some(folder) = world.var("CLAUDE_PROJECT_DIR") {
+pub fn project_folder(env: &Environment) -> PathBuf {
+    if let Some(folder) = env.var("CLAUDE_PROJECT_DIR") {
         return PathBuf::from(folder);
     }
-    let here = world.folder();
+    let here = env.folder();
     let mut at = Some(here.as_path());
     while let Some(folder) = at {
         if folder.join(".claude").is_dir() || folder.join(".git").exists() {

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::doctor::diagnosis::{Diagnosis, Health};
+use crate::doctor::installation::{self, Installation};
+use crate::doctor::{environment_checks, failure_mode, smoke_test};
 use crate::error::{Error, Result};
-use crate::setup::diagnosis::{Diagnosis, Health};
-use crate::setup::patient::{self, Patient};
-use crate::setup::wrap::wrap;
-use crate::setup::{failing, soundness, trial};
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::Environment;
+use crate::ui::terminal::plain;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox doctor`.
 #[derive(Debug, clap::Args)]
@@ -21,23 +21,23 @@ pub struct Args {
 }
 
 /// A check: its name, and the function that makes it.
-type Check = (&'static str, fn(&Patient<'_>) -> Diagnosis);
+type Check = (&'static str, fn(&Installation<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
 const CHECKS: [Check; 13] = [
-    ("settings", patient::settings),
-    ("hooks", patient::registration),
-    ("switches", patient::switches),
-    ("binary", patient::binary),
-    ("blocking", trial::blocking),
-    ("failing", failing::failing),
-    ("config", soundness::configuration),
-    ("state", soundness::state),
-    ("history", soundness::history),
-    ("disk", soundness::file_system),
-    ("prices", soundness::prices),
-    ("client", patient::client),
-    ("latency", trial::latency),
+    ("settings", installation::settings),
+    ("hooks", installation::registration),
+    ("switches", installation::switches),
+    ("binary", installation::binary),
+    ("blocking", smoke_test::blocking),
+    ("failing", failure_mode::failing),
+    ("config", environment_checks::configuration),
+    ("state", environment_checks::state),
+    ("history", environment_checks::history),
+    ("disk", environment_checks::file_system),
+    ("prices", environment_checks::prices),
+    ("client", installation::client),
+    ("latency", smoke_test::latency),
 ];
 
 /// One line of the result.
@@ -49,13 +49,13 @@ struct Line {
 }
 
 /// Runs `fusebox doctor`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    let patient = Patient::admit(world);
-    let lines = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&patient) });
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    let installation = Installation::inspect(env);
+    let lines = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
-        true => world.print(&json(&lines)?),
-        false => lines.iter().for_each(|line| world.print(&text(world, line))),
+        true => env.print(&json(&lines)?),
+        false => lines.iter().for_each(|line| env.print(&text(env, line))),
     }
     Ok(if worst == Health::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -67,19 +67,19 @@ fn json(lines: &[Line]) -> Result<String> {
 }
 
 /// Renders a line: a word, the check, and what was found, wrapped to the terminal.
-fn text(world: &World, line: &Line) -> String {
+fn text(env: &Environment, line: &Line) -> String {
     let Line { check, diagnosis: Diagnosis { health, words, hint, .. } } = line;
     let colour = match health {
-        _ if !world.colours() => "",
+        _ if !env.colours() => "",
         Health::Ok => "\u{1b}[32m",
         Health::Warn => "\u{1b}[33m",
         Health::Fail => "\u{1b}[31m",
     };
     let end = if colour.is_empty() { "" } else { "\u{1b}[0m" };
     let mut text =
-        format!("{colour}{:<4}{end}  {check:<8}  {}\n", health.as_str(), wrap(&plain(words), world.width(), INDENT));
+        format!("{colour}{:<4}{end}  {check:<8}  {}\n", health.as_str(), wrap(&plain(words), env.width(), INDENT));
     if let Some(hint) = hint {
-        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&plain(&format!("-> {hint}")), world.width(), INDENT));
+        text += &format!("{}{}\n", " ".repeat(INDENT), wrap(&plain(&format!("-> {hint}")), env.width(), INDENT));
     }
     text
 }

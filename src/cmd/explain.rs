@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::fresh;
+use crate::cmd::query;
 use crate::cmd::target::{self, Target};
 use crate::error::{Error, Result};
-use crate::live::catch_up::catch_up;
-use crate::report::rows::Source;
-use crate::report::story;
+use crate::platform::environment::Environment;
+use crate::report::rows::TimelineSource;
+use crate::report::timeline;
 use crate::store::Store;
-use crate::world::World;
+use crate::upkeep::catch_up::catch_up;
 
 /// Arguments of `fusebox explain`.
 #[derive(Debug, clap::Args)]
@@ -25,23 +25,23 @@ pub struct Args {
 }
 
 /// Tells the story of one run, trip or session.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    let store = Store::open(world)?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    let store = Store::open(env)?;
     let (target, trip) = find(&store, &args.id)?;
-    catch_up(world, &store, target.session())?;
+    catch_up(env, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let session = store.session(target.session())?.ok_or_else(gone)?;
-    let rows = fresh::rows_of(&store, *session)?;
+    let rows = query::rows_of(&store, *session)?;
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
     let peers = kind.map(|kind| store.runs_of_type(&kind)).transpose()?.unwrap_or_default();
     drop(store);
-    let source = Source { rows: &rows, peers: &peers, now: world.now() };
-    let page = fresh::page(world);
+    let source = TimelineSource { rows: &rows, peers: &peers, now: env.now() };
+    let page = query::page(env);
     let text = match &target {
-        Target::Session(_) => story::session(&source, &page),
-        Target::Run { run, .. } => story::run(&source, run, trip, &page),
+        Target::Session(_) => timeline::session(&source, &page),
+        Target::Run { run, .. } => timeline::run(&source, run, trip, &page),
     };
-    world.print(&text);
+    env.print(&text);
     Ok(ExitCode::SUCCESS)
 }
 

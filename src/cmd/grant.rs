@@ -2,19 +2,19 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::clear_order;
 use crate::cmd::grant_args::{More, To};
 use crate::cmd::grant_shared;
-use crate::cmd::lever::{self, Grip};
-use crate::cmd::lift;
-use crate::cmd::person;
+use crate::cmd::require_human;
+use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Target};
-use crate::config::limit_name::{Named, named, names};
+use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
-use crate::engine::policy::Scope;
+use crate::domain::limit::Unit;
+use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
-use crate::limits::Unit;
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::Environment;
+use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
@@ -42,8 +42,8 @@ pub struct Args {
 }
 
 /// Gives a run or session more.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "grant")?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    require_human::require(env, "grant")?;
     let (limits, ids): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|word| word.contains('='));
     let more: Vec<More> =
         limits.into_iter().map(|word| parse(word).map_err(Error::usage)).collect::<Result<Vec<More>>>()?;
@@ -51,16 +51,16 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         return Err(Error::usage(format!("`{second}` is one id too many")).hint("more of a limit is `max_turns=+10`"));
     }
     if let Some(scope) = ids.first().and_then(|id| grant_shared::scope(id)).filter(|_| args.task.is_none()) {
-        return grant_shared::run(world, scope, &more);
+        return grant_shared::run(env, scope, &more);
     }
-    let named = target::Whom { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
-    lever::pull(world, &named, |grip| {
+    let named = target::TargetArgs { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
+    session_edit::edit_session(env, &named, |edit| {
         if more.is_empty() {
-            return Err(nothing_to_grant(grip));
+            return Err(nothing_to_grant(edit));
         }
-        let mut said = apply(grip, &more)?;
+        let mut said = apply(edit, &more)?;
         let raised: Vec<&str> = more.iter().map(|more| more.rule.as_str()).collect();
-        said.extend(grip.held_still(&raised));
+        said.extend(edit.held_still(&raised));
         Ok(said)
     })
 }
@@ -91,7 +91,7 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
 /// Suffixes of times with their milliseconds.
 const SUFFIXES: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
 
-fn base(named: &Named, number: &str) -> Option<u64> {
+fn base(named: &LimitName, number: &str) -> Option<u64> {
     let suffix = SUFFIXES.iter().find(|(suffix, _)| number.ends_with(suffix));
     let (digits, scale) = match suffix.filter(|_| named.limit.unit == Unit::Millis) {
         Some((suffix, scale)) => (number.strip_suffix(suffix)?, *scale),
@@ -101,40 +101,40 @@ fn base(named: &Named, number: &str) -> Option<u64> {
     named.limit.base(number * scale)
 }
 
-fn nothing_to_grant(grip: &Grip) -> Error {
-    let name = grip.name(&grip.target);
-    Error::usage(format!("nothing is granted to {name}")).hint(held_by(grip))
+fn nothing_to_grant(edit: &SessionEdit) -> Error {
+    let name = edit.name(&edit.target);
+    Error::usage(format!("nothing is granted to {name}")).hint(held_by(edit))
 }
 
 /// Says which limits the target has.
-fn held_by(grip: &Grip) -> String {
-    let rules = lift::rules(grip.book, &grip.target).map(|rules| rules.rules.as_slice()).unwrap_or_default();
+fn held_by(edit: &SessionEdit) -> String {
+    let rules = clear_order::rules(edit.state, &edit.target).map(|rules| rules.limits.as_slice()).unwrap_or_default();
     // A switch has no cap to raise.
     let rules: Vec<_> = rules.iter().filter(|rule| rule.limit.unit != Unit::Switch).collect();
     match &rules[..] {
-        [] => format!("{} has no limits that can be raised", grip.name(&grip.target)),
+        [] => format!("{} has no limits that can be raised", edit.name(&edit.target)),
         rules => {
             let held: Vec<String> = rules
                 .iter()
                 .map(|rule| format!("{} (now {})", plain(&rule.name()), rule.limit.show(rule.cap)))
                 .collect();
-            format!("{} has {}", grip.name(&grip.target), held.join(", "))
+            format!("{} has {}", edit.name(&edit.target), held.join(", "))
         }
     }
 }
 
 /// Raises caps, and lifts what they had ordered; says what was done.
-pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
-    let targets: Vec<Target> = more.iter().map(|more| holder(grip, &more.rule)).collect::<Result<_>>()?;
+pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
+    let targets: Vec<Target> = more.iter().map(|more| holder(edit, &more.rule)).collect::<Result<_>>()?;
     let mut said = Vec::new();
     for (more, target) in more.iter().zip(targets) {
-        said.push(raise(grip, &target, more)?);
-        let ordered = lift::order(grip.book, &target).is_some_and(|order| order.finding.limit == more.rule);
+        said.push(raise(edit, &target, more)?);
+        let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.limit == more.rule);
         if ordered {
-            lift::lift(grip.book, &target);
-            said.push(grip.goes_on(&target));
+            clear_order::lift(edit.state, &target);
+            said.push(edit.goes_on(&target));
         }
-        let still = lift::used_up(grip.book, &target, grip.now);
+        let still = clear_order::used_up(edit.state, &target, edit.now);
         if let Some(still) = still.iter().find(|it| it.finding.limit == more.rule) {
             let used = more.limit.show(still.finding.used);
             said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
@@ -143,12 +143,12 @@ pub fn apply(grip: &mut Grip, more: &[More]) -> Result<Vec<String>> {
     Ok(said)
 }
 
-fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
-    let name = grip.name(target);
+fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String> {
+    let name = edit.name(target);
     let limit = more.rule.as_str();
     let missing = || Error::failed(format!("{name} has no {limit}"));
-    let finding = lift::look(grip.book, target, limit, grip.now).ok_or_else(missing)?;
-    if lift::rules(grip.book, target).and_then(|rules| rules.named(limit)).is_some_and(|rule| rule.locked) {
+    let finding = clear_order::evaluate_limit(edit.state, target, limit, edit.now).ok_or_else(missing)?;
+    if clear_order::rules(edit.state, target).and_then(|rules| rules.named(limit)).is_some_and(|rule| rule.locked) {
         return Err(Error::failed(format!("{limit} of {name} is locked by the managed file: nobody may raise it")));
     }
     let cap = match more.to {
@@ -160,29 +160,29 @@ fn raise(grip: &mut Grip, target: &Target, more: &More) -> Result<String> {
         return Err(Error::failed(format!("{} of {name} is {now} already: a grant only raises it", limit))
             .hint(format!("`{limit}=+N` adds N; configuration files set lower limits")));
     }
-    lift::raise(grip.book, target, &finding, cap - finding.cap);
+    clear_order::raise(edit.state, target, &finding, cap - finding.cap);
     let show = |value| more.limit.show(value);
     let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
-    grip.notice(format!("a person raised {} of {name} from {} to {}.", limit, show(finding.cap), show(cap)));
+    edit.notice(format!("a person raised {} of {name} from {} to {}.", limit, show(finding.cap), show(cap)));
     Ok(done)
 }
 
 /// Finds whose rule is meant: the target's own, or its session's where that one stopped it.
-fn holder(grip: &Grip, limit: &str) -> Result<Target> {
-    let stopped = lift::order(grip.book, &grip.target).filter(|order| order.finding.limit == limit);
+fn holder(edit: &SessionEdit, limit: &str) -> Result<Target> {
+    let stopped = clear_order::order(edit.state, &edit.target).filter(|order| order.finding.limit == limit);
     if stopped.is_some_and(|order| order.finding.scope == Scope::Session) {
-        return Ok(Target::Session(grip.book.session.id.clone()));
+        return Ok(Target::Session(edit.state.session.id.clone()));
     }
-    if lift::rules(grip.book, &grip.target).is_some_and(|rules| rules.named(limit).is_some()) {
-        return Ok(grip.target.clone());
+    if clear_order::rules(edit.state, &edit.target).is_some_and(|rules| rules.named(limit).is_some()) {
+        return Ok(edit.target.clone());
     }
-    let error = Error::failed(format!("{} has no {limit}: there is nothing to raise", grip.name(&grip.target)));
-    let session = Target::Session(grip.book.session.id.clone());
-    Err(match grip.book.session.rules.named(limit) {
-        Some(_) if grip.target != session => {
+    let error = Error::failed(format!("{} has no {limit}: there is nothing to raise", edit.name(&edit.target)));
+    let session = Target::Session(edit.state.session.id.clone());
+    Err(match edit.state.session.limits.named(limit) {
+        Some(_) if edit.target != session => {
             error.hint(plain(&format!("its session has one: `fusebox grant {} {limit}=+N`", session.id())))
         }
-        _ => error.hint(held_by(grip)),
+        _ => error.hint(held_by(edit)),
     })
 }
 

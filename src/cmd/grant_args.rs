@@ -1,6 +1,6 @@
 //! What `fusebox grant` gives: more of which limits.
 
-use crate::limits::Limit;
+use crate::domain::limit::Limit;
 
 /// More of one limit.
 #[derive(Clone, Debug, PartialEq)]

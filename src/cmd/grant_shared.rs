@@ -5,20 +5,20 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::grant_args::{More, To};
 use crate::config::load;
-use crate::engine::book::Book;
-use crate::engine::event::Moment;
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::Moment;
+use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::policy::{Layer, Scope};
+use crate::domain::session::{Session, Status};
+use crate::domain::verdict::Finding;
 use crate::engine::grants;
-use crate::engine::policy::{Layer, Scope};
-use crate::engine::pool::Pool;
-use crate::engine::rules::{Rule, Rules};
-use crate::engine::session::{Session, Status};
-use crate::engine::verdict::Finding;
+use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
-use crate::live::pin::trust_fact;
-use crate::live::shared;
-use crate::store::{Store, logbook};
-use crate::terminal::plain;
-use crate::world::World;
+use crate::hook::pin_policy::trust_fact;
+use crate::hook::shared_budgets;
+use crate::platform::environment::Environment;
+use crate::store::{Store, log_file};
+use crate::ui::terminal::plain;
 
 /// Returns the scope that a word names, where it names one that sessions share.
 pub fn scope(word: &str) -> Option<Scope> {
@@ -26,78 +26,78 @@ pub fn scope(word: &str) -> Option<Scope> {
 }
 
 /// Raises caps over sessions, and tells the running ones.
-pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
+pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     if more.is_empty() {
         let name = scope.as_str();
         return Err(Error::usage(format!("nothing is granted to the {name}"))
             .hint(format!("`fusebox grant {name} max_cost_usd_per_day=+5` adds 5 US dollars")));
     }
-    let store = Store::open(world)?;
+    let store = Store::open(env)?;
     store.begin()?;
-    let folder = project_folder(world);
+    let folder = project_folder(env);
     let mut sessions = store.sessions_since(i64::MIN)?;
-    let project = world.project_of(&folder).to_string_lossy().into_owned();
+    let project = env.project_of(&folder).to_string_lossy().into_owned();
     sessions.retain(|session| scope == Scope::User || session.project == project);
-    let trusted = store.fact(&trust_fact(&project))?.is_some();
-    let (policy, _) = load::load(world, &folder, trusted);
-    let files = Session { user_rules: policy.user(), project_rules: policy.project(), ..Session::default() };
+    let trusted = store.metadata(&trust_fact(&project))?.is_some();
+    let (policy, _) = load::load(env, &folder, trusted);
+    let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };
     let rules = |session: &Session| of(session, scope).clone();
-    let known: Vec<Rules> = sessions.iter().rev().map(rules).chain([of(&files, scope).clone()]).collect();
-    let now = world.now();
-    let mut book = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
+    let known: Vec<LimitSet> = sessions.iter().rev().map(rules).chain([of(&files, scope).clone()]).collect();
+    let now = env.now();
+    let mut state = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
     let said: Vec<String> =
-        more.iter().map(|more| raise(&mut book, scope, &known, more)).collect::<Result<Vec<_>>>()?;
+        more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
     for mut session in sessions.into_iter().filter(|session| session.status != Status::Completed) {
-        session.notices.extend(said.iter().map(|said| format!("Fusebox: a person granted {said}.")));
+        session.user_notifications.extend(said.iter().map(|said| format!("Fusebox: a person granted {said}.")));
         store.save_session(&session)?;
     }
-    for record in &mut book.records {
-        record.at = logbook::time(now.wall_ms);
+    for record in &mut state.log_records {
+        record.at = log_file::time(now.wall_ms);
         store.save_record(record, now)?;
     }
-    for pool in &book.pools {
-        store.save_pool(pool)?;
+    for budget in &state.shared_budgets {
+        store.save_shared_budget(budget)?;
     }
     store.commit()?;
-    logbook::append(logbook::Place { of_session: "", state: store.folder() }, &book.records);
+    log_file::append(log_file::LogPlace { of_session: "", state: store.folder() }, &state.log_records);
     store.leave();
-    world.print(&said.iter().map(|said| plain(said) + "\n").collect::<String>());
+    env.print(&said.iter().map(|said| plain(said) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
 }
 
-fn of(session: &Session, scope: Scope) -> &Rules {
-    if scope == Scope::User { &session.user_rules } else { &session.project_rules }
+fn of(session: &Session, scope: Scope) -> &LimitSet {
+    if scope == Scope::User { &session.user_limits } else { &session.project_limits }
 }
 
-/// Lays what is shared into a book without a session, its periods as of now.
-fn laid(store: &Store, known: &[Rules], whose: (Scope, &str), when: (Option<&str>, Moment)) -> Result<Book> {
+/// Inserts what is shared into a state without a session, its periods as of now.
+fn laid(store: &Store, known: &[LimitSet], whose: (Scope, &str), when: (Option<&str>, Moment)) -> Result<SessionState> {
     let ((scope, project), (zone, now)) = (whose, when);
-    let all = Rules { rules: known.iter().flat_map(|rules| rules.rules.clone()).collect(), ..Rules::default() };
+    let all = LimitSet { limits: known.iter().flat_map(|rules| rules.limits.clone()).collect(), ..LimitSet::default() };
     let mut session = Session { last: now, project: project.to_owned(), ..Session::default() };
     match scope {
-        Scope::User => session.user_rules = all,
-        _ => session.project_rules = all,
+        Scope::User => session.user_limits = all,
+        _ => session.project_limits = all,
     }
-    shared::recount(store, &session, zone, now.wall_ms)?;
-    let mut book = Book::new(session);
-    shared::lay(store, &mut book, now.wall_ms)?;
-    Ok(book)
+    shared_budgets::recount(store, &session, zone, now.wall_ms)?;
+    let mut state = SessionState::new(session);
+    shared_budgets::load(store, &mut state, now.wall_ms)?;
+    Ok(state)
 }
 
 /// Raises one cap; returns what was done.
-fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<String> {
+fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More) -> Result<String> {
     let limit = more.limit;
     let rule = known.iter().find_map(|rules| rules.named(&more.rule));
     let missing = || Error::failed(format!("no {} is set for the {}", more.rule, scope.as_str()));
-    let rule: &Rule = rule.ok_or_else(missing)?;
+    let rule: &LimitRule = rule.ok_or_else(missing)?;
     if rule.locked {
         return Err(Error::failed(format!(
             "{limit} of the {} is the managed file's: nobody may raise it",
             scope.as_str()
         )));
     }
-    let pool: &Pool = book.pools.first().ok_or_else(missing)?;
-    let granted: u64 = pool.granted.iter().filter(|(name, _)| *name == more.rule).map(|(_, more)| more).sum();
+    let budget: &SharedBudget = state.shared_budgets.first().ok_or_else(missing)?;
+    let granted: u64 = budget.granted.iter().filter(|(name, _)| *name == more.rule).map(|(_, more)| more).sum();
     let cap = rule.cap.saturating_add(granted);
     let added = match more.to {
         To::Added(added) => added,
@@ -112,13 +112,13 @@ fn raise(book: &mut Book, scope: Scope, known: &[Rules], more: &More) -> Result<
         )));
     }
     let used =
-        limit.used(&crate::engine::meters::Meters { periods: pool.spent(rule.of.as_ref()), ..Default::default() });
-    let next = pool.mean(rule.of.as_ref()).cost.0;
-    let until = pool.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
+        limit.used(&crate::domain::meters::Meters { periods: budget.spent(rule.of.as_ref()), ..Default::default() });
+    let next = budget.mean(rule.of.as_ref()).cost.0;
+    let until = budget.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
-    grants::raise(book, "", &finding, added);
+    grants::raise(state, "", &finding, added);
     let raised = cap.saturating_add(added);
-    if let Some(record) = book.records.last_mut() {
+    if let Some(record) = state.log_records.last_mut() {
         record.cap = Some(limit.configured(raised));
     }
     let (name, limit_name) = (scope.as_str(), &more.rule);

@@ -4,30 +4,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::engine::book::Book;
-use crate::engine::bounds;
-use crate::engine::event::{Agent, Event, Kind};
-use crate::engine::record::{Record, RecordKind};
-use crate::engine::step::step;
+use crate::domain::bounds;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::engine::apply_event::apply_event;
+use crate::engine::session_state::SessionState;
 use crate::error::{ErrorKind, Result};
-use crate::live::deadline::{Deadline, Waits};
-use crate::live::ending::{self, Judged};
-use crate::live::load::{self, Pin};
-use crate::live::{
-    below, dialogs, earlier, failing, first_requests, full, home, prune, schedule, settings, skills, swapped, tasks,
-    unseen, watch,
+use crate::hook::check_completion::{self, Judged};
+use crate::hook::deadline::{Deadline, Waits};
+use crate::hook::load::{self, Pin};
+use crate::hook::{
+    answered_dialogs, background_tasks, called_skills, changed_calls, command_watch, failure, first_requests,
+    nested_clients, overload, scheduled_prompts, settings_watch, spend_before_install, state_folder, unheard_messages,
 };
-use crate::processes;
-use crate::store::logbook;
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::store::log_file;
 use crate::store::{self, Store};
-use crate::wire::ending::mark;
+use crate::upkeep::prune;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::completion::mark;
 use crate::wire::events::EventName;
-use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
-use crate::wire::shorten::{self, Shortener};
-use crate::wire::shown::shown;
-use crate::world::World;
+use crate::wire::sanitize_output::shown;
+use crate::wire::truncate::{self, Shortener};
 
 /// What the log says where a lock file did not come.
 const LOCKED: &str = "the lock of the state did not come in time: its holder keeps it, or the file system has no locks; SQLite's own \
@@ -35,25 +36,25 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 
 /// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
 /// half an answer, or two of them, for text that decides nothing.
-pub fn run(world: &World) -> ExitCode {
+pub fn run(env: &Environment) -> ExitCode {
     processes::seal();
-    let deadline = Deadline::start(world);
+    let deadline = Deadline::start(env);
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
-    let bytes: &'static [u8] = input::mended(world.stdin(shorten::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+    let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
     let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(bytes) {
         Ok(input) => {
-            let answer = answer(world, &deadline, &input, bytes);
-            answer.unwrap_or_else(|error| Outcome::only(failing::state(world, &input, &error)))
+            let answer = answer(env, &deadline, &input, bytes);
+            answer.unwrap_or_else(|error| Outcome::only(failure::state(env, &input, &error)))
         }
-        Err(unreadable) => Outcome::only(failing::unreadable(world, bytes, &unreadable)),
+        Err(unreadable) => Outcome::only(failure::unreadable(env, bytes, &unreadable)),
     }));
-    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failing::bug(world, bytes)));
+    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failure::bug(env, bytes)));
     deadline.claim_answer();
-    let printed = world.answer(&shown(&answer));
+    let printed = env.answer(&shown(&answer));
     if let Some(rest) = rest {
         // The answer is given: what fails from here on must not take it back.
-        let _ended = catch_unwind(AssertUnwindSafe(|| rest.finish(world)));
+        let _ended = catch_unwind(AssertUnwindSafe(|| rest.finish(env)));
     }
     if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -63,7 +64,7 @@ pub struct Outcome {
     /// The answer; empty where there is nothing to say.
     pub answer: String,
     /// What is still open once it is given.
-    rest: Option<Rest>,
+    rest: Option<FollowUp>,
 }
 
 impl Outcome {
@@ -73,213 +74,219 @@ impl Outcome {
 }
 
 /// Answers an event; where the state turns out to be damaged, from a new one.
-fn answer(world: &World, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
+fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
     if let Some(name) = EventName::parse(&input.hook_event_name) {
         deadline.is_for(name, input.results());
     }
-    let mut folder = store::folder(world)?;
-    match respond(world, deadline, (input, bytes), &mut folder) {
+    let mut folder = store::folder(env)?;
+    match respond(env, deadline, (input, bytes), &mut folder) {
         Err(cause) if cause.kind == ErrorKind::Corrupt => {
-            failing::begin_anew(world, &folder, input, &cause)?;
-            respond(world, deadline, (input, bytes), &mut folder)
+            failure::begin_anew(env, &folder, input, &cause)?;
+            respond(env, deadline, (input, bytes), &mut folder)
         }
         other => other,
     }
 }
 
 /// Takes the event into the state, and words the answer; `folder` becomes the one that the state of this client is in.
-pub fn respond(world: &World, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
+pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
     let (input, bytes) = what;
     deadline.waits_for(Waits::State);
     let named = folder.clone();
-    let mut guard = guard(world, input, folder);
-    let mut event = event_of(world, input, &guard);
-    let (mut store, mut book) = open(world, folder, (input, &event))?;
+    let mut guard = guard(env, input, folder);
+    let mut event = event_of(env, input, &guard);
+    let (mut store, mut state) = open(env, folder, (input, &event))?;
     if *folder != named {
         guard.state_dir = folder.to_str().map(str::to_owned);
-        event = event_of(world, input, &guard);
+        event = event_of(env, input, &guard);
     }
     let mut judged = None;
-    if let Some(due) = ending::due(&book, &event) {
+    if let Some(due) = check_completion::due(&state, &event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
-        judged = Some(deadline.while_judging(world, || ending::judge(due, bytes)));
-        (store, book) = open(world, folder, (input, &event))?;
+        judged = Some(deadline.while_judging(env, || check_completion::run_command(due, bytes)));
+        (store, state) = open(env, folder, (input, &event))?;
     }
-    mark(&mut event, input.tool_response, &book);
-    schedule::mark(&mut event, input, &book);
-    swapped::look(&mut book, &event, input);
-    if let Some(answer) = given(&book, &event, input) {
-        let rest = Some(Rest { store, taken: None });
+    mark(&mut event, input.tool_response, &state);
+    scheduled_prompts::mark(&mut event, input, &state);
+    changed_calls::compare_call(&mut state, &event, input);
+    if let Some(answer) = given(&state, &event, input) {
+        let rest = Some(FollowUp { store, taken: None });
         return Ok(Outcome { answer: Answer::decision_only(&answer), rest });
     }
     deadline.waits_for(Waits::Files);
-    let held = below::held(world, &store, &mut book, input, &event, &guard)?;
-    let held = held.or_else(|| swapped::held(&book.session, &event));
-    book.held = held.or_else(|| full::held(&mut book, &event));
-    unseen::look(&mut book, (input, &event), &guard);
-    let (answer, watch) = take(world, &store, &mut book, (input, &event, judged), &guard)?;
-    stamp(&mut book);
-    store.save(&mut book)?;
+    let held = nested_clients::held(env, &store, &mut state, input, &event, &guard)?;
+    let held = held.or_else(|| changed_calls::held(&state.session, &event));
+    state.held = held.or_else(|| overload::held(&mut state, &event));
+    unheard_messages::note_messages(&mut state, (input, &event), &guard);
+    let (answer, watch) = apply_and_reply(env, &store, &mut state, (input, &event, judged), &guard)?;
+    stamp(&mut state);
+    store.save(&mut state)?;
     let prunes = prune::is_due(&store, &event)?;
     deadline.claim_commit();
     store.commit()?;
-    let taken = Taken { book, folder: folder.clone(), prunes, watch };
-    Ok(Outcome { answer, rest: Some(Rest { store, taken: Some(taken) }) })
+    let taken = Taken { state, folder: folder.clone(), prunes, watch };
+    Ok(Outcome { answer, rest: Some(FollowUp { store, taken: Some(taken) }) })
 }
 
-fn event_of(world: &World, input: &Input, guard: &Guard) -> Event {
-    input::event(input, world.now(), is_attended(world), guard)
+fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
+    input::event(input, env.now(), is_attended(env), guard)
 }
 
 /// Says what of the machine is this session's own.
-fn guard(world: &World, input: &Input, state: &Path) -> Guard {
+fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     Guard {
         state_dir: state.to_str().map(str::to_owned),
-        program: world.called_as(),
-        project: Some(world.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
-        claude_dir: world.claude_dir().and_then(text),
-        home: world.home().and_then(text),
+        program: env.called_as(),
+        project: Some(env.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
+        claude_dir: env.claude_dir().and_then(text),
+        home: env.home().and_then(text),
         folder: Some(input.cwd.clone().into_owned()),
     }
 }
 
 /// Whether somebody can answer a dialog: the client says it, an older one by how it was started.
-fn is_attended(world: &World) -> bool {
-    match world.var("CLAUDE_CODE_SESSION_ATTENDED") {
+fn is_attended(env: &Environment) -> bool {
+    match env.var("CLAUDE_CODE_SESSION_ATTENDED") {
         Some(said) => said != "0",
-        None => world.var("CLAUDE_CODE_ENTRYPOINT").is_none_or(|started_as| !started_as.starts_with("sdk")),
+        None => env.var("CLAUDE_CODE_ENTRYPOINT").is_none_or(|started_as| !started_as.starts_with("sdk")),
     }
 }
 
 /// Opens the state for an event, and loads what the event names.
-fn open(world: &World, folder: &mut PathBuf, what: (&Input, &Event)) -> Result<(Store, Book)> {
+fn open(env: &Environment, folder: &mut PathBuf, what: (&Input, &Event)) -> Result<(Store, SessionState)> {
     let (_, event) = what;
-    let (store, known) = home::open(world, folder, event)?;
-    let session = load::session(world, &store, known, what)?;
-    let book = load::load(&store, session, event)?;
-    Ok((store, book))
+    let (store, known) = state_folder::open(env, folder, event)?;
+    let session = load::session(env, &store, known, what)?;
+    let state = load::load(&store, session, event)?;
+    Ok((store, state))
 }
 
 /// An answer's words, and what is to be watched once they are said.
-type Said = (String, Option<watch::Order>);
+type Said = (String, Option<command_watch::WatchOrder>);
 
-/// Takes an event into the book and words the answer.
-fn take(
-    world: &World,
+/// Applies an event to the state and words the answer.
+fn apply_and_reply(
+    env: &Environment,
     store: &Store,
-    book: &mut Book,
+    state: &mut SessionState,
     what: (&Input, &Event, Option<Judged>),
     guard: &Guard,
 ) -> Result<Said> {
     let (input, event, judged) = what;
     let name = EventName::parse(&input.hook_event_name);
-    skills::called(world, book, event, input);
-    let mut findings = load::gather(world, store, book, event)?;
+    called_skills::called(env, state, event, input);
+    let mut findings = load::ingest(env, store, state, event)?;
     let was_judged = judged.is_some();
-    findings.missing = ending::missing(book, event, judged);
-    let rulebook = Pin::of(world, store, &book.session);
-    let (run, verdict) = step(book, event, &findings, &rulebook);
-    book.session.notices.extend(rulebook.problems()?);
-    if let Some(run) = book.run_mut(&run).filter(|_| was_judged) {
+    findings.missing = check_completion::missing(state, event, judged);
+    let rulebook = Pin::of(env, store, &state.session);
+    let (run, verdict) = apply_event(state, event, &findings, &rulebook);
+    state.session.user_notifications.extend(rulebook.problems()?);
+    if let Some(run) = state.run_mut(&run).filter(|_| was_judged) {
         // What the command took is no work of the agent.
-        run.last = world.now();
+        run.last = env.now();
     }
-    load::follow(store, book)?;
-    dialogs::note(book, &run, event);
-    first_requests::learn(store, book, &findings)?;
-    let case = Case { name, event, book, run: &run, tool_input: input.tool_input };
+    load::follow(store, state)?;
+    answered_dialogs::note(state, &run, event);
+    first_requests::learn(store, state, &findings)?;
+    let case = Case { name, event, state, run: &run, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &verdict);
-    let watch = watch::order(book, &run, (event, input), (&verdict, &answer));
-    swapped::note(book, &run, (event, input), &answer, guard);
-    settings::look(world, book, event, &mut answer);
-    skills::typed(world, book, event, input);
-    divert_log(book);
-    tell_notices(book, event, &mut answer);
-    earlier::mark(book, event, &mut answer);
+    let watch = command_watch::order(state, &run, (event, input), (&verdict, &answer));
+    changed_calls::note(state, &run, (event, input), &answer, guard);
+    settings_watch::watch_settings(env, state, event, &mut answer);
+    called_skills::typed(env, state, event, input);
+    divert_log(state);
+    show_notifications(state, event, &mut answer);
+    spend_before_install::mark(state, event, &mut answer);
     let text = answer.text();
-    remember(book, &run, (event, input), &text);
+    remember(state, &run, (event, input), &text);
     Ok((text, watch))
 }
 
 /// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
-fn divert_log(book: &mut Book) {
-    let writes = !book.records.is_empty() || book.session.notices.len() > book.session.known_notices;
-    let Some(cause) = writes.then(|| logbook::trouble(&book.session.log)).flatten() else { return };
-    let log = std::mem::take(&mut book.session.log);
-    book.session
-        .tell(&format!("the log goes to the state folder, since `{log}/{}` cannot be written: {cause}", logbook::FILE));
+fn divert_log(state: &mut SessionState) {
+    let writes =
+        !state.log_records.is_empty() || state.session.user_notifications.len() > state.session.known_notifications;
+    let Some(cause) = writes.then(|| log_file::trouble(&state.session.log)).flatten() else { return };
+    let log = std::mem::take(&mut state.session.log);
+    state.session.notify_user(&format!(
+        "the log goes to the state folder, since `{log}/{}` cannot be written: {cause}",
+        log_file::FILE
+    ));
 }
 
 /// Writes down what the person is to be told, and shows it where the client would.
-fn tell_notices(book: &mut Book, event: &Event, answer: &mut Answer) {
-    let news = book.session.notices.len().saturating_sub(book.session.known_notices);
-    if news > bounds::NOTICES {
-        book.session.notices.truncate(book.session.known_notices + bounds::NOTICES);
-        book.session.tell(&format!("there are {} more remarks like these", news - bounds::NOTICES));
+fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answer) {
+    let news = state.session.user_notifications.len().saturating_sub(state.session.known_notifications);
+    if news > bounds::NOTIFICATIONS {
+        state.session.user_notifications.truncate(state.session.known_notifications + bounds::NOTIFICATIONS);
+        state.session.notify_user(&format!("there are {} more remarks like these", news - bounds::NOTIFICATIONS));
     }
-    for new in &book.session.notices[book.session.known_notices..] {
+    for new in &state.session.user_notifications[state.session.known_notifications..] {
         let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
-        if book.records.iter().all(|record| record.error != what) {
-            let record = notice(book, what);
-            book.records.push(record);
+        if state.log_records.iter().all(|record| record.error != what) {
+            let record = notice(state, what);
+            state.log_records.push(record);
         }
     }
     // What is said at these, or at any event of a subagent's, the client does not show, nor beside a stop at a call's end; at
     // a start it does so to a person alone. The person is told at the next event that is heard.
     let unheard = match event.kind {
         _ if event.agent != Agent::Main => true,
-        Kind::ToolEnded(..) => answer.goes_on == Some(false),
-        Kind::SessionEnded | Kind::PermissionRequested | Kind::Compacting | Kind::ConfigChanged { .. } => true,
-        Kind::SessionStart { .. } => !event.attended,
+        EventKind::ToolEnded(..) => answer.goes_on == Some(false),
+        EventKind::SessionEnded
+        | EventKind::PermissionRequested
+        | EventKind::Compacting
+        | EventKind::ConfigChanged { .. } => true,
+        EventKind::SessionStart { .. } => !event.attended,
         _ => false,
     };
     if unheard {
         let said = answer.system_message.take().unwrap_or_default();
-        let notices = &mut book.session.notices;
+        let notifications = &mut state.session.user_notifications;
         for line in said.lines() {
-            if notices.len() < bounds::NOTICES && notices.iter().all(|known| known != line) {
-                notices.push(line.to_owned());
+            if notifications.len() < bounds::NOTIFICATIONS && notifications.iter().all(|known| known != line) {
+                notifications.push(line.to_owned());
             }
         }
     } else {
-        for told in std::mem::take(&mut book.session.notices) {
+        for told in std::mem::take(&mut state.session.user_notifications) {
             answer.tell_person(&told);
         }
     }
 }
 
 /// Finds the answer that another process has given to the same event; only answers with words in them are kept.
-fn given(book: &Book, event: &Event, input: &Input) -> Option<String> {
+fn given(state: &SessionState, event: &Event, input: &Input) -> Option<String> {
     let name = EventName::parse(&input.hook_event_name)?.as_str();
     let id = event.call_id()?;
-    let call = book.call(id)?;
+    let call = state.call(id)?;
     let taken = match event.kind {
-        Kind::ToolRequested(_) => call.requested.is_some(),
-        Kind::BatchEnded(_) => call.is_over,
+        EventKind::ToolRequested(_) => call.requested.is_some(),
+        EventKind::BatchEnded(_) => call.is_over,
         // Taking the end of a call twice changes nothing.
         _ => false,
     };
     call.answers.get(name).cloned().or_else(|| taken.then(String::new))
 }
 
-fn remember(book: &mut Book, run: &str, what: (&Event, &Input), answer: &str) {
+fn remember(state: &mut SessionState, run: &str, what: (&Event, &Input), answer: &str) {
     let (event, input) = what;
     let kept = event.call_id().filter(|_| !answer.is_empty());
     if let (Some(id), Some(name)) = (kept, EventName::parse(&input.hook_event_name)) {
-        book.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
+        state.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
     }
 }
 
-fn stamp(book: &mut Book) {
-    for record in &mut book.records {
-        record.at = logbook::time(book.session.last.wall_ms);
+fn stamp(state: &mut SessionState) {
+    for record in &mut state.log_records {
+        record.at = log_file::time(state.session.last.wall_ms);
     }
 }
 
 /// What is left to do once the answer is given.
-struct Rest {
+struct FollowUp {
     store: Store,
     /// None where another process took the event.
     taken: Option<Taken>,
@@ -287,48 +294,48 @@ struct Rest {
 
 /// An event that was taken into the state.
 struct Taken {
-    book: Book,
+    state: SessionState,
     folder: PathBuf,
     /// Whether it is time to prune the state.
     prunes: bool,
     /// The command whose time was cut, to be watched.
-    watch: Option<watch::Order>,
+    watch: Option<command_watch::WatchOrder>,
 }
 
-impl Rest {
+impl FollowUp {
     /// Lets the state go; then has a command watched, writes the log, ends shell commands that outlive their run, and has the
     /// state pruned.
-    fn finish(self, world: &World) {
+    fn finish(self, env: &Environment) {
         let is_unlocked = self.store.is_unlocked();
         self.store.leave();
-        let Some(Taken { book, folder, prunes, watch }) = self.taken else { return };
+        let Some(Taken { state: session_state, folder, prunes, watch }) = self.taken else { return };
         if let Some(order) = watch {
-            watch::begin(world, &folder, &order);
+            command_watch::begin(env, &folder, &order);
         }
-        let mut records = book.records.clone();
-        records.extend(is_unlocked.then(|| notice(&book, LOCKED)));
-        for task in &book.kills {
-            let ended = book.session.client.is_some_and(|client| tasks::end(client, task));
+        let mut records = session_state.log_records.clone();
+        records.extend(is_unlocked.then(|| notice(&session_state, LOCKED)));
+        for task in &session_state.kills {
+            let ended = session_state.session.client.is_some_and(|client| background_tasks::end(client, task));
             if !ended {
                 let what = "a background command of a stopped run was not found, and may still run";
-                records.push(notice(&book, &format!("{what}: {}", task.command)));
+                records.push(notice(&session_state, &format!("{what}: {}", task.command)));
             }
         }
         if !records.is_empty() {
-            logbook::append(logbook::Place { of_session: &book.session.log, state: &folder }, &records);
+            log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
         }
         if prunes {
-            prune::begin(world, &folder);
+            prune::begin(env, &folder);
         }
     }
 }
 
-fn notice(book: &Book, what: &str) -> Record {
+fn notice(state: &SessionState, what: &str) -> Record {
     Record {
         error: what.to_owned(),
         event: Some(RecordKind::Notice),
-        session: book.session.id.clone(),
-        at: logbook::time(book.session.last.wall_ms),
+        session: state.session.id.clone(),
+        at: log_file::time(state.session.last.wall_ms),
         ..Record::default()
     }
 }

@@ -2,27 +2,27 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::person;
+use crate::cmd::require_human;
+use crate::doctor::installation::{self, short};
 use crate::error::{Error, Result};
-use crate::setup::backup::Backups;
-use crate::setup::clients::{self, Feature};
-use crate::setup::files::Change;
-use crate::setup::handler::{Judge, Launch, OnFailure, Wanted};
-use crate::setup::install::{self, Plan};
-use crate::setup::installed;
-use crate::setup::patient::{self, short};
-use crate::setup::place::{Folders, Scope};
-use crate::setup::starter::{self, Mode};
-use crate::setup::wrap::wrap;
-use crate::setup::{binary, difference, guarded, summary};
-use crate::world::World;
+use crate::install::backup::Backups;
+use crate::install::client_versions::{self, Feature};
+use crate::install::default_files::{self, StarterMode};
+use crate::install::files::Change;
+use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
+use crate::install::installed_at;
+use crate::install::place::{Folders, InstallScope};
+use crate::install::registration::{self, Plan};
+use crate::install::{binary, diff, owned_by_root, summary};
+use crate::platform::environment::Environment;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox init`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Who it is for
     #[arg(long, value_enum, default_value = "local")]
-    scope: Scope,
+    scope: InstallScope,
     /// Decide and log everything, block nothing
     #[arg(long)]
     observe: bool,
@@ -42,55 +42,55 @@ const JUDGES: &str =
     "a model is asked whenever a subagent ends whether its work is done: one request each time, at most 30 s";
 
 /// Runs `fusebox init`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.observe {
-        person::require(world, "init --observe")?;
+        require_human::require(env, "init --observe")?;
     }
-    let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
-    let place = Folders::of(world, &world.folder()).place(args.scope)?;
-    let mode = if args.observe { Mode::Observe } else { Mode::Unsaid };
-    let plan = install::plan(world, place, &wanted(world, args)?, mode)?;
+    let state = env.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
+    let place = Folders::of(env, &env.folder()).place(args.scope)?;
+    let mode = if args.observe { StarterMode::Observe } else { StarterMode::Unsaid };
+    let plan = registration::plan(env, place, &wanted(env, args)?, mode)?;
     if args.dry_run {
-        world.print(&preview(world, &plan));
+        env.print(&preview(env, &plan));
         return Ok(ExitCode::SUCCESS);
     }
     let backups = Backups::in_state(&state);
-    let registers = plan.registers() && !plan.is_registered() && person::is_one(world, &state);
-    install::apply(&backups, &plan)?;
+    let registers = plan.registers() && !plan.is_registered() && require_human::is_one(env, &state);
+    registration::apply(&backups, &plan)?;
     if registers {
-        installed::note(world, &backups, &plan.place)?;
+        installed_at::note(env, &backups, &plan.place)?;
     }
-    world.print(&summary::summary(world, &plan, &state));
+    env.print(&summary::summary(env, &plan, &state));
     if args.judge {
-        world.print(&format!("\nnote: {}\n", wrap(JUDGES, world.width(), 6)));
+        env.print(&format!("\nnote: {}\n", wrap(JUDGES, env.width(), 6)));
     }
-    if let Some(note) = unheeded(world).filter(|_| args.fail_closed) {
-        world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
+    if let Some(note) = unheeded(env).filter(|_| args.fail_closed) {
+        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
-    if let Some(note) = summary::unheard(world, &plan).filter(|_| args.observe) {
-        world.print(&format!("\nnote: {}\n", wrap(&note, world.width(), 6)));
+    if let Some(note) = summary::unheard(env, &plan).filter(|_| args.observe) {
+        env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says that the client on the PATH is too old to refuse calls where Fusebox breaks.
-fn unheeded(world: &World) -> Option<String> {
-    let version = clients::version(&patient::client_on_path(&world.folder()).ok()?)?;
+fn unheeded(env: &Environment) -> Option<String> {
+    let version = client_versions::version(&installation::client_on_path(&env.folder()).ok()?)?;
     let row = Feature::OnFailure.row().filter(|row| version < row.since)?;
-    let (found, since) = (clients::show(version), clients::show(row.since));
+    let (found, since) = (client_versions::show(version), client_versions::show(row.since));
     Some(format!(
         "the client here is {found}, where --fail-closed has no effect yet; {since} is the oldest tried that heeds it"
     ))
 }
 
 /// Returns the handler that the arguments ask for.
-fn wanted(world: &World, args: &Args) -> Result<Wanted> {
+fn wanted(env: &Environment, args: &Args) -> Result<Wanted> {
     let judge = if args.judge { Judge::Asked } else { Judge::AsItIs };
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
-    if args.scope != Scope::Project {
-        let path = binary::stable_path(world)?;
-        if args.scope == Scope::Managed {
-            guarded::require(&path)?;
+    if args.scope != InstallScope::Project {
+        let path = binary::stable_path(env)?;
+        if args.scope == InstallScope::Managed {
+            owned_by_root::require(&path)?;
         }
         return Ok(Wanted { launch: Launch::Binary(path), on_failure, judge });
     }
@@ -102,11 +102,11 @@ fn wanted(world: &World, args: &Args) -> Result<Wanted> {
 }
 
 /// Shows what a plan would change, line by line; of the schema, which nobody reads, the name.
-fn preview(world: &World, plan: &Plan) -> String {
+fn preview(env: &Environment, plan: &Plan) -> String {
     let changes = plan.steps.iter().map(|step| &step.change).filter(|change| change.is_change());
-    let show = |change: &Change| match change.path.ends_with(starter::SCHEMA) {
-        true => format!("would write {}\n", short(world, &change.path)),
-        false => difference::render(&short(world, &change.path), change),
+    let show = |change: &Change| match change.path.ends_with(default_files::SCHEMA) {
+        true => format!("would write {}\n", short(env, &change.path)),
+        false => diff::render(&short(env, &change.path), change),
     };
     let shown: String = changes.map(show).collect();
     if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }

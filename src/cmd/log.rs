@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::cmd::fresh;
+use crate::cmd::query;
 use crate::error::Result;
-use crate::live::retention;
-use crate::report::lines;
+use crate::hook::retention;
+use crate::platform::environment::Environment;
+use crate::report::log_lines;
 use crate::report::period::{self, Since};
 use crate::report::rows::Logged;
 use crate::store::Store;
-use crate::world::World;
 
 /// How long `--follow` waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -35,32 +35,32 @@ pub struct Args {
 }
 
 /// Shows the log.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    fresh::note_orphans(world)?;
-    let begin_ms = fresh::begin_ms(world, args.since);
-    let store = Store::open(world)?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    query::note_orphans(env)?;
+    let begin_ms = query::begin_ms(env, args.since);
+    let store = Store::open(env)?;
     let closed_ms = retention::closed_ms(&store)?;
     drop(store);
     if begin_ms < closed_ms && !args.json {
-        world.print(&format!("(records before {} are pruned)\n", fresh::local(closed_ms).format("%Y-%m-%d")));
+        env.print(&format!("(records before {} are pruned)\n", query::local(closed_ms).format("%Y-%m-%d")));
     }
-    let mut last = show(world, args, Store::open(world)?.records_since(begin_ms)?).unwrap_or(0);
-    while args.follow && world.wait_while_read(PAUSE) {
+    let mut last = show(env, args, Store::open(env)?.records_since(begin_ms)?).unwrap_or(0);
+    while args.follow && env.wait_while_read(PAUSE) {
         // Open only for the moment: hooks wait for the same lock.
-        let added = Store::open(world)?.records_after(last)?;
-        last = show(world, args, added).unwrap_or(last);
+        let added = Store::open(env)?.records_after(last)?;
+        last = show(env, args, added).unwrap_or(last);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints records; returns the number of the last.
-fn show(world: &World, args: &Args, rows: Vec<(i64, i64, crate::engine::record::Record)>) -> Option<i64> {
-    let records: Vec<Logged> = rows.into_iter().map(fresh::logged).collect();
-    let page = fresh::page(world);
-    let line = |logged: &Logged| if args.json { lines::json(logged) } else { lines::line(logged, &page) };
+fn show(env: &Environment, args: &Args, rows: Vec<(i64, i64, crate::domain::charge::Record)>) -> Option<i64> {
+    let records: Vec<Logged> = rows.into_iter().map(query::logged).collect();
+    let page = query::page(env);
+    let line = |logged: &Logged| if args.json { log_lines::json(logged) } else { log_lines::line(logged, &page) };
     let text: String = records.iter().map(line).collect();
     if !text.is_empty() {
-        world.print(&text);
+        env.print(&text);
     }
     records.last().map(|logged| logged.number)
 }

@@ -1,28 +1,28 @@
 //! The command line: one file per command.
 
+pub mod clear_order;
 pub mod config;
 pub mod doctor;
 pub mod explain;
-pub mod fresh;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod hook;
 pub mod init;
-pub mod lever;
-pub mod lift;
 pub mod log;
-pub mod order;
-pub mod past;
-pub mod person;
+pub mod past_sessions;
+pub mod pause_stop;
 pub mod pricing;
 pub mod prune;
+pub mod query;
 pub mod reload;
 pub mod replay;
 pub mod report;
+pub mod require_human;
 pub mod reset;
 pub mod resume;
 pub mod run;
+pub mod session_edit;
 pub mod status;
 pub mod target;
 pub mod trust;
@@ -34,8 +34,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::terminal::plain;
-use crate::world::World;
+use crate::platform::environment::Environment;
+use crate::ui::terminal::plain;
 
 /// A fuse box for Claude Code: stops agents that pass their limits on turns, time, cost or tokens
 #[derive(Debug, Parser)]
@@ -71,9 +71,9 @@ pub enum Command {
     /// Let a paused run or session go on
     Resume(resume::Args),
     /// Hold a run or session until it is resumed
-    Pause(order::Args),
+    Pause(pause_stop::Args),
     /// End a run or session at its next event
-    Stop(order::Args),
+    Stop(pause_stop::Args),
     /// Set the counters of a run or session to zero
     Reset(reset::Args),
     /// Make running sessions take the configuration as it is now
@@ -91,65 +91,65 @@ pub enum Command {
 }
 
 /// Runs the command line and turns its outcome into an exit code.
-pub fn run(world: &World) -> ExitCode {
-    let cli = match Cli::try_parse_from(world.args()) {
+pub fn run(env: &Environment) -> ExitCode {
+    let cli = match Cli::try_parse_from(env.args()) {
         Ok(cli) => cli,
-        Err(said) => return help(world, &repeated(world, said)),
+        Err(said) => return help(env, &repeated(env, said)),
     };
-    match dispatch(world, cli.command) {
+    match dispatch(env, cli.command) {
         Ok(code) => code,
         Err(error) => {
-            complain(world, &error);
+            print_error(env, &error);
             ExitCode::from(if error.kind == ErrorKind::Usage { 2 } else { 1 })
         }
     }
 }
 
-fn dispatch(world: &World, command: Command) -> Result<ExitCode> {
+fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Hook => Ok(hook::run(world)),
-        Command::Init(args) => init::run(world, &args),
-        Command::Uninstall(args) => uninstall::run(world, &args),
-        Command::Run(args) => run::run(world, &args),
-        Command::Doctor(args) => doctor::run(world, &args),
-        Command::Status(args) => status::run(world, &args),
-        Command::Report(args) => report::run(world, &args),
-        Command::Explain(args) => explain::run(world, &args),
-        Command::Log(args) => log::run(world, &args),
-        Command::Grant(args) => grant::run(world, &args),
-        Command::Resume(args) => resume::run(world, &args),
-        Command::Pause(args) => order::pause(world, &args),
-        Command::Stop(args) => order::stop(world, &args),
-        Command::Reset(args) => reset::run(world, &args),
-        Command::Reload(args) => reload::run(world, &args),
-        Command::Trust(args) => trust::run(world, &args),
-        Command::Config(args) => config::run(world, &args),
-        Command::Prune(args) => prune::run(world, &args),
-        Command::Pricing(args) => pricing::run(world, &args),
-        Command::Replay(args) => replay::run(world, &args),
+        Command::Hook => Ok(hook::run(env)),
+        Command::Init(args) => init::run(env, &args),
+        Command::Uninstall(args) => uninstall::run(env, &args),
+        Command::Run(args) => run::run(env, &args),
+        Command::Doctor(args) => doctor::run(env, &args),
+        Command::Status(args) => status::run(env, &args),
+        Command::Report(args) => report::run(env, &args),
+        Command::Explain(args) => explain::run(env, &args),
+        Command::Log(args) => log::run(env, &args),
+        Command::Grant(args) => grant::run(env, &args),
+        Command::Resume(args) => resume::run(env, &args),
+        Command::Pause(args) => pause_stop::pause(env, &args),
+        Command::Stop(args) => pause_stop::stop(env, &args),
+        Command::Reset(args) => reset::run(env, &args),
+        Command::Reload(args) => reload::run(env, &args),
+        Command::Trust(args) => trust::run(env, &args),
+        Command::Config(args) => config::run(env, &args),
+        Command::Prune(args) => prune::run(env, &args),
+        Command::Pricing(args) => pricing::run(env, &args),
+        Command::Replay(args) => replay::run(env, &args),
     }
 }
 
 /// Returns what clap says of the same words where none of them breaks a line: it repeats them.
-fn repeated(world: &World, said: clap::Error) -> clap::Error {
-    let words = world.args().into_iter().map(|word| plain(&word.to_string_lossy()));
+fn repeated(env: &Environment, said: clap::Error) -> clap::Error {
+    let words = env.args().into_iter().map(|word| plain(&word.to_string_lossy()));
     Cli::try_parse_from(words).err().unwrap_or(said)
 }
 
 /// Prints what clap has to say: help on standard output, or what is wrong with the command line, which it repeats.
-fn help(world: &World, said: &clap::Error) -> ExitCode {
+fn help(env: &Environment, said: &clap::Error) -> ExitCode {
     let text = said.render();
-    match (said.use_stderr(), world.colours()) {
-        (false, true) => world.print(&text.ansi().to_string()),
-        (false, false) => world.print(&text.to_string()),
-        (true, _) => world.complain(text.to_string().trim_end()),
+    match (said.use_stderr(), env.colours()) {
+        (false, true) => env.print(&text.ansi().to_string()),
+        (false, false) => env.print(&text.to_string()),
+        (true, _) => env.eprintln_safe(text.to_string().trim_end()),
     }
     ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2))
 }
 
-fn complain(world: &World, error: &Error) {
-    world.complain(&format!("error: {error}"));
+fn print_error(env: &Environment, error: &Error) {
+    env.eprintln_safe(&format!("error: {error}"));
     if let Some(hint) = error.advice() {
-        world.complain(&format!("  hint: {hint}"));
+        env.eprintln_safe(&format!("  hint: {hint}"));
     }
 }

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::error::{Error, Result};
-use crate::files;
+use crate::platform::environment::Environment;
+use crate::platform::files;
 use crate::pricing;
 use crate::pricing::overrides::{self, Overrides};
 use crate::pricing::price_row::Price;
 use crate::pricing::show;
 use crate::pricing::table::{Table, canonical};
-use crate::world::World;
 
 /// Arguments of `fusebox pricing`.
 #[derive(Debug, clap::Args)]
@@ -64,60 +64,60 @@ client, as read on that day; `yours`: your own pricing file.
 ";
 
 /// Runs `fusebox pricing`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Command::Show { model: None, json } => show(world, None, *json),
-        Command::Show { model: Some(model), json } => show(world, Some(model), *json),
-        Command::Check { file } => check(world, file.as_deref()),
+        Command::Show { model: None, json } => show(env, None, *json),
+        Command::Show { model: Some(model), json } => show(env, Some(model), *json),
+        Command::Check { file } => check(env, file.as_deref()),
     }
 }
 
-fn show(world: &World, model: Option<&str>, json: bool) -> Result<ExitCode> {
-    let (table, error) = pricing::load(world);
+fn show(env: &Environment, model: Option<&str>, json: bool) -> Result<ExitCode> {
+    let (table, error) = pricing::load(env);
     let rows = match model {
-        Some(model) => rows_of(world, &table, model)?,
+        Some(model) => rows_of(env, &table, model)?,
         None => table.in_force(),
     };
     match json {
-        true => world.print(&show::json(&rows)),
-        false => world.print(&(show::text(&rows) + LEGEND)),
+        true => env.print(&show::json(&rows)),
+        false => env.print(&(show::text(&rows) + LEGEND)),
     }
     error.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-fn rows_of<'a>(world: &World, table: &'a Table, model: &str) -> Result<Vec<(&'a str, &'a Price)>> {
+fn rows_of<'a>(env: &Environment, table: &'a Table, model: &str) -> Result<Vec<(&'a str, &'a Price)>> {
     let rows: Vec<_> = table.in_force().into_iter().filter(|(name, _)| *name == canonical(model)).collect();
     if !rows.is_empty() {
         return Ok(rows);
     }
-    let file = pricing::path(world).unwrap_or_else(|| PathBuf::from(pricing::FILE));
+    let file = pricing::path(env).unwrap_or_else(|| PathBuf::from(pricing::FILE));
     Err(Error::failed(format!(
         "there is no price for `{model}`: it is charged as the session's main model, or else 5 in and 25 out"
     ))
     .hint(format!("add a row for it to `{}`, then run `fusebox pricing check`", file.display())))
 }
 
-fn check(world: &World, file: Option<&Path>) -> Result<ExitCode> {
+fn check(env: &Environment, file: Option<&Path>) -> Result<ExitCode> {
     let path = match file {
         Some(path) => path.to_path_buf(),
-        None => pricing::path(world)
+        None => pricing::path(env)
             .ok_or_else(|| Error::failed("there is no home folder to look for your pricing file in"))?,
     };
     let found = match files::text(&path, pricing::LARGEST) {
         Ok(json) => overrides::read(&json),
         Err(cause) if file.is_none() && cause.kind() == ErrorKind::NotFound => {
-            world.print(&format!("`{}` is not there: the embedded prices are in force\n", path.display()));
+            env.print(&format!("`{}` is not there: the embedded prices are in force\n", path.display()));
             return Ok(ExitCode::SUCCESS);
         }
         Err(cause) => return Err(Error::file("read", &path, cause)),
     };
-    report(world, &path, found)
+    report(env, &path, found)
 }
 
-fn report(world: &World, path: &Path, found: Overrides) -> Result<ExitCode> {
+fn report(env: &Environment, path: &Path, found: Overrides) -> Result<ExitCode> {
     let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     if found.problems.is_empty() {
-        world.print(&format!("`{}` is right: {}\n", path.display(), count(found.rows.len(), "row")));
+        env.print(&format!("`{}` is right: {}\n", path.display(), count(found.rows.len(), "row")));
         return Ok(ExitCode::SUCCESS);
     }
     let sentences = found.problems.iter().map(ToString::to_string);

@@ -7,18 +7,18 @@ use std::thread;
 use serde::Serialize;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::{fresh, person};
+use crate::cmd::{query, require_human};
 use crate::config::load;
 use crate::config::resolved::RETENTION_RANGE;
+use crate::doctor::environment_checks;
 use crate::error::Result;
-use crate::live::prune::{self, Order, PAUSE, Removed};
-use crate::processes;
-use crate::report::json;
-use crate::report::value::Stamp;
-use crate::setup::soundness;
+use crate::platform::environment::Environment;
+use crate::platform::processes;
 use crate::store::retention::Extent;
 use crate::store::{self, Store};
-use crate::world::World;
+use crate::ui::formats::Timestamp;
+use crate::ui::json;
+use crate::upkeep::prune::{self, PAUSE, PruneOrder, Removed};
 
 /// Arguments of `fusebox prune`.
 #[derive(Debug, clap::Args)]
@@ -51,37 +51,37 @@ pub struct Args {
 struct Outcome {
     version: u32,
     dry_run: bool,
-    before: Stamp,
+    before: Timestamp,
     #[serde(flatten)]
     removed: Removed,
     state_bytes: u64,
 }
 
 /// Runs `fusebox prune`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    fresh::use_configured_zone(world);
-    let folder = store::folder(world)?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    query::use_configured_zone(env);
+    let folder = store::folder(env)?;
     if args.automatic {
         processes::retreat();
-        let before_ms = prune::pinned_ms(&Store::open(world)?)?;
+        let before_ms = prune::pinned_ms(&Store::open(env)?)?;
         if let Some(before_ms) = before_ms {
-            prune::prune(world, &folder, Order { before_ms, day }, rest)?;
+            prune::prune(env, &folder, PruneOrder { before_ms, day }, rest)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
-    person::require(world, "prune")?;
-    let Some(days) = args.older_than.or_else(|| configured(world)) else {
-        world.print("everything is kept: `retention_days` is null\n");
+    require_human::require(env, "prune")?;
+    let Some(days) = args.older_than.or_else(|| configured(env)) else {
+        env.print("everything is kept: `retention_days` is null\n");
         return Ok(ExitCode::SUCCESS);
     };
-    let before_ms = prune::before_ms(world.now().wall_ms, days);
+    let before_ms = prune::before_ms(env.now().wall_ms, days);
     let removed = match args.dry_run {
-        true => expected(world, &folder, before_ms)?,
-        false => prune::prune(world, &folder, Order { before_ms, day }, || {})?,
+        true => expected(env, &folder, before_ms)?,
+        false => prune::prune(env, &folder, PruneOrder { before_ms, day }, || {})?,
     };
-    let state_bytes = Store::open(world)?.size()?;
-    let outcome = Outcome { version: 1, dry_run: args.dry_run, before: Stamp(before_ms), removed, state_bytes };
-    world.print(&if args.json { json::text(&outcome) } else { told(&outcome, days) });
+    let state_bytes = Store::open(env)?.size()?;
+    let outcome = Outcome { version: 1, dry_run: args.dry_run, before: Timestamp(before_ms), removed, state_bytes };
+    env.print(&if args.json { json::text(&outcome) } else { told(&outcome, days) });
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,9 +93,9 @@ fn days(text: &str) -> std::result::Result<u64, String> {
 }
 
 /// Returns what the files say now: a person is asking.
-fn configured(world: &World) -> Option<u64> {
-    let folder = project_folder(world);
-    let (policy, _) = load::load(world, &folder, soundness::is_trusted(world, &folder));
+fn configured(env: &Environment) -> Option<u64> {
+    let folder = project_folder(env);
+    let (policy, _) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
     policy.retention_days()
 }
 
@@ -108,14 +108,14 @@ fn rest() {
 }
 
 fn day(at_ms: i64) -> String {
-    fresh::local(at_ms).format("%Y-%m-%d").to_string()
+    query::local(at_ms).format("%Y-%m-%d").to_string()
 }
 
 /// Counts the sessions and what they have, and changes nothing.
-fn expected(world: &World, folder: &Path, before_ms: i64) -> Result<Removed> {
+fn expected(env: &Environment, folder: &Path, before_ms: i64) -> Result<Removed> {
     let mut removed = Removed::default();
     for (brief, extent) in prune::survey(folder, before_ms, || {})?.old {
-        let store = Store::open(world)?;
+        let store = Store::open(env)?;
         removed.responses += store.charges_of(&brief.id)?.len() as u64;
         removed.calls += store.below(&format!("s/{}/c/", brief.id))?.len() as u64;
         match extent {
@@ -128,7 +128,7 @@ fn expected(world: &World, folder: &Path, before_ms: i64) -> Result<Removed> {
     }
     let mut next = None;
     loop {
-        let (old, after) = Store::open(world)?.old_records(before_ms, next)?;
+        let (old, after) = Store::open(env)?.old_records(before_ms, next)?;
         removed.records += old.len() as u64;
         next = after;
         if next.is_none() {

@@ -4,19 +4,19 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::person;
-use crate::engine::book::Book;
-use crate::engine::lifting;
-use crate::engine::policy::{Mode, OnError};
-use crate::engine::renewal;
-use crate::engine::rules::Rules;
-use crate::engine::session::{Session, Status};
+use crate::cmd::require_human;
+use crate::domain::limit_set::LimitSet;
+use crate::domain::policy::{Mode, OnError};
+use crate::domain::session::{Session, Status};
+use crate::engine::lift_orders;
+use crate::engine::renew_limits;
+use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
-use crate::live::load::Pin;
-use crate::live::{baseline, origin, pin, shared};
+use crate::hook::load::Pin;
+use crate::hook::{client_lineage, pin_policy, settings_baseline, shared_budgets};
+use crate::platform::environment::Environment;
 use crate::store::Store;
-use crate::wire::sentences::short;
-use crate::world::World;
+use crate::wire::messages::short;
 
 /// Arguments of `fusebox reload`.
 #[derive(Debug, clap::Args)]
@@ -34,15 +34,15 @@ pub struct Args {
 }
 
 /// Reloads the running sessions.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "reload")?;
-    let project = world.project_of(&project_folder(world));
-    let store = Store::open(world)?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    require_human::require(env, "reload")?;
+    let project = env.project_of(&project_folder(env));
+    let store = Store::open(env)?;
     store.begin()?;
     let running = store.sessions_since(i64::MIN)?.into_iter().filter(|session| session.status != Status::Completed);
     let mut said = Vec::new();
     for session in running.filter(|session| args.all || Path::new(&session.project) == project) {
-        said.push(reload(world, &store, session)?);
+        said.push(reload(env, &store, session)?);
     }
     store.commit()?;
     if said.is_empty() {
@@ -50,54 +50,54 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
             Error::failed("no session of this project is running").hint("`fusebox reload --all` takes every project")
         );
     }
-    world.print(&said.concat());
+    env.print(&said.concat());
     store.leave();
     Ok(ExitCode::SUCCESS)
 }
 
-fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> {
+fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
     let before = limits(&session);
     let was_held = session.order.is_some();
-    pin::take_files(world, store, &mut session)?;
-    origin::remember(store, &session, session.last.boot)?;
+    pin_policy::take_files(env, store, &mut session)?;
+    client_lineage::remember(store, &session, session.last.boot)?;
     let goes_on = was_held && session.order.is_none();
-    let waited = baseline::take_for_a_person(world, store, &mut session)?;
-    let rulebook = Pin::of(world, store, &session);
-    let mut book = Book::new(session);
-    for run in store.runs_of(&book.session.id)? {
-        book.lay_run(run);
+    let waited = settings_baseline::take_for_a_person(env, store, &mut session)?;
+    let rulebook = Pin::of(env, store, &session);
+    let mut state = SessionState::new(session);
+    for run in store.runs_of(&state.session.id)? {
+        state.insert_loaded_run(run);
     }
-    shared::lay(store, &mut book, world.now().wall_ms)?;
-    let ids: Vec<String> = book.runs().map(|run| run.id.clone()).collect();
-    let mut changed = before != limits(&book.session);
+    shared_budgets::load(store, &mut state, env.now().wall_ms)?;
+    let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
+    let mut changed = before != limits(&state.session);
     for id in &ids {
-        let policy = book.session.policy.clone();
-        let Some(run) = book.run_mut(id) else { continue };
-        let old = run.rules.clone();
-        renewal::take_rules(run, &rulebook);
+        let policy = state.session.policy.clone();
+        let Some(run) = state.run_mut(id) else { continue };
+        let old = run.limits.clone();
+        renew_limits::take_rules(run, &rulebook);
         run.policy = policy;
-        changed |= old != run.rules;
+        changed |= old != run.limits;
     }
-    let lifted = lifting::lift_outgrown_runs(&mut book, &ids);
+    let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
     let what = match changed {
         true => "a person reloaded the configuration; the limits are now those of the files",
         false => "a person reloaded the configuration; the limits are the same as before",
     };
-    person::announce(world, store, &mut book.session, what)?;
-    store.save(&mut book)?;
-    let session = &book.session;
+    require_human::announce(env, store, &mut state.session, what)?;
+    store.save(&mut state)?;
+    let session = &state.session;
     let name = short(&session.id);
     let what = if changed { "it takes the limits as they are now" } else { "its limits have not changed" };
     let settings = match waited {
         None => "",
-        Some(_) if baseline::wake(world, session) => "; it takes the settings that waited",
+        Some(_) if settings_baseline::wake(env, session) => "; it takes the settings that waited",
         Some(_) => "; there is no settings file left to tell its client with: start it anew to take what waited",
     };
     let mut said = format!("session {name}: {what}{settings}\n");
     if goes_on {
         said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
     }
-    for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| book.run(id)) {
+    for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| state.run(id)) {
         said +=
             &format!("{} {} was stopped by a limit that is higher now: it may go on\n", run.agent_type, short(&run.id));
     }
@@ -105,7 +105,7 @@ fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> 
 }
 
 /// Returns what a session has from its policy.
-fn limits(session: &Session) -> (Rules, Rules, Rules, Mode, OnError) {
-    let (own, user, project) = (&session.rules, &session.user_rules, &session.project_rules);
+fn limits(session: &Session) -> (LimitSet, LimitSet, LimitSet, Mode, OnError) {
+    let (own, user, project) = (&session.limits, &session.user_limits, &session.project_limits);
     (own.clone(), user.clone(), project.clone(), session.mode, session.on_error)
 }

@@ -5,22 +5,22 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::fresh;
+use crate::cmd::query;
 use crate::config::load;
-use crate::config::policy::Pinned;
-use crate::engine::policy::Mode;
+use crate::config::policy::Policy;
+use crate::doctor::environment_checks;
+use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
 use crate::pricing;
 use crate::replay::outcome::{Outcome, Sums};
 use crate::replay::player::{self, Setting};
 use crate::replay::recording::Recording;
 use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
-use crate::report::json as indented;
-use crate::setup::soundness;
-use crate::terminal::plain;
 use crate::transcript::charges::Memory;
-use crate::world::World;
+use crate::ui::json as indented;
+use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox replay`.
 #[derive(Debug, clap::Args)]
@@ -53,51 +53,51 @@ pub struct Args {
 const QUIET_SHOWN: usize = 3;
 
 /// Runs `fusebox replay`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    let policy = policy(world, args)?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    let policy = policy(env, args)?;
     let mut found = Vec::new();
     for path in &args.paths {
         found.extend(sources::find(path)?);
     }
-    let (outcomes, sums) = play(world, &policy, &found)?;
+    let (outcomes, sums) = play(env, &policy, &found)?;
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
             .hint("subagents and tool calls are what is played; an empty transcript has neither"));
     }
     if args.json {
-        world.print(&indented::text(&json::form(&outcomes, &sums)));
+        env.print(&indented::text(&json::form(&outcomes, &sums)));
     } else {
-        world.print(&page(world, &outcomes, &sums));
+        env.print(&page(env, &outcomes, &sums));
     }
     if policy.mode() == Mode::Observe {
-        world.complain("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
+        env.eprintln_safe("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn policy(world: &World, args: &Args) -> Result<Pinned> {
-    let folder = project_folder(world);
+fn policy(env: &Environment, args: &Args) -> Result<Policy> {
+    let folder = project_folder(env);
     let (policy, problems) = match &args.config {
         Some(path) => load::only(path).map_err(|error| error.hint("--config takes a fusebox.json"))?,
-        None => load::load(world, &folder, soundness::is_trusted(world, &folder)),
+        None => load::load(env, &folder, environment_checks::is_trusted(env, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {
-        world.complain(&plain(&format!("warning: {problem}")));
+        env.eprintln_safe(&plain(&format!("warning: {problem}")));
     }
     Ok(policy)
 }
 
-fn play(world: &World, policy: &Pinned, sources: &[Source]) -> Result<(Vec<Outcome>, Sums)> {
-    let (table, trouble) = pricing::load(world);
+fn play(env: &Environment, policy: &Policy, sources: &[Source]) -> Result<(Vec<Outcome>, Sums)> {
+    let (table, trouble) = pricing::load(env);
     if let Some(trouble) = trouble {
-        world.complain(&plain(&format!("warning: {trouble}")));
+        env.eprintln_safe(&plain(&format!("warning: {trouble}")));
     }
     let setting = Setting { policy, mode: Mode::Enforce, table: &table };
     let mut played: Vec<(Rank, Outcome, Memory)> = Vec::new();
     // A session may lie in more than one of the paths: as a recording and as a transcript, or as a copy that ends sooner.
     let mut places: HashMap<String, usize> = HashMap::new();
     for (number, source) in sources.iter().enumerate() {
-        world.progress(&format!("{} of {} sessions", number + 1, sources.len()));
+        env.progress(&format!("{} of {} sessions", number + 1, sources.len()));
         for recording in source.read()? {
             let rank = rank(source, &recording);
             let known = places.get(&recording.session).copied();
@@ -114,7 +114,7 @@ fn play(world: &World, policy: &Pinned, sources: &[Source]) -> Result<(Vec<Outco
             }
         }
     }
-    world.progress("");
+    env.progress("");
     let mut sums = Sums::default();
     let outcomes = played.into_iter().map(|(_, outcome, charges)| {
         sums.add(&outcome, &charges);
@@ -130,8 +130,8 @@ fn rank(source: &Source, recording: &Recording) -> Rank {
     (matches!(source, Source::Folder(_)), recording.calls.len())
 }
 
-fn page(world: &World, outcomes: &[Outcome], sums: &Sums) -> String {
-    let page = fresh::page(world);
+fn page(env: &Environment, outcomes: &[Outcome], sums: &Sums) -> String {
+    let page = query::page(env);
     let (told, quiet): (Vec<&Outcome>, Vec<&Outcome>) =
         outcomes.iter().partition(|outcome| !outcome.timeline.is_empty());
     let shown = if quiet.len() > QUIET_SHOWN { &[] } else { quiet.as_slice() };

@@ -3,28 +3,30 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cmd::{fresh, past};
-use crate::engine::pool::Pool;
-use crate::engine::record::DaySum;
+use crate::cmd::{past_sessions, query};
+use crate::domain::budget::SharedBudget;
+use crate::domain::charge::DaySum;
 use crate::error::Result;
-use crate::live::retention;
-use crate::report::group::{self, By, Grouped, Span};
+use crate::hook::retention;
+use crate::platform::environment::Environment;
+use crate::platform::locks;
+use crate::report::group::{self, GroupBy, Grouped, Span};
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
-use crate::report::value::Stamp;
-use crate::report::{csv, json, summary};
-use crate::store::{Store, locks};
-use crate::world::World;
+use crate::report::{csv, summary};
+use crate::store::Store;
+use crate::ui::formats::Timestamp;
+use crate::ui::json;
 
 /// The period where none is given.
 const LAST_WEEK: Since = Since::Ago(7 * 24 * 60 * 60 * 1000);
 
 /// What is asked of all that was spent.
 struct Part {
-    by: By,
+    by: GroupBy,
     since_ms: i64,
-    pruned_before: Option<Stamp>,
+    pruned_before: Option<Timestamp>,
 }
 
 /// Arguments of `fusebox report`.
@@ -50,7 +52,7 @@ pub struct Args {
     since: Option<Since>,
     /// What to sum by [default: session; day with --transcripts]
     #[arg(long, value_enum)]
-    by: Option<By>,
+    by: Option<GroupBy>,
     /// Read transcripts instead of the state: those below these paths, or all in the client's projects folder
     #[arg(long, value_name = "PATH", num_args = 0..)]
     transcripts: Option<Vec<PathBuf>>,
@@ -63,53 +65,58 @@ pub struct Args {
 }
 
 /// Shows what was spent and what tripped.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    fresh::use_configured_zone(world);
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    query::use_configured_zone(env);
     let text = match &args.transcripts {
-        Some(paths) => past(world, args, paths)?,
-        None => kept(world, args)?,
+        Some(paths) => past(env, args, paths)?,
+        None => kept(env, args)?,
     };
-    world.print(&text);
+    env.print(&text);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Reports what transcripts tell.
-fn past(world: &World, args: &Args, paths: &[PathBuf]) -> Result<String> {
-    let rows = past::sessions(world, paths)?;
-    let since_ms = fresh::begin_ms(world, args.since.unwrap_or(Since::All));
-    Ok(groups(world, args, (&rows, &[]), &Part { by: args.by.unwrap_or(By::Day), since_ms, pruned_before: None }))
+fn past(env: &Environment, args: &Args, paths: &[PathBuf]) -> Result<String> {
+    let rows = past_sessions::sessions(env, paths)?;
+    let since_ms = query::begin_ms(env, args.since.unwrap_or(Since::All));
+    Ok(groups(env, args, (&rows, &[]), &Part { by: args.by.unwrap_or(GroupBy::Day), since_ms, pruned_before: None }))
 }
 
 /// Reports what the state tells.
-fn kept(world: &World, args: &Args) -> Result<String> {
-    let since_ms = fresh::begin_ms(world, args.since.unwrap_or(LAST_WEEK));
-    let folder = Store::open(world)?.folder().to_path_buf();
+fn kept(env: &Environment, args: &Args) -> Result<String> {
+    let since_ms = query::begin_ms(env, args.since.unwrap_or(LAST_WEEK));
+    let folder = Store::open(env)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
-    let rows = fresh::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
-    let store = Store::open(world)?;
-    let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Stamp);
-    Ok(match args.by.unwrap_or(By::Session) {
-        By::Session => sessions(world, args, &rows, (&store.pools()?, pruned_before)),
-        by => groups(world, args, (&rows, &store.sums()?), &Part { by, since_ms, pruned_before }),
+    let rows = query::fresh_sessions(env, |session| session.last.wall_ms >= since_ms)?;
+    let store = Store::open(env)?;
+    let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Timestamp);
+    Ok(match args.by.unwrap_or(GroupBy::Session) {
+        GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
+        by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, pruned_before }),
     })
 }
 
-fn sessions(world: &World, args: &Args, rows: &[SessionRows], beside: (&[Pool], Option<Stamp>)) -> String {
-    let (pools, pruned_before) = beside;
-    let report = Report { pruned_before, ..Report::of(rows, pools, world.now()) };
+fn sessions(
+    env: &Environment,
+    args: &Args,
+    rows: &[SessionRows],
+    beside: (&[SharedBudget], Option<Timestamp>),
+) -> String {
+    let (budgets, pruned_before) = beside;
+    let report = Report { pruned_before, ..Report::of(rows, budgets, env.now()) };
     match (args.json, args.csv) {
         (true, _) => json::text(&report),
         (_, true) => csv::sessions(&report),
-        _ => summary::sessions(&report, &fresh::page(world)),
+        _ => summary::sessions(&report, &query::page(env)),
     }
 }
 
-fn groups(world: &World, args: &Args, (rows, sums): (&[SessionRows], &[DaySum]), part: &Part) -> String {
-    let grouped = group::group(rows, sums, &Span { by: part.by, since_ms: part.since_ms, local: fresh::local });
+fn groups(env: &Environment, args: &Args, (rows, sums): (&[SessionRows], &[DaySum]), part: &Part) -> String {
+    let grouped = group::group(rows, sums, &Span { by: part.by, since_ms: part.since_ms, local: query::local });
     let grouped = Grouped { pruned_before: part.pruned_before, ..grouped };
     match (args.json, args.csv) {
         (true, _) => json::text(&grouped),
         (_, true) => csv::groups(&grouped),
-        _ => summary::groups(&grouped, &fresh::page(world)),
+        _ => summary::groups(&grouped, &query::page(env)),
     }
 }

@@ -2,17 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::lever::{self, Grip};
-use crate::cmd::lift;
+use crate::cmd::clear_order;
+use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::Target;
-use crate::cmd::{person, target};
-use crate::engine::meters::Spend;
-use crate::engine::policy::{Action, Scope};
-use crate::engine::record::RecordKind;
-use crate::engine::session::Tally;
-use crate::engine::verdict::Finding;
+use crate::cmd::{require_human, target};
+use crate::domain::charge::RecordKind;
+use crate::domain::meters::Spend;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::Counters;
+use crate::domain::verdict::Finding;
 use crate::error::Result;
-use crate::world::World;
+use crate::platform::environment::Environment;
 
 /// Arguments of `fusebox reset`.
 #[derive(Debug, clap::Args)]
@@ -26,60 +26,60 @@ Examples:
   fusebox reset 5f0c1d2e    a session; its runs' counters stay")]
 pub struct Args {
     #[command(flatten)]
-    target: target::Whom,
+    target: target::TargetArgs,
 }
 
 /// Sets the counters of a run or session to zero.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "reset")?;
-    lever::pull(world, &args.target, |grip| Ok(reset(grip)))
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    require_human::require(env, "reset")?;
+    session_edit::edit_session(env, &args.target, |edit| Ok(reset(edit)))
 }
 
-fn reset(grip: &mut Grip) -> Vec<String> {
-    let target = grip.target.clone();
-    let name = grip.name(&target);
-    let was = zero(grip);
+fn reset(edit: &mut SessionEdit) -> Vec<String> {
+    let target = edit.target.clone();
+    let name = edit.name(&target);
+    let was = zero(edit);
     let spent = was.spent;
     let mut said = vec![format!(
         "{name} counts from zero again; it had {} tool calls, {} requests, {} tokens and {}",
         was.turns, spent.requests, spent.tokens, spent.cost
     )];
-    let finding = lift::order(grip.book, &target).map(|order| order.finding.clone());
-    let words = format!("A person set the counters of {} to zero", grip.it());
-    grip.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
-    grip.notice(format!("a person set the counters of {name} to zero."));
-    if finding.is_some() && lift::holder(grip.book, &target) == target {
-        lift::lift(grip.book, &target);
-        said.push(grip.goes_on(&target));
+    let finding = clear_order::order(edit.state, &target).map(|order| order.finding.clone());
+    let words = format!("A person set the counters of {} to zero", edit.it());
+    edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
+    edit.notice(format!("a person set the counters of {name} to zero."));
+    if finding.is_some() && clear_order::holder(edit.state, &target) == target {
+        clear_order::lift(edit.state, &target);
+        said.push(edit.goes_on(&target));
     }
-    said.extend(grip.held_still(&[]));
+    said.extend(edit.held_still(&[]));
     said
 }
 
 /// Sets the counters to zero, and forgets what was said about them; returns what they were.
-fn zero(grip: &mut Grip) -> Tally {
-    match &grip.target {
+fn zero(edit: &mut SessionEdit) -> Counters {
+    match &edit.target {
         Target::Session(_) => {
-            let session = &mut grip.book.session;
+            let session = &mut edit.state.session;
             session.inherited = Spend::default();
-            session.turns_below = 0;
-            session.earlier = session.earlier.of_no_spend();
-            session.models.clear();
+            session.nested_turns = 0;
+            session.spend_before_install = session.spend_before_install.of_no_spend();
+            session.by_model.clear();
             session.subagents = 0;
             session.warned.clear();
-            session.wants.clear();
-            std::mem::take(&mut session.tally)
+            session.pending_trips.clear();
+            std::mem::take(&mut session.counters)
         }
         Target::Run { run, .. } => {
-            let Some(run) = grip.book.run_mut(run) else { return Tally::default() };
-            run.models.clear();
+            let Some(run) = edit.state.run_mut(run) else { return Counters::default() };
+            run.by_model.clear();
             run.extremes = (0, 0);
-            run.loops.forget();
+            run.repetition.clear();
             run.denials = 0;
             run.warned.clear();
-            run.wants.clear();
+            run.pending_trips.clear();
             run.declined.clear();
-            std::mem::take(&mut run.tally)
+            std::mem::take(&mut run.counters)
         }
     }
 }

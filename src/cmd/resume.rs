@@ -2,20 +2,20 @@
 
 use std::process::ExitCode;
 
+use crate::cmd::clear_order::{self, UsedUp};
 use crate::cmd::grant;
 use crate::cmd::grant_args::More;
-use crate::cmd::lever::{self, Grip};
-use crate::cmd::lift::{self, UsedUp};
+use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::Target;
-use crate::cmd::{person, target};
-use crate::engine::record::RecordKind;
-use crate::engine::session::{Run, Status};
-use crate::engine::verdict::Finding;
+use crate::cmd::{require_human, target};
+use crate::domain::charge::RecordKind;
+use crate::domain::session::{Run, Status};
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
-use crate::report::advice;
-use crate::terminal::plain;
-use crate::wire::sentences::short;
-use crate::world::World;
+use crate::platform::environment::Environment;
+use crate::report::suggestion;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// Arguments of `fusebox resume`.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ Examples:
   fusebox resume 5f0c1d2e --grant max_cost_usd=+5")]
 pub struct Args {
     #[command(flatten)]
-    target: target::Whom,
+    target: target::TargetArgs,
     /// Raise a limit with it; may be given more than once
     #[arg(long, value_name = "LIMIT=+N", value_parser = grant::parse)]
     grant: Vec<More>,
@@ -39,50 +39,50 @@ pub struct Args {
 }
 
 /// Lets a run or session go on.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "resume")?;
-    lever::pull(world, &args.target, |grip| resume(grip, args))
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    require_human::require(env, "resume")?;
+    session_edit::edit_session(env, &args.target, |edit| resume(edit, args))
 }
 
-fn resume(grip: &mut Grip, args: &Args) -> Result<Vec<String>> {
-    grip.target = lift::holder(grip.book, &grip.target);
-    let name = grip.name(&grip.target);
-    let status = grip.status(&grip.target);
-    let finding = match lift::lift(grip.book, &grip.target) {
+fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
+    edit.target = clear_order::holder(edit.state, &edit.target);
+    let name = edit.name(&edit.target);
+    let status = edit.status(&edit.target);
+    let finding = match clear_order::lift(edit.state, &edit.target) {
         Some(order) => order.finding,
-        None => holds_prompts_back(grip).ok_or_else(|| nothing_holds(grip, &name, status))?,
+        None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, status))?,
     };
-    let words = format!("A person resumed {}", grip.it());
-    grip.record(RecordKind::AgentResumed, &finding, (&words, None));
-    grip.notice(format!("a person resumed {name}."));
+    let words = format!("A person resumed {}", edit.it());
+    edit.record(RecordKind::AgentResumed, &finding, (&words, None));
+    edit.notice(format!("a person resumed {name}."));
     let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
-    said.extend(grant::apply(grip, &args.grant)?);
-    for used_up in lift::used_up(grip.book, &grip.target, grip.now) {
-        said.push(if args.no_grant { warned(grip, &used_up) } else { raised(grip, &used_up) });
+    said.extend(grant::apply(edit, &args.grant)?);
+    for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
+        said.push(if args.no_grant { warned(edit, &used_up) } else { raised(edit, &used_up) });
     }
-    said.push(grip.goes_on(&grip.target));
-    said.extend(lift::budgets_used_up(grip.book, grip.now).iter().map(|finding| grip.above(finding)));
+    said.push(edit.goes_on(&edit.target));
+    said.extend(clear_order::budgets_used_up(edit.state, edit.now).iter().map(|finding| edit.above(finding)));
     Ok(said)
 }
 
 /// Finds the session's limit that keeps prompts back: that leaves no order behind.
-fn holds_prompts_back(grip: &Grip) -> Option<Finding> {
-    let of_session = matches!(grip.target, Target::Session(_));
-    let first = lift::used_up(grip.book, &grip.target, grip.now).into_iter().next();
+fn holds_prompts_back(edit: &SessionEdit) -> Option<Finding> {
+    let of_session = matches!(edit.target, Target::Session(_));
+    let first = clear_order::used_up(edit.state, &edit.target, edit.now).into_iter().next();
     first.filter(|_| of_session).map(|used_up| used_up.finding)
 }
 
-fn nothing_holds(grip: &Grip, name: &str, status: Status) -> Error {
+fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
     let error = Error::failed(format!("{name} is {}: nothing holds it", status.as_str()));
-    match lift::budgets_used_up(grip.book, grip.now).first() {
-        Some(budget) => error.hint(format!("{name} has no order to lift, but {}", grip.above(budget))),
-        None => error.hint(held_below(grip)),
+    match clear_order::budgets_used_up(edit.state, edit.now).first() {
+        Some(budget) => error.hint(format!("{name} has no order to lift, but {}", edit.above(budget))),
+        None => error.hint(held_below(edit)),
     }
 }
 
 /// Names the runs of a session that are held, where it is not held itself.
-fn held_below(grip: &Grip) -> String {
-    let (book, of_session) = (&*grip.book, matches!(grip.target, Target::Session(_)));
+fn held_below(edit: &SessionEdit) -> String {
+    let (book, of_session) = (&*edit.state, matches!(edit.target, Target::Session(_)));
     let current = book.session.main.as_deref();
     let may_go_on = |run: &&Run| run.order.is_some() && (!run.is_main() || Some(run.id.as_str()) == current);
     let held = book.runs().filter(may_go_on).filter(|_| of_session).take(3);
@@ -95,28 +95,28 @@ fn held_below(grip: &Grip) -> String {
 }
 
 /// Says that a limit will stop the work again.
-fn warned(grip: &Grip, used_up: &UsedUp) -> String {
+fn warned(edit: &SessionEdit, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
-    let more = advice::more(limit, used_up.more);
-    let id = short(grip.target.id());
+    let more = suggestion::more(limit, used_up.more);
+    let id = short(edit.target.id());
     let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
     format!("{limit} would stop it again at once ({used} of {cap} used): `fusebox grant {id} {more}` gives more")
 }
 
 /// Raises a limit that is used up, and says so.
-fn raised(grip: &mut Grip, used_up: &UsedUp) -> String {
+fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
-    let target = grip.target.clone();
-    let rule = lift::rules(grip.book, &target).and_then(|rules| rules.named(&finding.limit));
+    let target = edit.target.clone();
+    let rule = clear_order::rules(edit.state, &target).and_then(|rules| rules.named(&finding.limit));
     if rule.is_some_and(|rule| rule.locked) {
         let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
         return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");
     }
-    lift::raise(grip.book, &target, finding, used_up.more);
+    clear_order::raise(edit.state, &target, finding, used_up.more);
     let cap = limit.show(finding.cap.saturating_add(used_up.more));
     let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
-    grip.notice(format!("with that, {limit} was raised from {before} to {cap}."));
+    edit.notice(format!("with that, {limit} was raised from {before} to {cap}."));
     format!("{limit} would stop it again at once ({used} of {before} used): raised by its increase, {before} -> {cap}")
 }

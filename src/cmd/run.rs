@@ -8,13 +8,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::engine::session::{MAIN, Session, Status};
-use crate::engine::verdict::Finding;
+use crate::domain::session::{MAIN, Session, Status};
+use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
 use crate::store::Store;
-use crate::terminal::plain;
-use crate::wire::sentences;
-use crate::world::World;
+use crate::ui::terminal::plain;
+use crate::wire::messages;
 
 /// The variable that marks the sessions of one `fusebox run`.
 const MARK: &str = "FUSEBOX_RUN";
@@ -31,12 +31,12 @@ pub struct Args {
 }
 
 /// Runs `fusebox run`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("there is no command to run"));
     };
-    let now = world.now();
-    let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, world.pid());
+    let now = env.now();
+    let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     // Before the child is there: from its first moment on a signal must not end us alone.
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
@@ -44,19 +44,19 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
     })?;
     let code = code(wait(child, signals)?);
-    match Store::open(world).and_then(|store| outcome(&store, &mark)) {
+    match Store::open(env).and_then(|store| outcome(&store, &mark)) {
         Ok(Outcome::Stopped(reason)) => {
-            world.complain(&plain(&format!("fusebox: {reason}")));
+            env.eprintln_safe(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
         }
         Ok(Outcome::Unseen) => {
-            world.complain("fusebox: no session of this command ran any of its hooks: no limit was in force");
-            world.complain("  hint: `fusebox doctor` shows what is registered here");
+            env.eprintln_safe("fusebox: no session of this command ran any of its hooks: no limit was in force");
+            env.eprintln_safe("  hint: `fusebox doctor` shows what is registered here");
             Ok(ExitCode::from(code))
         }
         Ok(Outcome::Free) => Ok(ExitCode::from(code)),
         Err(error) => {
-            world.complain(&format!("fusebox: whether a limit stopped it is not known: {error}"));
+            env.eprintln_safe(&format!("fusebox: whether a limit stopped it is not known: {error}"));
             Ok(ExitCode::from(code))
         }
     }
@@ -123,8 +123,8 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
         (None, _) => return Ok(None),
     };
     let order = run.order.as_ref().or(session.order.as_ref());
-    let why = order.map(sentences::order).or_else(|| run.error.clone());
-    let session = sentences::short(&session.id);
+    let why = order.map(messages::order).or_else(|| run.error.clone());
+    let session = messages::short(&session.id);
     Ok(Some(format!(
         "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",
         why.unwrap_or_else(|| "no reason was recorded".to_owned())
@@ -133,6 +133,6 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
 
 /// Says why a session's last prompt was kept back: nothing was done for it.
 fn kept_back(session: &str, why: &Finding) -> String {
-    let (session, why) = (sentences::short(session), sentences::reading(why));
+    let (session, why) = (messages::short(session), messages::reading(why));
     format!("a prompt of session {session} was kept back: {why}; nothing was done for it (`fusebox status {session}`)")
 }

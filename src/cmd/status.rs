@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::fresh;
+use crate::cmd::query;
 use crate::cmd::target::{self, Target};
-use crate::engine::session::Status;
+use crate::domain::session::Status;
 use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
 use crate::report::model::{Report, SessionReport};
-use crate::report::page::Page;
+use crate::report::own_run;
 use crate::report::status::{self, Show};
-use crate::report::{json, own};
 use crate::store::Store;
-use crate::world::World;
+use crate::ui::json;
+use crate::ui::style::Terminal;
 
 /// How far back sessions are looked for that are not at work.
 const LATELY_MS: i64 = 7 * 86_400_000;
@@ -41,42 +42,42 @@ pub struct Args {
 }
 
 /// Shows sessions and runs with what they have used.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    let target = target(world, args)?;
-    let since = world.now().wall_ms.saturating_sub(LATELY_MS);
-    let rows = fresh::fresh_sessions(world, |session| match &target {
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    let target = target(env, args)?;
+    let since = env.now().wall_ms.saturating_sub(LATELY_MS);
+    let rows = query::fresh_sessions(env, |session| match &target {
         Some(target) => session.id == target.session(),
         None => at_work(session.status) || session.last.wall_ms >= since,
     })?;
-    let mut report = Report::of(&rows, &Store::open(world)?.pools()?, world.now());
+    let mut report = Report::of(&rows, &Store::open(env)?.shared_budgets()?, env.now());
     match &target {
         Some(target) => narrow(&mut report, target),
         None => report.sessions.retain(|session| args.all || is_open(session)),
     }
     if args.json {
-        world.print(&json::text(&report));
+        env.print(&json::text(&report));
         return Ok(ExitCode::SUCCESS);
     }
     let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };
     let own = report.sessions.first().filter(|_| args.me.is_some()).and_then(|it| Some((it, it.runs.first()?)));
-    world.print(&match (own, &target) {
-        (Some((session, run)), Some(Target::Run { .. })) => own::text(&report, session, run),
-        _ if report.sessions.is_empty() => nothing(&report, &fresh::page(world)),
-        _ => status::text(&report, show, &fresh::page(world)),
+    env.print(&match (own, &target) {
+        (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
+        _ if report.sessions.is_empty() => nothing(&report, &query::page(env)),
+        _ => status::text(&report, show, &query::page(env)),
     });
     Ok(ExitCode::SUCCESS)
 }
 
-fn nothing(report: &Report, page: &Page) -> String {
-    let shared = status::shared(&report.budgets, page);
+fn nothing(report: &Report, terminal: &Terminal) -> String {
+    let shared = status::shared(&report.budgets, terminal);
     format!("No session is at work. `fusebox report` shows those of the last 7 days.\n{shared}")
 }
 
 /// Finds what is named: a session, a run, or the run of the agent that asks.
-fn target(world: &World, args: &Args) -> Result<Option<Target>> {
-    let store = Store::open(world)?;
+fn target(env: &Environment, args: &Args) -> Result<Option<Target>> {
+    let store = Store::open(env)?;
     match (args.me.as_deref(), &args.id) {
-        (Some(""), _) => own_session(world, &store).map(Some),
+        (Some(""), _) => own_session(env, &store).map(Some),
         (Some(me), _) => {
             let (session, run) = me.split_once('/').unwrap_or_default();
             match store.run(session, run)? {
@@ -90,8 +91,8 @@ fn target(world: &World, args: &Args) -> Result<Option<Target>> {
 }
 
 /// Finds the session of the client that this runs in, where the hook could not say which of its runs asks.
-fn own_session(world: &World, store: &Store) -> Result<Target> {
-    let named = world.var("CLAUDE_CODE_SESSION_ID");
+fn own_session(env: &Environment, store: &Store) -> Result<Target> {
+    let named = env.var("CLAUDE_CODE_SESSION_ID");
     let known = named.map(|id| store.session(&id)).transpose()?.flatten();
     known.map(|session| Target::Session(session.id)).ok_or_else(|| {
         Error::failed("`--me` is for agents, and nothing says which run asks").hint(

@@ -1,16 +1,16 @@
 //! Which session or run a person means: an id or the beginning of one, or a task's number.
 
-use crate::cmd::fresh;
-use crate::engine::session::{Run, Session, Status};
+use crate::cmd::query;
+use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
-use crate::live::retention;
+use crate::hook::retention;
 use crate::store::Store;
-use crate::terminal::plain;
-use crate::wire::sentences::short;
+use crate::ui::terminal::plain;
+use crate::wire::messages::short;
 
 /// What names a session or run on the command line.
 #[derive(Debug, clap::Args)]
-pub struct Whom {
+pub struct TargetArgs {
     /// A run or session: its id, or as much of its beginning as is unique
     #[arg(value_name = "ID", conflicts_with = "task")]
     pub id: Option<String>,
@@ -50,7 +50,7 @@ impl Target {
 }
 
 /// Finds what is named; names the candidates where nothing is, or too little.
-pub fn find(store: &Store, args: &Whom) -> Result<Target> {
+pub fn find(store: &Store, args: &TargetArgs) -> Result<Target> {
     match (&args.id, &args.task) {
         (_, Some(task)) => of_task(store, task),
         (Some(id), None) => of_id(store, id),
@@ -71,7 +71,7 @@ pub fn of_id(store: &Store, id: &str) -> Result<Target> {
     match (&found[..], session) {
         ([], _) => {
             let closed_ms = retention::closed_ms(store)?;
-            let day = fresh::local(closed_ms).format("%Y-%m-%d");
+            let day = query::local(closed_ms).format("%Y-%m-%d");
             let pruned =
                 if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };
             Err(with(Error::failed(format!("no run or session is called `{id}`{pruned}")), &at_work(store)?))

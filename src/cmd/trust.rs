@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
-use crate::cmd::person;
+use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::resolve::Trust;
-use crate::engine::session::Status;
+use crate::domain::session::Status;
 use crate::error::Result;
-use crate::live::pin;
+use crate::hook::pin_policy;
+use crate::platform::environment::Environment;
 use crate::store::Store;
-use crate::world::World;
 
 /// Arguments of `fusebox trust`.
 #[derive(Debug, clap::Args)]
@@ -22,17 +22,17 @@ pub struct Args {
 }
 
 /// Runs `fusebox trust`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "trust")?;
-    let folder = project_folder(world);
-    let project = world.project_of(&folder);
-    let store = Store::open(world)?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    require_human::require(env, "trust")?;
+    let folder = project_folder(env);
+    let project = env.project_of(&folder);
+    let store = Store::open(env)?;
     store.begin()?;
-    let fact = pin::trust_fact(&project.to_string_lossy());
+    let fact = pin_policy::trust_fact(&project.to_string_lossy());
     if args.revoke {
-        store.forget_fact(&fact)?;
+        store.delete_metadata(&fact)?;
     } else {
-        store.set_fact(&fact, &world.now().wall_ms.to_string())?;
+        store.set_metadata(&fact, &env.now().wall_ms.to_string())?;
     }
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
     for mut session in store.sessions_since(i64::MIN)? {
@@ -40,25 +40,25 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
             let what = format!(
                 "a person said that this repository is {verb}; that counts from `fusebox reload` or the next client on"
             );
-            person::announce(world, &store, &mut session, &what)?;
+            require_human::announce(env, &store, &mut session, &what)?;
             store.save_session(&session)?;
         }
     }
     store.commit()?;
-    let loosened = loosened(world, &folder);
+    let loosened = loosened(env, &folder);
     let mut text = format!("`{}` is {verb}\n", folder.display());
     for setting in &loosened {
         text += &format!("  {counts}: {setting}\n");
     }
     text += "running sessions keep their limits until `fusebox reload`\n";
-    world.print(&text);
+    env.print(&text);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns what the repository's files say that only counts with trust.
-fn loosened(world: &World, folder: &Path) -> Vec<String> {
-    let (_, without) = load::load(world, folder, Trust::Untrusted);
-    let (_, with) = load::load(world, folder, Trust::Trusted);
+fn loosened(env: &Environment, folder: &Path) -> Vec<String> {
+    let (_, without) = load::load(env, folder, Trust::Untrusted);
+    let (_, with) = load::load(env, folder, Trust::Trusted);
     let gone = without.iter().filter(|problem| !with.contains(problem));
     gone.map(|problem| format!("`{}: {}` in `{}`", problem.key, problem.value, problem.path)).collect()
 }

@@ -2,37 +2,37 @@
 
 use std::process::ExitCode;
 
-use crate::cmd::person;
+use crate::cmd::require_human;
 use crate::error::{Error, Result};
-use crate::setup::backup::Backups;
-use crate::setup::place::{Folders, Place, Scope};
-use crate::setup::{install, removal};
-use crate::world::World;
+use crate::install::backup::Backups;
+use crate::install::place::{Folders, InstallScope, SettingsPlace};
+use crate::install::{registration, uninstall};
+use crate::platform::environment::Environment;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to take it out; everywhere but `managed` when not given
     #[arg(long, value_enum)]
-    scope: Option<Scope>,
+    scope: Option<InstallScope>,
 }
 
 /// Runs `fusebox uninstall`.
-pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
-    person::require(world, "uninstall")?;
-    let state = world.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
+pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
+    require_human::require(env, "uninstall")?;
+    let state = env.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let backups = Backups::in_state(&state);
-    let folders = Folders::of(world, &world.folder());
-    let places: Vec<Place> = match args.scope {
+    let folders = Folders::of(env, &env.folder());
+    let places: Vec<SettingsPlace> = match args.scope {
         Some(scope) => vec![folders.place(scope)?],
         None => {
-            let unmanaged = folders.places().into_iter().filter(|place| place.scope != Scope::Managed);
-            unmanaged.filter(install::may_be_in).collect()
+            let unmanaged = folders.places().into_iter().filter(|place| place.scope != InstallScope::Managed);
+            unmanaged.filter(registration::may_be_in).collect()
         }
     };
     let mut said = String::new();
     for place in &places {
-        for change in removal::remove(world, &backups, place)? {
+        for change in uninstall::remove(env, &backups, place)? {
             let verb = if change.after.is_some() { "restored" } else { "removed" };
             said += &format!("{verb} {}\n", change.path.display());
         }
@@ -41,6 +41,6 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         true => "nothing to take out: no hook of fusebox is registered here\n",
         false => "sessions that are running keep their limits until they end\n",
     };
-    world.print(&said);
+    env.print(&said);
     Ok(ExitCode::SUCCESS)
 }

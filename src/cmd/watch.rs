@@ -2,20 +2,20 @@
 
 use std::process::ExitCode;
 
-use crate::live::watch::{self, Order};
-use crate::processes;
+use crate::hook::command_watch::{self, WatchOrder};
+use crate::platform::environment::Environment;
+use crate::platform::processes;
 use crate::store;
-use crate::world::World;
 
 /// Watches what the order on standard input says.
-pub fn run(world: &World) -> ExitCode {
+pub fn run(env: &Environment) -> ExitCode {
     processes::seal();
     processes::leave_session();
     // What is longer is no order.
-    let bytes = world.stdin(watch::LONGEST, Vec::clear);
-    if let (Ok(order), Ok(folder)) = (serde_json::from_slice::<Order>(&bytes), store::folder(world)) {
+    let bytes = env.stdin(command_watch::LONGEST, Vec::clear);
+    if let (Ok(order), Ok(folder)) = (serde_json::from_slice::<WatchOrder>(&bytes), store::folder(env)) {
         drop(bytes);
-        watch::keep(world, &folder, &order);
+        command_watch::keep(env, &folder, &order);
     }
     ExitCode::SUCCESS
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::config::resolved::Discipline;
-use crate::engine::rules::{Models, Rules};
+use crate::domain::limit_set::{LimitSet, Models};
 
 /// The text that ships.
 pub const STANDARD: &str = include_str!("discipline.md");
@@ -11,13 +11,13 @@ pub const STANDARD: &str = include_str!("discipline.md");
 const CALLS: u64 = 40;
 
 /// Returns the finished text; nothing where there is to be none.
-pub fn text(form: &Discipline, rules: &Rules) -> Option<String> {
+pub fn text(form: &Discipline, rules: &LimitSet) -> Option<String> {
     let text = match form {
         Discipline::Off => return None,
         Discipline::Standard => STANDARD,
         Discipline::Own(text) => text,
     };
-    let calls = rules.rules.iter().find(|rule| rule.limit.key == "max_turns").map_or(CALLS, |rule| rule.cap);
+    let calls = rules.limits.iter().find(|rule| rule.limit.key == "max_turns").map_or(CALLS, |rule| rule.cap);
     // A tenth is left for the report.
     let all = (calls - calls / 10).max(1);
     let (prepare, green) = ((all / 4).max(1), (all * 3 / 8).max(1));
@@ -35,9 +35,9 @@ pub fn text(form: &Discipline, rules: &Rules) -> Option<String> {
 }
 
 /// Lists the limits of a run as facts. Those that every run has, on repetition and refusals, need no mention.
-fn limits(rules: &Rules) -> String {
+fn limits(rules: &LimitSet) -> String {
     let mut list = String::new();
-    for rule in rules.rules.iter().filter(|rule| rule.limit.action.is_none()) {
+    for rule in rules.limits.iter().filter(|rule| rule.limit.action.is_none()) {
         let models = match &rule.of {
             Some(Models::Like(like)) => format!(" on models like `{like}`"),
             _ => String::new(),

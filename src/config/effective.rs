@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use crate::config::key::Takes;
 use crate::config::keys;
-use crate::config::place::{Block, Place, Who};
-use crate::config::policy::{BUILT_IN, Pinned};
-use crate::config::resolve::{Candidate, Stack};
+use crate::config::place::{Block, SettingPlace, Who};
+use crate::config::policy::{BUILT_IN, Policy};
+use crate::config::resolve::{Candidate, ResolvedLayers};
 use crate::config::setting::{Setting, Subject};
 use crate::config::setting_value::{SettingValue, number};
-use crate::engine::policy::{Action, Layer};
-use crate::limits::{Form, Limit, ROSTER};
+use crate::domain::limit::{Form, Limit};
+use crate::domain::policy::{Action, Layer};
+use crate::limits::REGISTRY;
 
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,12 +44,12 @@ pub struct Overridden {
 }
 
 /// Returns the values that hold for `who`: those that some layer sets, limits first.
-pub fn set(pinned: &Pinned, who: Who<'_>) -> Vec<Effective> {
-    let stack = pinned.stack(who);
-    let limits = ROSTER.into_iter().filter_map(|limit| of_limit(&stack, limit));
+pub fn set(policy: &Policy, who: Who<'_>) -> Vec<Effective> {
+    let resolved = policy.resolved(who);
+    let limits = REGISTRY.into_iter().filter_map(|limit| of_limit(&resolved, limit));
     let mut keys: Vec<String> = Vec::new();
     let mut all: Vec<Effective> = Vec::new();
-    for candidate in stack.candidates() {
+    for candidate in resolved.candidates() {
         let Setting { subject, value, .. } = candidate.setting;
         let key = subject.path();
         match (value, subject.limit) {
@@ -58,7 +59,7 @@ pub fn set(pinned: &Pinned, who: Who<'_>) -> Vec<Effective> {
             _ => keys.push(key),
         }
     }
-    limits.chain(keys.into_iter().filter_map(|key| of_key(&stack, &key))).chain(all).collect()
+    limits.chain(keys.into_iter().filter_map(|key| of_key(&resolved, &key))).chain(all).collect()
 }
 
 /// Returns what holds in a kind of block, or at the top, for the keys that nobody sets.
@@ -73,7 +74,7 @@ pub fn ceilings(set: &[Effective]) -> Vec<Effective> {
     let rows =
         keys::at(None).filter_map(|key| if let Takes::PerLimit(each) = key.takes { Some((key, each)) } else { None });
     let bound = rows.flat_map(|(key, each)| {
-        ROSTER.into_iter().filter_map(move |limit| {
+        REGISTRY.into_iter().filter_map(move |limit| {
             let value = (each.built_in)(limit)?.written(Some(limit));
             Some((Subject::of_limit(key.name, limit).path(), value))
         })
@@ -83,12 +84,12 @@ pub fn ceilings(set: &[Effective]) -> Vec<Effective> {
 }
 
 /// Returns the agent types and patterns that something is said of, `*` last.
-pub fn agent_types(pinned: &Pinned) -> Vec<&str> {
+pub fn agent_types(policy: &Policy) -> Vec<&str> {
     let mut types: Vec<&str> = Vec::new();
-    let settings = pinned.docs.iter().flat_map(|doc| &doc.settings);
-    let said =
-        settings.filter_map(|it| if let Place::Agents(pattern) = &it.place { Some(pattern.as_str()) } else { None });
-    for name in said.chain(pinned.frontmatter.keys().map(String::as_str)) {
+    let settings = policy.documents.iter().flat_map(|doc| &doc.settings);
+    let said = settings
+        .filter_map(|it| if let SettingPlace::Agents(pattern) = &it.place { Some(pattern.as_str()) } else { None });
+    for name in said.chain(policy.frontmatter.keys().map(String::as_str)) {
         if !types.contains(&name) {
             types.push(name);
         }
@@ -108,13 +109,13 @@ fn of_windows(said: &Candidate<'_>, limit: &Limit) -> Effective {
     Effective { key: limit.key.to_owned(), value, action: None, layer, path, overridden: Vec::new() }
 }
 
-fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
+fn of_limit(resolved: &ResolvedLayers<'_>, limit: &'static Limit) -> Option<Effective> {
     if limit.form == Form::Windows {
         return None;
     }
-    let effective = of_key(stack, limit.key)?;
-    let Some(cap) = stack.cap(limit) else { return Some(effective) };
-    let action = stack.action(limit, cap.layer);
+    let effective = of_key(resolved, limit.key)?;
+    let Some(cap) = resolved.cap(limit) else { return Some(effective) };
+    let action = resolved.action(limit, cap.layer);
     let (value, action) = (number(limit, cap.value), Some(action));
     if cap.layer == effective.layer && value == effective.value {
         return Some(Effective { action, ..effective });
@@ -125,13 +126,13 @@ fn of_limit(stack: &Stack<'_>, limit: &'static Limit) -> Option<Effective> {
     Some(Effective { value, action, layer: cap.layer, path, overridden, key: effective.key })
 }
 
-fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
+fn of_key(resolved: &ResolvedLayers<'_>, key: &str) -> Option<Effective> {
     let mut said =
-        stack.candidates().iter().rev().filter(|candidate| candidate.setting.subject.path() == key).map(overridden);
-    let strongest = stack.candidates().iter().rev().find(|candidate| candidate.setting.subject.path() == key)?;
+        resolved.candidates().iter().rev().filter(|candidate| candidate.setting.subject.path() == key).map(overridden);
+    let strongest = resolved.candidates().iter().rev().find(|candidate| candidate.setting.subject.path() == key)?;
     let Setting { subject, value, .. } = strongest.setting;
     let action = match (&subject.models, subject.limit, value) {
-        (Some(_), Some(limit), SettingValue::Cap(Some(_))) => Some(stack.action(limit, strongest.doc.layer)),
+        (Some(_), Some(limit), SettingValue::Cap(Some(_))) => Some(resolved.action(limit, strongest.document.layer)),
         _ => None,
     };
     let Overridden { value, layer, path } = said.next()?;
@@ -141,5 +142,9 @@ fn of_key(stack: &Stack<'_>, key: &str) -> Option<Effective> {
 }
 
 fn overridden(candidate: &Candidate<'_>) -> Overridden {
-    Overridden { value: keys::written(candidate.setting), layer: candidate.doc.layer, path: candidate.doc.path.clone() }
+    Overridden {
+        value: keys::written(candidate.setting),
+        layer: candidate.document.layer,
+        path: candidate.document.path.clone(),
+    }
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::place::Place;
+use crate::config::place::SettingPlace;
 use crate::config::problem::Problem;
-use crate::config::read::Reading;
-use crate::config::setting::Doc;
+use crate::config::read::DocumentRead;
+use crate::config::setting::Document;
 use crate::config::yaml;
-use crate::engine::policy::Layer;
+use crate::domain::policy::Layer;
 
 /// The keys at the top of a frontmatter that are read.
 const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];
@@ -20,7 +20,7 @@ pub struct Agent {
     /// The type.
     pub name: String,
     /// What it says of limits.
-    pub reading: Reading,
+    pub reading: DocumentRead,
 }
 
 /// The longest frontmatter that is read, in bytes.
@@ -32,36 +32,36 @@ pub const HEAD: u64 = LONGEST as u64 + 16;
 /// Reads the start of an agent's file; `stem` is its name without the ending.
 pub fn agent(path: &str, stem: &str, text: &str) -> Option<Agent> {
     let picked = picked(text, &KEYS)?;
-    let mut reading = Reading { doc: Doc::empty(Layer::Frontmatter, path), problems: Vec::new() };
+    let mut reading = DocumentRead { document: Document::empty(Layer::Frontmatter, path), problems: Vec::new() };
     if length(text) >= LONGEST {
         let what = format!("has a frontmatter of more than {LONGEST} bytes; its limits are ignored");
-        reading.problems.push(Problem::of_doc(&reading.doc, what));
+        reading.problems.push(Problem::of_document(&reading.document, what));
         return Some(Agent { name: stem.to_owned(), reading });
     }
     match yaml::parse(&picked) {
         Ok(Value::Object(entries)) => {
             let name = entries.get("name").and_then(Value::as_str).unwrap_or(stem).to_owned();
-            blocks(&mut reading, &Place::Agents(name.clone()), &entries);
+            blocks(&mut reading, &SettingPlace::Agents(name.clone()), &entries);
             Some(Agent { name, reading })
         }
         Ok(_) => Some(Agent { name: stem.to_owned(), reading }),
         Err(cause) => {
             let what = format!("has limits that are no YAML: {cause}; its limits are ignored");
-            reading.problems.push(Problem::of_doc(&reading.doc, what));
+            reading.problems.push(Problem::of_document(&reading.document, what));
             Some(Agent { name: stem.to_owned(), reading })
         }
     }
 }
 
-fn blocks(reading: &mut Reading, place: &Place, entries: &Map<String, Value>) {
+fn blocks(reading: &mut DocumentRead, place: &SettingPlace, entries: &Map<String, Value>) {
     match entries.get("execution_limits") {
         Some(Value::Object(limits)) => {
-            reading.doc.declares = true;
+            reading.document.declares = true;
             reading.block(place, "execution_limits.", limits);
         }
         Some(Value::Null) | None => {}
         Some(other) => {
-            let problem = Problem::of_key(&reading.doc, "execution_limits", other);
+            let problem = Problem::of_key(&reading.document, "execution_limits", other);
             reading.problems.push(problem.says("is ignored: it must be an object of limits"));
         }
     }

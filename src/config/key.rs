@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::config::each::Each;
+use crate::config::per_limit::Each;
 use crate::config::place::Block;
 use crate::config::resolved::{LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::SettingValue;
-use crate::config::shape::Shape;
-use crate::engine::policy::Layer;
-use crate::limits::Limit;
+use crate::config::value_type::ValueType;
+use crate::domain::limit::Limit;
+use crate::domain::policy::Layer;
 
 /// Who may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub enum Setter {
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
     /// One value.
-    One(Shape),
+    One(ValueType),
     /// One value that names keys, or patterns of them.
-    Keys(Shape),
+    Keys(ValueType),
     /// One object with a value for each limit.
     PerLimit(Each),
     /// One value for all limits, or an object with a value for each.
-    OneOrPerLimit(Shape, Each),
+    OneOrPerLimit(ValueType, Each),
     /// A block of limits.
     Block(Block),
     /// A block of limits for each pattern of agent types.
@@ -44,7 +44,7 @@ pub enum Takes {
     /// Caps for each pattern of models.
     Models,
     /// Something for editors, which means nothing to Fusebox.
-    Note(Shape),
+    Note(ValueType),
 }
 
 /// Which settings of a key hold where several layers have one.
@@ -106,7 +106,7 @@ impl Key {
         name: "",
         blocks: &[],
         setter: Setter::Anyone,
-        takes: Takes::Note(Shape::Text),
+        takes: Takes::Note(ValueType::Text),
         read: SettingValue::plain,
         merge: Merge::Strongest,
         apply: Apply::Nothing,

@@ -1,6 +1,6 @@
 //! Where configuration is read from: one row for each file, the weakest first.
 
-use crate::engine::policy::Layer;
+use crate::domain::policy::Layer;
 
 /// The folder that a file lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Folder {
 
 /// What of a file is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FilePart {
     /// All of it.
     Whole,
     /// The object under [`SETTINGS_KEY`]: the rest belongs to the client.
@@ -27,7 +27,7 @@ pub const SETTINGS_KEY: &str = "fusebox";
 
 /// One file that may hold configuration.
 #[derive(Debug)]
-pub struct Source {
+pub struct LayerFile {
     /// The layer that its values belong to.
     pub layer: Layer,
     /// Where it lives.
@@ -35,19 +35,29 @@ pub struct Source {
     /// Its name.
     pub file: &'static str,
     /// What of it is ours.
-    pub part: Part,
+    pub part: FilePart,
 }
 
 /// Every file, from the weakest to the strongest.
-pub const SOURCES: [Source; 8] = [
-    Source { layer: Layer::User, folder: Folder::Claude, file: "settings.json", part: Part::Object },
-    Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole },
-    Source { layer: Layer::Project, folder: Folder::Project, file: "settings.json", part: Part::Object },
-    Source { layer: Layer::Project, folder: Folder::Project, file: "fusebox.json", part: Part::Whole },
-    Source { layer: Layer::ProjectLocal, folder: Folder::Project, file: "settings.local.json", part: Part::Object },
-    Source { layer: Layer::ProjectLocal, folder: Folder::Project, file: "fusebox.local.json", part: Part::Whole },
-    Source { layer: Layer::Managed, folder: Folder::Managed, file: "managed-settings.json", part: Part::Object },
-    Source { layer: Layer::Managed, folder: Folder::Managed, file: "fusebox.json", part: Part::Whole },
+pub const LAYER_FILES: [LayerFile; 8] = [
+    LayerFile { layer: Layer::User, folder: Folder::Claude, file: "settings.json", part: FilePart::Object },
+    LayerFile { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: FilePart::Whole },
+    LayerFile { layer: Layer::Project, folder: Folder::Project, file: "settings.json", part: FilePart::Object },
+    LayerFile { layer: Layer::Project, folder: Folder::Project, file: "fusebox.json", part: FilePart::Whole },
+    LayerFile {
+        layer: Layer::ProjectLocal,
+        folder: Folder::Project,
+        file: "settings.local.json",
+        part: FilePart::Object,
+    },
+    LayerFile {
+        layer: Layer::ProjectLocal,
+        folder: Folder::Project,
+        file: "fusebox.local.json",
+        part: FilePart::Whole,
+    },
+    LayerFile { layer: Layer::Managed, folder: Folder::Managed, file: "managed-settings.json", part: FilePart::Object },
+    LayerFile { layer: Layer::Managed, folder: Folder::Managed, file: "fusebox.json", part: FilePart::Whole },
 ];
 
 /// The folders whose agents' frontmatter is read, the weakest first.

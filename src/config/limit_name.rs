@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::config::shape::Shape;
-use crate::engine::policy::Scope;
-use crate::limits::{Counts, Form, Limit, ROSTER, Unit};
+use crate::config::value_type::ValueType;
+use crate::domain::limit::{Counts, Form, Limit, Unit};
+use crate::domain::policy::Scope;
+use crate::limits::REGISTRY;
 
 /// A limit under one of its names: `timeout` is `max_wall_ms` in seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct LimitName {
     /// The limit.
     pub limit: &'static Limit,
     /// What a value under this name is multiplied by.
@@ -18,25 +19,25 @@ pub struct Named {
 }
 
 /// Returns every name of every limit that has a cap: each key before its aliases.
-pub fn names() -> impl Iterator<Item = Named> {
-    ROSTER.into_iter().filter(|limit| limit.form == Form::Cap).flat_map(|limit| {
-        let aliases = limit.aliases.iter().map(move |it| Named { limit, scale: it.scale, name: it.key });
-        std::iter::once(Named { limit, scale: 1, name: limit.key }).chain(aliases)
+pub fn names() -> impl Iterator<Item = LimitName> {
+    REGISTRY.into_iter().filter(|limit| limit.form == Form::Cap).flat_map(|limit| {
+        let aliases = limit.aliases.iter().map(move |it| LimitName { limit, scale: it.scale, name: it.key });
+        std::iter::once(LimitName { limit, scale: 1, name: limit.key }).chain(aliases)
     })
 }
 
 /// Returns the limits of so many in so much time, which stand at the top of a file.
-pub fn windows() -> impl Iterator<Item = Named> {
-    let limits = ROSTER.into_iter().filter(|limit| limit.form == Form::Windows);
-    limits.map(|limit| Named { limit, scale: 1, name: limit.key })
+pub fn windows() -> impl Iterator<Item = LimitName> {
+    let limits = REGISTRY.into_iter().filter(|limit| limit.form == Form::Windows);
+    limits.map(|limit| LimitName { limit, scale: 1, name: limit.key })
 }
 
 /// Finds a limit that has a cap by any of its names.
-pub fn named(name: &str) -> Option<Named> {
+pub fn named(name: &str) -> Option<LimitName> {
     names().find(|named| named.name == name)
 }
 
-impl Named {
+impl LimitName {
     /// Reads a value under this name into the limit's base unit, where it is in the limit's range.
     pub fn read(&self, value: &Value) -> Option<u64> {
         let base = self.limit.base(value.as_f64()? * self.scale as f64)?;
@@ -79,7 +80,7 @@ impl Named {
     /// Returns the words for what is accepted.
     pub fn expects(&self) -> String {
         if self.limit.unit == Unit::Switch {
-            return Shape::Flag.expects();
+            return ValueType::Flag.expects();
         }
         let (low, high) = self.range();
         let whole = if self.takes_fractions() { "" } else { "whole " };
@@ -89,7 +90,7 @@ impl Named {
     /// Returns the JSON schema of a number under this name.
     pub fn schema(&self) -> Value {
         if self.limit.unit == Unit::Switch {
-            return Shape::Flag.schema();
+            return ValueType::Flag.schema();
         }
         let (low, high) = self.range();
         let edge = |number: f64| if number.fract() == 0.0 { json!(number as u64) } else { json!(number) };

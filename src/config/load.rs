@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::config::layers::{AGENT_FOLDERS, Folder, Part, SOURCES, Source};
-use crate::config::policy::Pinned;
+use crate::config::layers::{AGENT_FOLDERS, FilePart, Folder, LAYER_FILES, LayerFile};
+use crate::config::policy::Policy;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
-use crate::config::setting::Doc;
+use crate::config::setting::Document;
 use crate::config::{frontmatter, read};
-use crate::engine::policy::Layer;
+use crate::domain::policy::Layer;
+use crate::domain::stable_hash::StableHash;
 use crate::error::{Error, Result};
-use crate::files;
-use crate::stable_hash::StableHash;
-use crate::world::World;
+use crate::platform::environment::Environment;
+use crate::platform::files;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -26,41 +26,41 @@ const MOST_FRONTMATTER: usize = 1 << 20;
 const MOST_ENTRIES: usize = 10_000;
 
 /// Reads everything that a client in this project is bound by.
-pub fn load(world: &World, project_folder: &Path, trusted: impl Into<Trust>) -> (Pinned, Vec<Problem>) {
-    let mut docs = Vec::new();
+pub fn load(env: &Environment, project_folder: &Path, trusted: impl Into<Trust>) -> (Policy, Vec<Problem>) {
+    let mut documents = Vec::new();
     let mut problems = Vec::new();
     let mut has_policy_file = false;
-    for (source, path) in sources(world, project_folder) {
+    for (source, path) in sources(env, project_folder) {
         let Some(text) = checked(files::text(&path, LARGEST), source.layer, &path, &mut problems) else { continue };
-        has_policy_file |= source.part == Part::Whole && source.folder == Folder::Project;
+        has_policy_file |= source.part == FilePart::Whole && source.folder == Folder::Project;
         let Some(reading) = read::text(source, &path.to_string_lossy(), &text) else { continue };
-        docs.push(reading.doc);
+        documents.push(reading.document);
         problems.extend(reading.problems);
     }
-    let agents = agents(world, project_folder, &mut problems);
-    let (pinned, dropped) = Pinned::of(docs, agents, trusted.into());
+    let agents = agents(env, project_folder, &mut problems);
+    let (policy, dropped) = Policy::of(documents, agents, trusted.into());
     problems.extend(dropped);
-    (Pinned { has_policy_file, ..pinned }, problems)
+    (Policy { has_policy_file, ..policy }, problems)
 }
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
-pub fn only(path: &Path) -> Result<(Pinned, Vec<Problem>)> {
+pub fn only(path: &Path) -> Result<(Policy, Vec<Problem>)> {
     let text = files::text(path, LARGEST).map_err(|cause| Error::file("read", path, cause))?;
-    let source = Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole };
+    let source = LayerFile { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: FilePart::Whole };
     let reading = read::text(&source, &path.to_string_lossy(), &text);
-    let (docs, mut problems) = reading.map(|it| (vec![it.doc], it.problems)).unwrap_or_default();
-    let (pinned, dropped) = Pinned::of(docs, Vec::new(), Trust::Untrusted);
+    let (documents, mut problems) = reading.map(|it| (vec![it.document], it.problems)).unwrap_or_default();
+    let (policy, dropped) = Policy::of(documents, Vec::new(), Trust::Untrusted);
     problems.extend(dropped);
-    Ok((Pinned { has_policy_file: true, ..pinned }, problems))
+    Ok((Policy { has_policy_file: true, ..policy }, problems))
 }
 
 /// Returns a number that changes when one of the files does: cheap, from times and sizes where that will do. The client
 /// writes its own settings at any time, so of those only our object counts.
-pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
+pub fn fingerprint(env: &Environment, project_folder: &Path) -> u64 {
     let mut hash = StableHash::default();
     let (ours, settings): (Vec<_>, Vec<_>) =
-        sources(world, project_folder).into_iter().partition(|(source, _)| source.part == Part::Whole);
-    let folders = agent_folders(world, project_folder);
+        sources(env, project_folder).into_iter().partition(|(source, _)| source.part == FilePart::Whole);
+    let folders = agent_folders(env, project_folder);
     for path in ours.iter().map(|(_, path)| path).chain(&folders) {
         if let Ok(meta) = path.metadata() {
             let modified = files::nanoseconds(meta.modified());
@@ -76,10 +76,10 @@ pub fn fingerprint(world: &World, project_folder: &Path) -> u64 {
 }
 
 /// Returns every file that may exist, each once: at home, the project's files are the user's.
-fn sources(world: &World, project_folder: &Path) -> Vec<(&'static Source, PathBuf)> {
-    let mut sources: Vec<(&'static Source, PathBuf)> = Vec::new();
-    for source in &SOURCES {
-        let Some(folder) = folder(world, project_folder, source.folder) else { continue };
+fn sources(env: &Environment, project_folder: &Path) -> Vec<(&'static LayerFile, PathBuf)> {
+    let mut sources: Vec<(&'static LayerFile, PathBuf)> = Vec::new();
+    for source in &LAYER_FILES {
+        let Some(folder) = folder(env, project_folder, source.folder) else { continue };
         let path = folder.join(source.file);
         if sources.iter().all(|(_, known)| *known != path) {
             sources.push((source, path));
@@ -88,16 +88,16 @@ fn sources(world: &World, project_folder: &Path) -> Vec<(&'static Source, PathBu
     sources
 }
 
-fn agent_folders(world: &World, project_folder: &Path) -> Vec<PathBuf> {
-    let folders = AGENT_FOLDERS.iter().filter_map(|it| folder(world, project_folder, *it));
+fn agent_folders(env: &Environment, project_folder: &Path) -> Vec<PathBuf> {
+    let folders = AGENT_FOLDERS.iter().filter_map(|it| folder(env, project_folder, *it));
     folders.map(|folder| folder.join("agents")).collect()
 }
 
-fn folder(world: &World, project_folder: &Path, folder: Folder) -> Option<PathBuf> {
+fn folder(env: &Environment, project_folder: &Path, folder: Folder) -> Option<PathBuf> {
     match folder {
-        Folder::Claude => world.claude_dir(),
+        Folder::Claude => env.claude_dir(),
         Folder::Project => Some(project_folder.join(".claude")),
-        Folder::Managed => Some(world.managed_dir()),
+        Folder::Managed => Some(env.managed_dir()),
     }
 }
 
@@ -107,34 +107,34 @@ fn checked(read: io::Result<String>, layer: Layer, path: &Path, problems: &mut V
         Ok(text) => Some(text),
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(cause) => {
-            let doc = Doc::empty(layer, &path.to_string_lossy());
-            problems.push(Problem::of_doc(&doc, format!("cannot be read: {cause}; all of it is ignored")));
+            let document = Document::empty(layer, &path.to_string_lossy());
+            problems.push(Problem::of_document(&document, format!("cannot be read: {cause}; all of it is ignored")));
             None
         }
     }
 }
 
 /// Reads the frontmatter of every agent: the project's stand over the user's of the same name.
-fn agents(world: &World, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Doc)> {
-    let mut agents: BTreeMap<String, Doc> = BTreeMap::new();
-    for folder in agent_folders(world, project_folder) {
+fn agents(env: &Environment, project_folder: &Path, problems: &mut Vec<Problem>) -> Vec<(String, Document)> {
+    let mut agents: BTreeMap<String, Document> = BTreeMap::new();
+    for folder in agent_folders(env, project_folder) {
         let mut left = MOST_FRONTMATTER;
         for path in markdown(&folder, problems) {
             agent(&path, &mut left, &mut agents, problems);
         }
         if left == 0 {
-            let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
+            let document = Document::empty(Layer::Frontmatter, &folder.to_string_lossy());
             let what = format!("has more than {MOST_FRONTMATTER} bytes of frontmatter in it; the rest is ignored");
-            problems.push(Problem::of_doc(&doc, what));
+            problems.push(Problem::of_document(&document, what));
         }
     }
     agents.into_iter().collect()
 }
 
 /// Returns the names of the agents' files, without their endings, and the starts of their texts: the project's after the user's.
-pub fn frontmatters(world: &World, project_folder: &Path) -> Vec<(String, String)> {
+pub fn frontmatters(env: &Environment, project_folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for folder in agent_folders(world, project_folder) {
+    for folder in agent_folders(env, project_folder) {
         let mut left = MOST_FRONTMATTER;
         for path in markdown(&folder, &mut Vec::new()) {
             let Ok(text) = files::head(&path, frontmatter::HEAD) else { continue };
@@ -149,7 +149,7 @@ pub fn frontmatters(world: &World, project_folder: &Path) -> Vec<(String, String
 }
 
 /// Reads the frontmatter of one agent, in place of an earlier one of the same name.
-fn agent(path: &Path, left: &mut usize, agents: &mut BTreeMap<String, Doc>, problems: &mut Vec<Problem>) {
+fn agent(path: &Path, left: &mut usize, agents: &mut BTreeMap<String, Document>, problems: &mut Vec<Problem>) {
     if *left == 0 {
         return;
     }
@@ -160,15 +160,15 @@ fn agent(path: &Path, left: &mut usize, agents: &mut BTreeMap<String, Doc>, prob
     let Some(agent) = frontmatter::agent(&path.to_string_lossy(), &stem, &text).filter(|_| *left > 0) else { return };
     problems.extend(agent.reading.problems);
     agents.remove(&agent.name);
-    if !agent.reading.doc.settings.is_empty() || agent.reading.doc.declares {
-        agents.insert(agent.name, agent.reading.doc);
+    if !agent.reading.document.settings.is_empty() || agent.reading.document.declares {
+        agents.insert(agent.name, agent.reading.document);
     }
 }
 
 /// Returns the Markdown files below a folder, in a fixed order. Each folder is entered once, however many links lead to it.
 fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let (mut found, mut looked_at) = (Vec::new(), 0);
-    let doc = Doc::empty(Layer::Frontmatter, &folder.to_string_lossy());
+    let document = Document::empty(Layer::Frontmatter, &folder.to_string_lossy());
     let mut entered = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -180,7 +180,7 @@ fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
         looked_at += entries.found.len();
         if entries.has_more {
             let what = format!("has more than {MOST_ENTRIES} files in it; the others are ignored");
-            problems.push(Problem::of_doc(&doc, what));
+            problems.push(Problem::of_document(&document, what));
             folders.clear();
         }
         for path in entries.found.into_iter().map(|entry| entry.path) {

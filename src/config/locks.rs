@@ -2,11 +2,11 @@
 
 use crate::config::key::Apply;
 use crate::config::keys;
-use crate::config::place::{Place, Who};
+use crate::config::place::{SettingPlace, Who};
 use crate::config::resolved::Resolved;
-use crate::config::setting::Doc;
-use crate::engine::pattern;
-use crate::engine::policy::Layer;
+use crate::config::setting::Document;
+use crate::domain::pattern;
+use crate::domain::policy::Layer;
 
 /// The patterns of locked keys.
 #[derive(Clone, Debug, Default)]
@@ -14,12 +14,12 @@ pub struct Locks(Vec<String>);
 
 impl Locks {
     /// Collects what the managed documents lock.
-    pub fn of(docs: &[&Doc]) -> Locks {
+    pub fn of(documents: &[&Document]) -> Locks {
         let mut said = Resolved::default();
-        for doc in docs.iter().filter(|doc| doc.layer == Layer::Managed) {
-            for setting in doc.settings.iter().filter(|setting| setting.place == Place::Top) {
+        for document in documents.iter().filter(|document| document.layer == Layer::Managed) {
+            for setting in document.settings.iter().filter(|setting| setting.place == SettingPlace::Top) {
                 if let Apply::Value(apply) = keys::row(&setting.subject).apply {
-                    apply(&mut said, setting, doc.layer);
+                    apply(&mut said, setting, document.layer);
                 }
             }
         }

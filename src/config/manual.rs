@@ -8,14 +8,15 @@ use crate::config::discipline;
 use crate::config::frontmatter::AGENTMD;
 use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys::{self, FUTURE};
-use crate::config::layers::{Folder, Part, SETTINGS_KEY, SOURCES, Source};
+use crate::config::layers::{FilePart, Folder, LAYER_FILES, LayerFile, SETTINGS_KEY};
 use crate::config::limit_name;
-use crate::config::limit_name::Named;
+use crate::config::limit_name::LimitName;
 use crate::config::place::{BLOCKS, Block};
 use crate::config::policy::{DECLARED, DEFAULTS};
-use crate::config::windows;
-use crate::engine::policy::{LAYERS, Layer, Scope};
-use crate::limits::{Limit, ROSTER, Unit};
+use crate::config::rate_windows;
+use crate::domain::limit::{Limit, Unit};
+use crate::domain::policy::{LAYERS, Layer, Scope};
+use crate::limits::REGISTRY;
 
 const PROSE: &str = include_str!("manual.md");
 
@@ -41,22 +42,22 @@ pub fn page() -> String {
 fn layers() -> String {
     let mut table = String::from("| layer | read from |\n|---|---|\n");
     for (layer, name, owner) in LAYERS.iter().filter(|row| row.0 != Layer::Grant) {
-        let files: Vec<String> = SOURCES.iter().filter(|it| it.layer == *layer).map(file).collect();
+        let files: Vec<String> = LAYER_FILES.iter().filter(|it| it.layer == *layer).map(file).collect();
         let from = if files.is_empty() { (*owner).to_owned() } else { files.join(", then ") };
         row(&mut table, &[name, &from]);
     }
     table.trim_end().to_owned()
 }
 
-fn file(source: &Source) -> String {
+fn file(source: &LayerFile) -> String {
     let folder = match source.folder {
         Folder::Claude => "~/.claude/",
         Folder::Project => ".claude/",
         Folder::Managed => "/etc/claude-code/",
     };
     match source.part {
-        Part::Whole => format!("`{folder}{}`", source.file),
-        Part::Object => format!("`{SETTINGS_KEY}` in `{folder}{}`", source.file),
+        FilePart::Whole => format!("`{folder}{}`", source.file),
+        FilePart::Object => format!("`{SETTINGS_KEY}` in `{folder}{}`", source.file),
     }
 }
 
@@ -74,18 +75,18 @@ fn limits() -> String {
         row(&mut table, &[&[key.as_str()][..], &cells].concat());
     }
     for limit in limit_name::windows().map(|named| named.limit) {
-        let each = if windows::are_of_tools(limit) { "a list; in each: " } else { "" };
-        let takes = format!("{each}{}", windows::shape(limit).expects());
+        let each = if rate_windows::are_of_tools(limit) { "a list; in each: " } else { "" };
+        let takes = format!("{each}{}", rate_windows::shape(limit).expects());
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
-    for limit in ROSTER {
+    for limit in REGISTRY {
         let _infallible = write!(table, "\n**`{}`** ({}). {}\n", limit.key, limit.label, limit.doc);
     }
     table.trim_end().to_owned()
 }
 
 /// Returns what is built in: over a session, for the main agent, and for a subagent whose type has no row of its own.
-fn default(named: Named) -> String {
+fn default(named: LimitName) -> String {
     let defaults: Value = serde_json::from_str(DEFAULTS).unwrap_or_default();
     let blocks = [("session", "/session/"), ("main", "/main/"), ("agents", "/agents/*/")];
     let said = blocks.iter().filter_map(|(name, path)| {
@@ -96,7 +97,7 @@ fn default(named: Named) -> String {
     if said.is_empty() { "none".to_owned() } else { said.join(", ") }
 }
 
-fn ceiling(named: Named) -> String {
+fn ceiling(named: LimitName) -> String {
     match named.limit.ceiling {
         Some((low, high)) => {
             format!("{} to {}", limit_name::written(named.limit, low), limit_name::written(named.limit, high))

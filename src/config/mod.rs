@@ -1,13 +1,11 @@
 //! Configuration: files, frontmatter and spawn blocks become typed settings, and settings become rules.
 //!
-//! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Doc`]s, [`settle`] drops what may not
-//! stand, [`resolve`] picks the strongest of what is left, and [`policy::Pinned`] holds it all for one client.
+//! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Document`]s, [`settle`] drops what may not
+//! stand, [`resolve`] picks the strongest of what is left, and [`policy::Policy`] holds it all for one client.
 //! What each key takes and does is its row in [`keys`].
 //! Only [`load`] touches the file system.
 
 pub mod discipline;
-pub mod duties;
-pub mod each;
 pub mod effective;
 pub mod frontmatter;
 pub mod key;
@@ -16,19 +14,21 @@ pub mod layers;
 pub mod limit_name;
 pub mod load;
 pub mod locks;
-pub mod loosening;
 pub mod manual;
+pub mod per_limit;
+pub mod permissions;
 pub mod place;
 pub mod policy;
 pub mod problem;
+pub mod rate_windows;
 pub mod read;
 pub mod resolve;
 pub mod resolved;
+pub mod run_policies;
 pub mod schema;
 pub mod setting;
 pub mod setting_value;
-pub mod settle;
-pub mod shape;
 pub mod spawn;
-pub mod windows;
+pub mod validate;
+pub mod value_type;
 pub mod yaml;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::pattern;
-use crate::engine::policy::Scope;
+use crate::domain::pattern;
+use crate::domain::policy::Scope;
 
 /// A kind of block of limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +36,13 @@ impl Block {
     }
 
     /// Returns the place of the one block of this kind; `None` for agents, which have a block for each pattern.
-    pub fn place(self) -> Option<Place> {
+    pub fn place(self) -> Option<SettingPlace> {
         match self {
-            Block::Session => Some(Place::Session),
-            Block::Main => Some(Place::Main),
+            Block::Session => Some(SettingPlace::Session),
+            Block::Main => Some(SettingPlace::Main),
             Block::Agents => None,
-            Block::User => Some(Place::User),
-            Block::Project => Some(Place::Project),
+            Block::User => Some(SettingPlace::User),
+            Block::Project => Some(SettingPlace::Project),
         }
     }
 
@@ -74,7 +74,7 @@ pub fn listed(blocks: &[Block]) -> String {
 /// What a setting is said of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum SettingPlace {
     /// Fusebox as a whole.
     Top,
     /// The session.
@@ -133,27 +133,29 @@ impl Who<'_> {
     }
 }
 
-impl Place {
+impl SettingPlace {
     /// Returns who it is said of, a pattern taken for a name.
     pub fn who(&self) -> Who<'_> {
         match self {
-            Place::Top => Who::Top,
-            Place::Session => Who::Session,
-            Place::Main => Who::Main,
-            Place::Agents(pattern) => Who::Agent(pattern),
-            Place::Declared => Who::Agent("*"),
-            Place::User => Who::User,
-            Place::Project => Who::Project,
+            SettingPlace::Top => Who::Top,
+            SettingPlace::Session => Who::Session,
+            SettingPlace::Main => Who::Main,
+            SettingPlace::Agents(pattern) => Who::Agent(pattern),
+            SettingPlace::Declared => Who::Agent("*"),
+            SettingPlace::User => Who::User,
+            SettingPlace::Project => Who::Project,
         }
     }
 
     /// Returns how closely the place fits: nothing where it does not, and more for a closer fit.
     pub fn fit(&self, who: Who<'_>) -> Option<usize> {
         match (self, who) {
-            (Place::Top, Who::Top) | (Place::Session, Who::Session) | (Place::Main, Who::Main) => Some(0),
-            (Place::User, Who::User) | (Place::Project, Who::Project) => Some(0),
-            (Place::Declared, Who::Declaring(_)) => Some(1),
-            (Place::Agents(pattern), Who::Agent(name) | Who::Declaring(name)) => fit(pattern, name),
+            (SettingPlace::Top, Who::Top) | (SettingPlace::Session, Who::Session) | (SettingPlace::Main, Who::Main) => {
+                Some(0)
+            }
+            (SettingPlace::User, Who::User) | (SettingPlace::Project, Who::Project) => Some(0),
+            (SettingPlace::Declared, Who::Declaring(_)) => Some(1),
+            (SettingPlace::Agents(pattern), Who::Agent(name) | Who::Declaring(name)) => fit(pattern, name),
             _ => None,
         }
     }

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::place::{Place, Who};
+use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
-use crate::config::read::Reading;
-use crate::config::resolve::{Stack, Trust};
+use crate::config::read::DocumentRead;
+use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Discipline;
-use crate::config::setting::Doc;
-use crate::config::settle::SpawnMay;
-use crate::config::shape::LOCAL_TIME;
-use crate::config::{discipline, read, settle, spawn};
-use crate::engine::book::Rulebook;
-use crate::engine::policy::{Layer, Mode, OnError};
-use crate::engine::rules::Rules;
+use crate::config::setting::Document;
+use crate::config::validate::SpawnMay;
+use crate::config::value_type::LOCAL_TIME;
+use crate::config::{discipline, read, spawn, validate};
+use crate::domain::limit_set::LimitSet;
+use crate::domain::policy::{Layer, Mode, OnError};
+use crate::engine::session_state::LimitSource;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");
@@ -26,11 +26,12 @@ pub const BUILT_IN: &str = "built in";
 
 /// Everything that was read when a client started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pinned {
+pub struct Policy {
     /// What every file says, from the weakest to the strongest.
-    pub docs: Vec<Doc>,
+    #[serde(rename = "docs")]
+    pub documents: Vec<Document>,
     /// What agents' frontmatter says, by agent type.
-    pub frontmatter: BTreeMap<String, Doc>,
+    pub frontmatter: BTreeMap<String, Document>,
     /// Whether the repository may loosen what is the user's.
     pub trust: Trust,
     /// Whether the project has a `fusebox.json` of its own.
@@ -44,96 +45,101 @@ pub struct Pinned {
     pub zone: String,
 }
 
-impl Pinned {
+impl Policy {
     /// Makes the policy of what was read: drops what may not stand, and says why.
-    pub fn of(mut docs: Vec<Doc>, mut agents: Vec<(String, Doc)>, trust: Trust) -> (Pinned, Vec<Problem>) {
-        docs.extend(built_in());
-        docs.sort_by_key(|doc| doc.layer);
-        let files = docs.len();
-        let mut all = docs;
-        all.extend(agents.iter().map(|(_, doc)| doc.clone()));
-        let problems = settle::documents(&mut all, trust);
-        for ((_, doc), settled) in agents.iter_mut().zip(all.split_off(files)) {
-            *doc = settled;
+    pub fn of(
+        mut documents: Vec<Document>,
+        mut agents: Vec<(String, Document)>,
+        trust: Trust,
+    ) -> (Policy, Vec<Problem>) {
+        documents.extend(built_in());
+        documents.sort_by_key(|document| document.layer);
+        let files = documents.len();
+        let mut all = documents;
+        all.extend(agents.iter().map(|(_, document)| document.clone()));
+        let problems = validate::documents(&mut all, trust);
+        for ((_, document), settled) in agents.iter_mut().zip(all.split_off(files)) {
+            *document = settled;
         }
         let frontmatter = agents.into_iter().collect();
-        (Pinned { docs: all, frontmatter, trust, ..Pinned::default() }, problems)
+        (Policy { documents: all, frontmatter, trust, ..Policy::default() }, problems)
     }
 
     /// Returns whether Fusebox blocks.
     pub fn mode(&self) -> Mode {
-        self.stack(Who::Top).values().mode
+        self.resolved(Who::Top).values().mode
     }
 
     /// Returns what to answer where Fusebox fails.
     pub fn on_error(&self) -> OnError {
-        self.stack(Who::Top).values().on_error
+        self.resolved(Who::Top).values().on_error
     }
 
     /// Returns the rules over the session.
-    pub fn session(&self) -> Rules {
-        self.stack(Who::Session).rules()
+    pub fn session(&self) -> LimitSet {
+        self.resolved(Who::Session).rules()
     }
 
     /// Returns the rules of a run of the main agent.
-    pub fn main(&self) -> Rules {
-        self.stack(Who::Main).rules()
+    pub fn main(&self) -> LimitSet {
+        self.resolved(Who::Main).rules()
     }
 
     /// Returns the rules of a subagent's run, and what of the spawn's block was ignored. `prompt` is the Agent call's.
-    pub fn agent(&self, agent_type: &str, prompt: Option<&str>) -> (Rules, Vec<Problem>) {
-        let before = self.stack(self.who(agent_type));
+    pub fn agent(&self, agent_type: &str, prompt: Option<&str>) -> (LimitSet, Vec<Problem>) {
+        let before = self.resolved(self.who(agent_type));
         let Some(block) = prompt.and_then(spawn::find) else { return (before.rules(), Vec::new()) };
-        let mut reading = Reading { doc: Doc::empty(Layer::Spawn, "the Agent call"), problems: Vec::new() };
-        reading.doc.declares = true;
-        reading.block(&Place::Agents(agent_type.to_owned()), "execution_limits.", &block);
-        let Reading { mut doc, mut problems } = reading;
-        problems.extend(settle::spawn(&mut doc, &before, self.spawn_may()));
-        let docs = self.documents(agent_type, Some(&doc));
-        (Stack::of(&docs, Who::Declaring(agent_type), self.trust).rules(), problems)
+        let mut reading =
+            DocumentRead { document: Document::empty(Layer::Spawn, "the Agent call"), problems: Vec::new() };
+        reading.document.declares = true;
+        reading.block(&SettingPlace::Agents(agent_type.to_owned()), "execution_limits.", &block);
+        let DocumentRead { document: mut doc, mut problems } = reading;
+        problems.extend(validate::spawn(&mut doc, &before, self.spawn_may()));
+        let documents = self.documents(agent_type, Some(&doc));
+        (ResolvedLayers::of(&documents, Who::Declaring(agent_type), self.trust).rules(), problems)
     }
 
     /// Returns the rules over all sessions of the user.
-    pub fn user(&self) -> Rules {
-        self.stack(Who::User).rules()
+    pub fn user(&self) -> LimitSet {
+        self.resolved(Who::User).rules()
     }
 
     /// Returns the rules over all sessions of the project.
-    pub fn project(&self) -> Rules {
-        self.stack(Who::Project).rules()
+    pub fn project(&self) -> LimitSet {
+        self.resolved(Who::Project).rules()
     }
 
     /// Returns the name of the time zone in which days begin; nothing for the machine's.
     pub fn time_zone(&self) -> Option<&str> {
-        let configured = self.stack(Who::Top).values().time_zone.filter(|name| *name != LOCAL_TIME);
+        let configured = self.resolved(Who::Top).values().time_zone.filter(|name| *name != LOCAL_TIME);
         configured.or(Some(self.zone.as_str()).filter(|zone| !zone.is_empty()))
     }
 
     /// Returns for how many days detail is kept; nothing for ever.
     pub fn retention_days(&self) -> Option<u64> {
-        self.stack(Who::Top).values().retention_days
+        self.resolved(Who::Top).values().retention_days
     }
 
     /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
     pub fn discipline(&self, agent_type: &str) -> Option<String> {
-        let stack = self.stack(self.who(agent_type));
-        let form = &stack.values().discipline;
-        if *form == Discipline::Off { None } else { discipline::text(form, &stack.rules()) }
+        let resolved = self.resolved(self.who(agent_type));
+        let form = &resolved.values().discipline;
+        if *form == Discipline::Off { None } else { discipline::text(form, &resolved.rules()) }
     }
 
     /// Returns what applies to `who`, from the weakest to the strongest.
-    pub fn stack<'a>(&'a self, who: Who<'a>) -> Stack<'a> {
-        let docs = match who {
+    pub fn resolved<'a>(&'a self, who: Who<'a>) -> ResolvedLayers<'a> {
+        let documents = match who {
             Who::Agent(name) | Who::Declaring(name) => self.documents(name, None),
-            Who::Top | Who::Session | Who::Main | Who::User | Who::Project => self.docs.iter().collect(),
+            Who::Top | Who::Session | Who::Main | Who::User | Who::Project => self.documents.iter().collect(),
         };
-        Stack::of(&docs, who, self.trust)
+        ResolvedLayers::of(&documents, who, self.trust)
     }
 
     /// Returns how an agent type is asked for: one whose frontmatter declares `execution_limits`, or any other.
     pub fn who<'a>(&self, agent_type: &'a str) -> Who<'a> {
         match self.frontmatter.get(agent_type) {
-            Some(doc) if doc.declares => Who::Declaring(agent_type),
+            Some(document) if document.declares => Who::Declaring(agent_type),
             _ => Who::Agent(agent_type),
         }
     }
@@ -144,36 +150,37 @@ impl Pinned {
     }
 
     fn spawn_may(&self) -> SpawnMay {
-        if self.stack(Who::Top).values().spawn_may_loosen { SpawnMay::Loosen } else { SpawnMay::Tighten }
+        if self.resolved(Who::Top).values().spawn_may_loosen { SpawnMay::Loosen } else { SpawnMay::Tighten }
     }
 
-    fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Doc>) -> Vec<&'a Doc> {
-        let mut docs: Vec<&Doc> = self.docs.iter().chain(self.frontmatter.get(agent_type)).chain(spawn).collect();
-        docs.sort_by_key(|doc| doc.layer);
+    fn documents<'a>(&'a self, agent_type: &str, spawn: Option<&'a Document>) -> Vec<&'a Document> {
+        let mut docs: Vec<&Document> =
+            self.documents.iter().chain(self.frontmatter.get(agent_type)).chain(spawn).collect();
+        docs.sort_by_key(|document| document.layer);
         docs
     }
 }
 
-impl Rulebook for Pinned {
-    fn main(&self) -> Rules {
-        Pinned::main(self)
+impl LimitSource for Policy {
+    fn main(&self) -> LimitSet {
+        Policy::main(self)
     }
-    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> Rules {
-        Pinned::agent(self, agent_type, spawn).0
+    fn agent(&self, agent_type: &str, spawn: Option<&str>) -> LimitSet {
+        Policy::agent(self, agent_type, spawn).0
     }
     fn limits_in(&self, prompt: &str) -> Option<String> {
         spawn::kept(prompt)
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
-        Pinned::discipline(self, agent_type)
+        Policy::discipline(self, agent_type)
     }
 }
 
 /// Returns the built-in layer.
-fn built_in() -> Option<Doc> {
+fn built_in() -> Option<Document> {
     let defaults = serde_json::from_str(DEFAULTS).ok()?;
     let declared = serde_json::from_str(DECLARED).ok()?;
     let mut reading = read::file(Layer::BuiltIn, BUILT_IN, &defaults);
-    reading.block(&Place::Declared, "execution_limits.", &declared);
-    Some(reading.doc)
+    reading.block(&SettingPlace::Declared, "execution_limits.", &declared);
+    Some(reading.document)
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::config::keys;
-use crate::config::setting::{Doc, Setting};
-use crate::engine::policy::Layer;
+use crate::config::setting::{Document, Setting};
+use crate::domain::policy::Layer;
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,11 +41,11 @@ const SHORTEST_BEGINNING: usize = 5;
 
 impl Problem {
     /// Makes the problem of a whole document.
-    pub fn of_doc(doc: &Doc, what: impl Into<String>) -> Problem {
+    pub fn of_document(document: &Document, what: impl Into<String>) -> Problem {
         Problem {
             severity: Severity::Error,
-            layer: doc.layer,
-            path: doc.path.clone(),
+            layer: document.layer,
+            path: document.path.clone(),
             key: String::new(),
             value: String::new(),
             what: what.into(),
@@ -54,18 +54,18 @@ impl Problem {
     }
 
     /// Makes the problem of one key.
-    pub fn of_key(doc: &Doc, key: &str, value: &serde_json::Value) -> Problem {
+    pub fn of_key(document: &Document, key: &str, value: &serde_json::Value) -> Problem {
         let mut value = value.to_string();
         if let Some((cut, _)) = value.char_indices().nth(LONGEST_VALUE) {
             value.truncate(cut);
             value.push('…');
         }
-        Problem { key: key.to_owned(), value, ..Problem::of_doc(doc, "") }
+        Problem { key: key.to_owned(), value, ..Problem::of_document(document, "") }
     }
 
     /// Makes the problem of one setting that was understood but may not stand.
-    pub fn of_setting(doc: &Doc, setting: &Setting) -> Problem {
-        Problem::of_key(doc, &setting.key, &keys::written(setting))
+    pub fn of_setting(document: &Document, setting: &Setting) -> Problem {
+        Problem::of_key(document, &setting.key, &keys::written(setting))
     }
 
     /// Says what is wrong.

@@ -2,19 +2,20 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::each::Each;
 use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys;
-use crate::config::layers::{self, Part, SETTINGS_KEY, Source};
+use crate::config::layers::{self, FilePart, LayerFile, SETTINGS_KEY};
 use crate::config::limit_name;
-use crate::config::limit_name::Named;
-use crate::config::place::{BLOCKS, Block, Place, listed};
+use crate::config::limit_name::LimitName;
+use crate::config::per_limit::Each;
+use crate::config::place::{BLOCKS, Block, SettingPlace, listed};
 use crate::config::problem::{Problem, nearest};
-use crate::config::setting::{Doc, Setting, Subject};
+use crate::config::rate_windows;
+use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::SettingValue;
-use crate::config::windows;
-use crate::engine::policy::Layer;
-use crate::limits::{self, Form, Limit};
+use crate::domain::limit::{Form, Limit};
+use crate::domain::policy::Layer;
+use crate::limits;
 
 /// The most settings of one file: each is compared with the others, and with those of other files.
 const MOST_SETTINGS: usize = 2_000;
@@ -22,16 +23,16 @@ const MOST_SETTINGS: usize = 2_000;
 const MOST_PROBLEMS: usize = 100;
 
 /// What was read, and what was wrong with it.
-pub struct Reading {
+pub struct DocumentRead {
     /// The settings.
-    pub doc: Doc,
+    pub document: Document,
     /// What was dropped.
     pub problems: Vec<Problem>,
 }
 
 /// Where in a document the reading is: what is spoken of, and how its keys' paths begin.
 struct At<'a> {
-    place: &'a Place,
+    place: &'a SettingPlace,
     path: &'a str,
 }
 
@@ -42,43 +43,43 @@ impl At<'_> {
 }
 
 /// Reads the text of a file; nothing where the file holds nothing of ours.
-pub fn text(source: &Source, path: &str, text: &str) -> Option<Reading> {
+pub fn text(source: &LayerFile, path: &str, text: &str) -> Option<DocumentRead> {
     let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(json) => json,
         Err(cause) => {
-            let doc = Doc::empty(source.layer, path);
-            let problems = vec![Problem::of_doc(&doc, format!("is no JSON: {cause}; all of it is ignored"))];
-            return Some(Reading { doc, problems });
+            let document = Document::empty(source.layer, path);
+            let problems = vec![Problem::of_document(&document, format!("is no JSON: {cause}; all of it is ignored"))];
+            return Some(DocumentRead { document, problems });
         }
     };
     match source.part {
-        Part::Whole => Some(file(source.layer, path, &json)),
-        Part::Object => Some(file(source.layer, path, json.get(SETTINGS_KEY)?)),
+        FilePart::Whole => Some(file(source.layer, path, &json)),
+        FilePart::Object => Some(file(source.layer, path, json.get(SETTINGS_KEY)?)),
     }
 }
 
 /// Returns what of a file's text is ours, where it is JSON; cheap where a settings file has nothing of ours.
-pub fn object(source: &Source, text: &str) -> Option<Value> {
+pub fn object(source: &LayerFile, text: &str) -> Option<Value> {
     match source.part {
-        Part::Whole => serde_json::from_str(text).ok(),
-        Part::Object if !text.contains(SETTINGS_KEY) => None,
-        Part::Object => serde_json::from_str::<Value>(text).ok()?.get(SETTINGS_KEY).cloned(),
+        FilePart::Whole => serde_json::from_str(text).ok(),
+        FilePart::Object if !text.contains(SETTINGS_KEY) => None,
+        FilePart::Object => serde_json::from_str::<Value>(text).ok()?.get(SETTINGS_KEY).cloned(),
     }
 }
 
 /// Reads a whole file's object.
-pub fn file(layer: Layer, path: &str, json: &Value) -> Reading {
-    let mut reading = Reading { doc: Doc::empty(layer, path), problems: Vec::new() };
+pub fn file(layer: Layer, path: &str, json: &Value) -> DocumentRead {
+    let mut reading = DocumentRead { document: Document::empty(layer, path), problems: Vec::new() };
     match json {
         Value::Object(entries) => reading.top(entries),
-        _ => reading.problems.push(Problem::of_doc(&reading.doc, "is no JSON object; all of it is ignored")),
+        _ => reading.problems.push(Problem::of_document(&reading.document, "is no JSON object; all of it is ignored")),
     }
     reading
 }
 
-impl Reading {
+impl DocumentRead {
     /// Reads one block of limits into the document; `path` is how its keys' paths begin.
-    pub fn block(&mut self, place: &Place, path: &str, entries: &Map<String, Value>) {
+    pub fn block(&mut self, place: &SettingPlace, path: &str, entries: &Map<String, Value>) {
         let here = At { place, path };
         for (name, value) in entries {
             match (limit_name::named(name), keys::find(here.block(), name)) {
@@ -90,7 +91,7 @@ impl Reading {
     }
 
     fn top(&mut self, entries: &Map<String, Value>) {
-        let here = At { place: &Place::Top, path: "" };
+        let here = At { place: &SettingPlace::Top, path: "" };
         for (name, value) in entries {
             match (keys::find(None, name), limit_name::windows().find(|named| named.name == name)) {
                 (Some(key), _) => self.key(key, &here, value),
@@ -103,7 +104,7 @@ impl Reading {
     fn key(&mut self, key: &Key, here: &At<'_>, value: &Value) {
         let at = format!("{}{}", here.path, key.name);
         if let Some(who) = self.objects_to(key.setter) {
-            let problem = Problem::of_key(&self.doc, &at, value);
+            let problem = Problem::of_key(&self.document, &at, value);
             self.report(problem.says(format!("is ignored: only {who} can set it")));
             return;
         }
@@ -140,8 +141,8 @@ impl Reading {
     /// Says who may set a key, where this document may not.
     fn objects_to(&self, setter: Setter) -> Option<&'static str> {
         match setter {
-            Setter::Owner if !layers::is_owner(self.doc.layer) => Some("the user's or the managed file"),
-            Setter::Managed if self.doc.layer != Layer::Managed => Some("the managed file"),
+            Setter::Owner if !layers::is_owner(self.document.layer) => Some("the user's or the managed file"),
+            Setter::Managed if self.document.layer != Layer::Managed => Some("the managed file"),
             _ => None,
         }
     }
@@ -150,14 +151,14 @@ impl Reading {
     fn idle_locks(&mut self, at: &str, locks: &[String]) {
         for lock in locks {
             let name = lock.rsplit('.').next().unwrap_or(lock);
-            let mut names = keys::all().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
+            let mut names = keys::all().map(|key| key.name).chain(limits::REGISTRY.map(|limit| limit.key));
             if name.contains('*') || names.any(|known| known == name) {
                 continue;
             }
             let problem =
-                Problem::of_key(&self.doc, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
+                Problem::of_key(&self.document, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
             let limits = limit_name::named(name).map(|named| named.limit.key);
-            let names = keys::all().map(|key| key.name).chain(limits::ROSTER.map(|limit| limit.key));
+            let names = keys::all().map(|key| key.name).chain(limits::REGISTRY.map(|limit| limit.key));
             self.problems.push(match limits.or_else(|| nearest(name, names)) {
                 Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
                 None => problem,
@@ -168,18 +169,18 @@ impl Reading {
     /// Reads a limit of so many in so much time: a wrong window is dropped alone.
     fn windows(&mut self, here: &At<'_>, limit: &'static Limit, value: &Value) {
         let at = format!("{}{limit}", here.path);
-        let expects = || windows::shape(limit).expects();
+        let expects = || rate_windows::shape(limit).expects();
         let several: Vec<(String, &Value)> = match value {
             Value::Null => Vec::new(),
-            Value::Array(list) if windows::are_of_tools(limit) => {
+            Value::Array(list) if rate_windows::are_of_tools(limit) => {
                 list.iter().enumerate().map(|(place, one)| (format!("{at}.{place}"), one)).collect()
             }
-            _ if windows::are_of_tools(limit) => return self.wrong(&at, value, "a list of rates, or `null`"),
+            _ if rate_windows::are_of_tools(limit) => return self.wrong(&at, value, "a list of rates, or `null`"),
             one => vec![(at.clone(), one)],
         };
         let mut read = Vec::new();
         for (at, one) in several {
-            match windows::read(limit, one) {
+            match rate_windows::read(limit, one) {
                 Some(window) => read.push(window),
                 None => self.wrong(&at, one, &expects()),
             }
@@ -220,7 +221,9 @@ impl Reading {
         for (pattern, block) in blocks {
             let at = format!("{at}.{pattern}");
             match block {
-                Value::Object(entries) => self.block(&Place::Agents(pattern.clone()), &format!("{at}."), entries),
+                Value::Object(entries) => {
+                    self.block(&SettingPlace::Agents(pattern.clone()), &format!("{at}."), entries)
+                }
                 _ => self.wrong(&at, block, "an object of limits"),
             }
         }
@@ -240,11 +243,11 @@ impl Reading {
         }
     }
 
-    fn cap(&mut self, here: &At<'_>, named: Named, value: &Value) {
+    fn cap(&mut self, here: &At<'_>, named: LimitName, value: &Value) {
         let at = format!("{}{}", here.path, named.name);
         let Some(scope) = here.block().map(Block::scope) else { return };
         if !named.limit.scopes.contains(&scope) {
-            let problem = Problem::of_key(&self.doc, &at, value).hint(belongs(&blocks_of(named.limit)));
+            let problem = Problem::of_key(&self.document, &at, value).hint(belongs(&blocks_of(named.limit)));
             self.report(problem.says(format!("is ignored: there is no {} per {}", named.limit, scope.as_str())));
             return;
         }
@@ -255,18 +258,18 @@ impl Reading {
     }
 
     /// Keeps a value unless the same block has said the same thing under another name.
-    fn keep(&mut self, place: &Place, key: String, subject: Subject, value: SettingValue) {
+    fn keep(&mut self, place: &SettingPlace, key: String, subject: Subject, value: SettingValue) {
         let setting = Setting { place: place.clone(), subject, value, key };
-        if self.doc.settings.len() >= MOST_SETTINGS {
-            let problem = Problem::of_setting(&self.doc, &setting);
+        if self.document.settings.len() >= MOST_SETTINGS {
+            let problem = Problem::of_setting(&self.document, &setting);
             self.report(problem.says(format!("is ignored: one file can have {MOST_SETTINGS} settings")));
             return;
         }
-        match self.doc.settings.iter().find(|it| it.place == *place && it.subject == setting.subject) {
-            None => self.doc.settings.push(setting),
+        match self.document.settings.iter().find(|it| it.place == *place && it.subject == setting.subject) {
+            None => self.document.settings.push(setting),
             Some(first) => {
                 let what = format!("is ignored: `{}` says the same and comes first", first.key);
-                self.report(Problem::of_setting(&self.doc, &setting).says(what));
+                self.report(Problem::of_setting(&self.document, &setting).says(what));
             }
         }
     }
@@ -276,14 +279,14 @@ impl Reading {
         match self.problems.len() {
             known if known < MOST_PROBLEMS => self.problems.push(problem),
             MOST_PROBLEMS => {
-                self.problems.push(Problem::of_doc(&self.doc, "has more that is wrong; it is ignored, too"))
+                self.problems.push(Problem::of_document(&self.document, "has more that is wrong; it is ignored, too"))
             }
             _ => {}
         }
     }
 
     fn wrong(&mut self, at: &str, value: &Value, expected: &str) {
-        let problem = Problem::of_key(&self.doc, at, value);
+        let problem = Problem::of_key(&self.document, at, value);
         self.report(problem.says(format!("is ignored: it must be {expected}")));
     }
 
@@ -300,7 +303,7 @@ impl Reading {
     /// Reports a key that is not known here: by a later version, at another level, or not at all.
     fn nameless<'a>(&mut self, at: &str, value: &Value, known: impl Iterator<Item = &'a str>) {
         let name = at.rsplit('.').next().unwrap_or(at);
-        let problem = Problem::of_key(&self.doc, at, value);
+        let problem = Problem::of_key(&self.document, at, value);
         if self.problems.len() >= MOST_PROBLEMS {
             // What it may have meant takes a while to find.
             self.report(problem);

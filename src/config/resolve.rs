@@ -4,26 +4,27 @@ use crate::config::key::{Apply, Merge};
 use crate::config::keys;
 use crate::config::layers;
 use crate::config::locks::{self, Locks};
-use crate::config::place::{Block, Place, Who};
+use crate::config::place::{Block, SettingPlace, Who};
 use crate::config::resolved::{Ceiling, DEFAULT_ACTION, LimitSettings, Resolved};
-use crate::config::setting::{Doc, Setting, Subject};
+use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::{Increase, SettingValue};
-use crate::engine::policy::{Action, Layer};
-use crate::engine::rules::{Models, Rate, Rule, Rules};
-use crate::limits::{Counts, Limit, ROSTER};
+use crate::domain::limit::{Counts, Limit};
+use crate::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
+use crate::domain::policy::{Action, Layer};
+use crate::limits::REGISTRY;
 
 /// One setting that applies to what is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// Where it was read.
-    pub doc: &'a Doc,
+    pub document: &'a Document,
     /// The setting.
     pub setting: &'a Setting,
 }
 
 /// Everything that applies to what is asked for, from the weakest to the strongest.
 #[derive(Debug)]
-pub struct Stack<'a> {
+pub struct ResolvedLayers<'a> {
     candidates: Vec<Candidate<'a>>,
     /// What stands at the top of the documents.
     top: Vec<Candidate<'a>>,
@@ -65,20 +66,20 @@ pub struct Cap<'a> {
     pub said: Candidate<'a>,
 }
 
-impl<'a> Stack<'a> {
+impl<'a> ResolvedLayers<'a> {
     /// Collects what applies to `who` from documents that are ordered from the weakest to the strongest.
-    pub fn of(docs: &[&'a Doc], who: Who<'a>, trust: Trust) -> Stack<'a> {
-        let locks = Locks::of(docs);
-        let (candidates, top) = (applying(docs, who, &locks), applying(docs, Who::Top, &locks));
+    pub fn of(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> ResolvedLayers<'a> {
+        let locks = Locks::of(documents);
+        let (candidates, top) = (applying(documents, who, &locks), applying(documents, Who::Top, &locks));
         let mut values = Resolved::default();
         let own = if who == Who::Top { Vec::new() } else { merged(&candidates) };
         for candidate in merged(&top).into_iter().chain(own) {
             let Setting { subject, .. } = candidate.setting;
             if let Apply::Value(apply) = keys::row(subject).apply {
-                apply(&mut values, candidate.setting, candidate.doc.layer);
+                apply(&mut values, candidate.setting, candidate.document.layer);
             }
         }
-        Stack { candidates, top, who, locks, values, trust }
+        ResolvedLayers { candidates, top, who, locks, values, trust }
     }
 
     /// Returns all that applies, from the weakest to the strongest.
@@ -98,7 +99,7 @@ impl<'a> Stack<'a> {
             let is_said = subject.key.is_empty() && subject.limit == Some(limit);
             Some((value.as_cap().filter(|_| is_said)?, *candidate))
         })?;
-        let layer = said.doc.layer;
+        let layer = said.document.layer;
         let ceiling = self.ceiling(limit).filter(|_| layer != Layer::Managed);
         match (cap, ceiling) {
             (Some(value), Some(ceiling)) if value > ceiling.range.1 => {
@@ -134,7 +135,7 @@ impl<'a> Stack<'a> {
 
     /// Whether a setting may change what a limit does: of a locked one, only the managed file's and what is built in.
     fn may_move(&self, limit: &Limit, by: &Candidate<'_>) -> bool {
-        !self.locks.hold(self.who, limit.key) || !locks::bind(by.doc.layer)
+        !self.locks.hold(self.who, limit.key) || !locks::bind(by.document.layer)
     }
 
     /// Returns the range that binds a limit; only those of subagents' runs are bound.
@@ -148,20 +149,20 @@ impl<'a> Stack<'a> {
     }
 
     /// Makes the rules.
-    pub fn rules(&self) -> Rules {
+    pub fn rules(&self) -> LimitSet {
         self.resolved().rules
     }
 
     /// Returns the values in force with the limits.
     pub fn resolved(&self) -> Resolved<'a> {
         let mut resolved = self.values.clone();
-        resolved.rules.rules =
-            ROSTER.into_iter().filter_map(|limit| self.rule(limit)).chain(self.of_models()).collect();
+        resolved.rules.limits =
+            REGISTRY.into_iter().filter_map(|limit| self.rule(limit)).chain(self.of_models()).collect();
         resolved.rules.rates = self.rates();
         resolved
     }
 
-    fn rule(&self, limit: &'static Limit) -> Option<Rule> {
+    fn rule(&self, limit: &'static Limit) -> Option<LimitRule> {
         let cap = self.cap(limit)?;
         let of = match limit.counts {
             Counts::All => None,
@@ -170,15 +171,15 @@ impl<'a> Stack<'a> {
         Some(self.ruled(limit, (cap.value, cap.layer), of))
     }
 
-    fn ruled(&self, limit: &'static Limit, (cap, layer): (u64, Layer), of: Option<Models>) -> Rule {
+    fn ruled(&self, limit: &'static Limit, (cap, layer): (u64, Layer), of: Option<Models>) -> LimitRule {
         let action = self.action(limit, layer);
         let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
-        Rule { limit, cap, action, layer, increase, of, locked: self.locks.hold(self.who, limit.key) }
+        LimitRule { limit, cap, action, layer, increase, of, locked: self.locks.hold(self.who, limit.key) }
     }
 
     /// Returns the rules on some models: for each pattern and limit the strongest.
-    fn of_models(&self) -> Vec<Rule> {
-        let mut rules: Vec<Rule> = Vec::new();
+    fn of_models(&self) -> Vec<LimitRule> {
+        let mut rules: Vec<LimitRule> = Vec::new();
         let mut said: Vec<(&str, &Limit)> = Vec::new();
         for candidate in self.candidates.iter().rev() {
             let Setting { subject: Subject { models: Some(like), limit: Some(limit), .. }, value, .. } =
@@ -191,7 +192,7 @@ impl<'a> Stack<'a> {
             }
             said.push((like, limit));
             if let Some(cap) = value.as_cap().flatten() {
-                rules.push(self.ruled(limit, (cap, candidate.doc.layer), Some(Models::Like(like.clone()))));
+                rules.push(self.ruled(limit, (cap, candidate.document.layer), Some(Models::Like(like.clone()))));
             }
         }
         rules.reverse();
@@ -205,7 +206,7 @@ impl<'a> Stack<'a> {
         for candidate in &self.top {
             let Setting { subject, value: SettingValue::Windows(windows), .. } = candidate.setting else { continue };
             let Some(limit) = subject.limit else { continue };
-            let layer = candidate.doc.layer;
+            let layer = candidate.document.layer;
             let action = self.action(limit, layer);
             for window in windows.iter().filter(|window| Some(window.over) == scope) {
                 let (max, per_ms) = (window.max, window.per_ms);
@@ -242,15 +243,15 @@ fn merged<'a>(candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
 
 /// Returns the settings that apply, the weakest first: by document, then by fit, then what singles out a limit. Locked
 /// keys count only where they may be said.
-fn applying<'a>(docs: &[&'a Doc], who: Who<'_>, locks: &Locks) -> Vec<Candidate<'a>> {
+fn applying<'a>(documents: &[&'a Document], who: Who<'_>, locks: &Locks) -> Vec<Candidate<'a>> {
     let mut candidates = Vec::new();
-    for (place_in_order, doc) in docs.iter().enumerate() {
-        for setting in &doc.settings {
+    for (place_in_order, document) in documents.iter().enumerate() {
+        for setting in &document.settings {
             let Some(fit) = setting.place.fit(who) else { continue };
-            if locks.is_empty() || !locks::bind(doc.layer) || !locks.hold(who, &setting.subject.path()) {
+            if locks.is_empty() || !locks::bind(document.layer) || !locks.hold(who, &setting.subject.path()) {
                 let is_of_all_limits =
                     setting.subject.limit.is_none() && keys::row(&setting.subject).merge == Merge::PerLimit;
-                candidates.push(((place_in_order, fit, !is_of_all_limits), Candidate { doc, setting }));
+                candidates.push(((place_in_order, fit, !is_of_all_limits), Candidate { document, setting }));
             }
         }
     }
@@ -260,6 +261,6 @@ fn applying<'a>(docs: &[&'a Doc], who: Who<'_>, locks: &Locks) -> Vec<Candidate<
 
 /// Whether it is the built-in block for every agent type, which is there so that nothing runs unseen.
 fn is_backstop(candidate: &Candidate<'_>) -> bool {
-    candidate.doc.layer == Layer::BuiltIn
-        && matches!(&candidate.setting.place, Place::Agents(pattern) if pattern == "*")
+    candidate.document.layer == Layer::BuiltIn
+        && matches!(&candidate.setting.place, SettingPlace::Agents(pattern) if pattern == "*")
 }

@@ -1,9 +1,9 @@
 //! What settings come to: the values in force at the top of the files and in one block. Rows of keys fill it in.
 
 use crate::config::setting_value::Increase;
-use crate::engine::policy::{Action, Layer, Mode, OnError};
-use crate::engine::rules::Rules;
-use crate::limits::Limit;
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::LimitSet;
+use crate::domain::policy::{Action, Layer, Mode, OnError};
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;
@@ -67,7 +67,7 @@ pub struct Resolved<'a> {
     /// Whether prompts get a text about discipline.
     pub discipline: Discipline,
     /// What surrounds the limits of the block.
-    pub rules: Rules,
+    pub rules: LimitSet,
 }
 
 impl Default for Resolved<'_> {
@@ -82,7 +82,7 @@ impl Default for Resolved<'_> {
             locked: Vec::new(),
             ceilings: Vec::new(),
             discipline: Discipline::default(),
-            rules: Rules::default(),
+            rules: LimitSet::default(),
         }
     }
 }

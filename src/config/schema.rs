@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::each::Each;
 use crate::config::key::{Key, Takes};
 use crate::config::keys::{self, FUTURE};
 use crate::config::limit_name;
-use crate::config::limit_name::Named;
+use crate::config::limit_name::LimitName;
+use crate::config::per_limit::Each;
 use crate::config::place::{BLOCKS, Block};
-use crate::config::windows;
+use crate::config::rate_windows;
 
 /// Returns the schema.
 pub fn schema() -> Value {
@@ -40,7 +40,7 @@ fn definitions() -> Map<String, Value> {
 fn top() -> Map<String, Value> {
     let mut all = properties(None);
     all.extend(
-        limit_name::windows().map(|it| (it.name.to_owned(), described(windows::schema(it.limit), it.limit.doc))),
+        limit_name::windows().map(|it| (it.name.to_owned(), described(rate_windows::schema(it.limit), it.limit.doc))),
     );
     all
 }
@@ -83,7 +83,7 @@ fn per_limit(each: Each) -> Value {
     json!({ "type": "object", "additionalProperties": false, "properties": limits })
 }
 
-fn cap(named: Named) -> Value {
+fn cap(named: LimitName) -> Value {
     let mut schema = named.schema();
     schema["type"] = json!([schema["type"], "null"]);
     let doc = if named.name == named.limit.key {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::place::Place;
+use crate::config::place::SettingPlace;
 use crate::config::setting_value::SettingValue;
-use crate::engine::policy::Layer;
-use crate::limits::Limit;
+use crate::domain::limit::Limit;
+use crate::domain::policy::Layer;
 
 /// What a setting sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Subject {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// What it is said of.
-    pub place: Place,
+    pub place: SettingPlace,
     /// What it sets.
     pub subject: Subject,
     /// The value.
@@ -57,7 +57,7 @@ pub struct Setting {
 
 /// What one file, frontmatter or spawn block says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Doc {
+pub struct Document {
     /// Its layer.
     pub layer: Layer,
     /// Where it was read.
@@ -69,9 +69,9 @@ pub struct Doc {
     pub declares: bool,
 }
 
-impl Doc {
+impl Document {
     /// Makes a document that says nothing yet.
-    pub fn empty(layer: Layer, path: &str) -> Doc {
-        Doc { layer, path: path.to_owned(), settings: Vec::new(), declares: false }
+    pub fn empty(layer: Layer, path: &str) -> Document {
+        Document { layer, path: path.to_owned(), settings: Vec::new(), declares: false }
     }
 }

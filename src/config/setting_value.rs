@@ -7,9 +7,9 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::config::windows::{self, Window};
-use crate::engine::policy::Action;
-use crate::limits::{Limit, Unit};
+use crate::config::rate_windows::{self, WindowSetting};
+use crate::domain::limit::{Limit, Unit};
+use crate::domain::policy::Action;
 
 /// What one increase adds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub enum SettingValue {
     /// The smallest and the largest cap of a limit in its base unit; `None` for no ceiling.
     Range(Option<(u64, u64)>),
     /// So many in so much time.
-    Windows(Vec<Window>),
+    Windows(Vec<WindowSetting>),
 }
 
 /// Reads JSON that has the right form into the type of the target.
@@ -128,7 +128,7 @@ impl SettingValue {
             SettingValue::Increase(Increase::Fraction(part)) => json!(part),
             SettingValue::Increase(Increase::Amount(more)) => number(*more),
             SettingValue::Range(Some((low, high))) => json!([number(*low), number(*high)]),
-            SettingValue::Windows(windows) => limit.map_or(Value::Null, |limit| windows::written(limit, windows)),
+            SettingValue::Windows(windows) => limit.map_or(Value::Null, |limit| rate_windows::written(limit, windows)),
         }
     }
 

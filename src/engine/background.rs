@@ -1,22 +1,22 @@
 //! Shell commands that run on in the background of a run.
 
-use crate::engine::book::Book;
-use crate::engine::bounds::COMMANDS;
-use crate::engine::event::Background;
-use crate::engine::policy::Mode;
+use crate::domain::bounds::COMMANDS;
+use crate::domain::event::Background;
+use crate::domain::policy::Mode;
+use crate::engine::session_state::SessionState;
 
 /// Notes a shell command that runs on, so that it is ended with its run; one of too many is ended at once.
-pub fn in_background(book: &mut Book, run: &str, command: Background) {
-    let observes = book.session.mode == Mode::Observe;
-    let Some(of) = book.run_mut(run) else { return };
+pub fn in_background(state: &mut SessionState, run: &str, command: Background) {
+    let observes = state.session.mode == Mode::Observe;
+    let Some(of) = state.run_mut(run) else { return };
     if of.background.len() < COMMANDS {
         of.background.push(command);
     } else if !observes {
-        book.session.tell(&format!(
+        state.session.notify_user(&format!(
             "a shell command was ended, since its agent has {COMMANDS} others in the background: {}",
             shown(&command.command)
         ));
-        book.kills.push(command);
+        state.kills.push(command);
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use serde::Deserialize;
 
-use crate::engine::rules::Checkpoints;
+use crate::domain::limit_set::Checkpoints;
 
 /// The file, as far as it is read.
 #[derive(Deserialize)]
@@ -77,7 +77,7 @@ fn times<'a>(rule: &'a Checkpoints, kept: &'a [Checkpoint]) -> impl Iterator<Ite
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::policy::Layer;
+    use crate::domain::policy::Layer;
 
     /// Checks what is said of a file with these checkpoints, each a name and the minutes and seconds after ten.
     #[track_caller]

@@ -5,18 +5,27 @@
 //! agent's work ends, it is charged at an estimate, as one that is missing. Should a later row say more, that takes the
 //! estimate's place.
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
-use crate::engine::record::Charge;
+use crate::domain::amount::Amount;
+use crate::domain::charge::Charge;
+use crate::engine::session_state::SessionState;
 
 /// Whether a response is doubted: it counts as no request.
 pub fn is_doubted(charge: &Charge) -> bool {
     charge.spend.requests == 0
 }
 
+/// Notes what a response is now, beside what it was charged as before: doubted, or believed after all.
+pub fn note(state: &mut SessionState, run: &str, (before, now): (Option<&Charge>, &Charge)) {
+    match (before, is_doubted(now)) {
+        (None, true) => doubt(state, run),
+        (Some(before), false) if is_doubted(before) => clear(state, run),
+        _ => {}
+    }
+}
+
 /// Takes note of a response that is doubted, until its batch ends: it is on disk all the same.
-pub fn doubt(book: &mut Book, run: &str) {
-    if let Some(run) = book.run_mut(run) {
+fn doubt(state: &mut SessionState, run: &str) {
+    if let Some(run) = state.run_mut(run) {
         run.doubted += 1;
         run.unpaid = (run.unpaid - 1).max(-1);
     }
@@ -24,8 +33,8 @@ pub fn doubt(book: &mut Book, run: &str) {
 
 /// Takes note of a doubted response that has grown to one that is believed. Where it was not charged at an estimate yet, it is
 /// paid for already.
-pub fn clear(book: &mut Book, run: &str) {
-    if let Some(run) = book.run_mut(run).filter(|run| run.doubted > 0) {
+fn clear(state: &mut SessionState, run: &str) {
+    if let Some(run) = state.run_mut(run).filter(|run| run.doubted > 0) {
         run.doubted -= 1;
         run.unpaid += 1;
     }
@@ -33,8 +42,8 @@ pub fn clear(book: &mut Book, run: &str) {
 
 /// Notes that the conversations of a session may be shorter from here on: they were compacted, or a person has begun a turn,
 /// who may have gone back in it.
-pub fn cut(book: &mut Book) {
-    book.session.cuts += 1;
+pub fn cut(state: &mut SessionState) {
+    state.session.compactions += 1;
 }
 
 /// How much a client's own total may be above what was counted: what no transcript shows, such as titles.
@@ -47,12 +56,12 @@ pub fn falls_short(counted: Amount, client: Amount) -> bool {
 }
 
 /// Tells the person at a session's end where the client has spent well more than was counted.
-pub fn compare_with_client(book: &mut Book) {
-    let (counted, client) = (book.session.tally.spent.cost, Amount(book.session.client_cost.unwrap_or(0)));
-    if book.session.has_own_prices || !falls_short(counted, client) || !book.session.says_first("client-total") {
+pub fn compare_with_client(state: &mut SessionState) {
+    let (counted, client) = (state.session.counters.spent.cost, Amount(state.session.client_cost.unwrap_or(0)));
+    if state.session.has_own_prices || !falls_short(counted, client) || !state.session.says_first("client-total") {
         return;
     }
-    book.session.tell(&format!(
+    state.session.notify_user(&format!(
         "{counted} were counted in this session, and the client's own total is {client}: responses are missing in the transcript, or say too little"
     ));
 }

@@ -2,16 +2,16 @@
 //!
 //! A Yes grants at once, since the next event is judged by it. What nothing shows to be a person's is taken back.
 
-use crate::engine::asks::{Answered, Ask, By, Proof, TranscriptEnd, Wait, Yes};
-use crate::engine::book::{Book, CallState, Ended};
-use crate::engine::bounds;
-use crate::engine::event::{Call, Event, Kind, Moment};
+use crate::domain::bounds;
+use crate::domain::event::{Call, Event, EventKind, Moment};
+use crate::domain::limit::Unit;
+use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
+use crate::domain::policy::Scope;
+use crate::domain::session::{Run, Spawn};
+use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::grants;
-use crate::engine::policy::Scope;
-use crate::engine::session::{Run, Spawn};
+use crate::engine::session_state::{CallState, Ended, SessionState};
 use crate::engine::spawns;
-use crate::engine::verdict::{Finding, Verdict};
-use crate::limits::Unit;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
 const SHORTEST_WAIT_MS: u64 = 500;
@@ -25,24 +25,24 @@ const IN_A_ROW_MS: u64 = 60_000;
 const NO_MORE: &str = "nobody is asked in this session any more, and `fusebox grant` in another terminal gives more";
 
 /// Keeps when the client has announced a dialog; it does not say for which call.
-pub fn announced(book: &mut Book, run: &str, at: Moment) {
-    for ask in book.session.asks.iter_mut().filter(|ask| ask.run == run && !ask.granted) {
+pub fn announced(state: &mut SessionState, run: &str, at: Moment) {
+    for ask in state.session.pending_prompts.iter_mut().filter(|ask| ask.run == run && !ask.granted) {
         ask.opened_at.get_or_insert(at);
     }
-    if let Some(run) = book.run_mut(run) {
+    if let Some(run) = state.run_mut(run) {
         run.dialog_at = Some(at);
         run.dialog_after = None;
     }
 }
 
 /// Keeps what the dialog of a call asks for.
-pub fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    let (Kind::ToolRequested(call), Some(finding)) = (&event.kind, verdict.deciding()) else { return };
-    if book.call(&call.id).is_some_and(|call| call.state == CallState::Counted) {
+pub fn ask(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    let (EventKind::ToolRequested(call), Some(finding)) = (&event.kind, verdict.deciding()) else { return };
+    if state.call(&call.id).is_some_and(|call| call.state == CallState::Counted) {
         // It comes again: it has run, and its end is no Yes.
         return;
     }
-    book.session.asks.push(Ask {
+    state.session.pending_prompts.push(PendingPrompt {
         tool_use_id: call.id.clone(),
         run: id.to_owned(),
         finding: finding.clone(),
@@ -56,16 +56,16 @@ pub fn ask(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
 }
 
 /// Notes where the transcript ends when a dialog is asked for or announced: what tells of its answer comes later.
-pub fn note_transcript(book: &mut Book, run: &str, event: &Event, end: &TranscriptEnd) {
+pub fn note_transcript(state: &mut SessionState, run: &str, event: &Event, end: &TranscriptEnd) {
     match &event.kind {
-        Kind::ToolRequested(call) => {
-            let asked = book.session.asks.iter_mut().find(|ask| ask.tool_use_id == call.id);
+        EventKind::ToolRequested(call) => {
+            let asked = state.session.pending_prompts.iter_mut().find(|ask| ask.tool_use_id == call.id);
             if let Some(ask) = asked.filter(|ask| ask.proof.after.is_none()) {
                 ask.proof.after = Some(end.clone());
             }
         }
-        Kind::PermissionRequested => {
-            if let Some(run) = book.run_mut(run) {
+        EventKind::PermissionRequested => {
+            if let Some(run) = state.run_mut(run) {
                 run.dialog_after = Some(end.clone());
             }
         }
@@ -74,10 +74,10 @@ pub fn note_transcript(book: &mut Book, run: &str, event: &Event, end: &Transcri
 }
 
 /// A dialog's call ran: that was a Yes. Grants what was asked, once, but where the Yes came too soon.
-pub fn granted(book: &mut Book, event: &Event) {
-    let Kind::ToolEnded(call, outcome) = &event.kind else { return };
-    let requested = book.call(&call.id).and_then(|call| call.requested);
-    let open = book.session.asks.iter_mut().find(|ask| ask.tool_use_id == call.id && !ask.granted);
+pub fn granted(state: &mut SessionState, event: &Event) {
+    let EventKind::ToolEnded(call, outcome) = &event.kind else { return };
+    let requested = state.call(&call.id).and_then(|call| call.requested);
+    let open = state.session.pending_prompts.iter_mut().find(|ask| ask.tool_use_id == call.id && !ask.granted);
     let Some(ask) = open else { return };
     (ask.granted, ask.granted_at) = (true, event.at);
     ask.hasty = outcome.duration_ms.is_some_and(|ran| {
@@ -86,42 +86,42 @@ pub fn granted(book: &mut Book, event: &Event) {
     });
     let ask = ask.clone();
     if !ask.hasty {
-        grants::raise(book, &ask.run, &ask.finding, ask.increase);
+        grants::raise(state, &ask.run, &ask.finding, ask.increase);
     }
-    count_yes(book, &ask);
+    count_yes(state, &ask);
     if ask.proof.after.is_none() {
-        book.session.asks.retain(|other| other.tool_use_id != ask.tool_use_id);
-        tell_of_yes(book, &ask);
+        state.session.pending_prompts.retain(|other| other.tool_use_id != ask.tool_use_id);
+        tell_of_yes(state, &ask);
     }
 }
 
 /// Counts a Yes: several in a row are more than a person gives.
-fn count_yes(book: &mut Book, ask: &Ask) {
+fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let Finding { limit, scope, .. } = ask.finding.clone();
-    let yes = Yes { limit, scope, run: ask.run.clone(), at: ask.granted_at };
-    let session = &mut book.session;
-    session.yeses.retain(|other| yes.at.wall_since(other.at) < IN_A_ROW_MS);
-    let same = |other: &&Yes| {
+    let yes = Approval { limit, scope, run: ask.run.clone(), at: ask.granted_at };
+    let session = &mut state.session;
+    session.approvals.retain(|other| yes.at.wall_since(other.at) < IN_A_ROW_MS);
+    let same = |other: &&Approval| {
         other.limit == yes.limit && other.scope == yes.scope && (scope != Scope::Run || other.run == yes.run)
     };
-    let in_a_row = session.yeses.iter().filter(same).count() + 1;
+    let in_a_row = session.approvals.iter().filter(same).count() + 1;
     let limit = yes.limit.clone();
-    if session.yeses.len() < bounds::YESES {
-        session.yeses.push(yes);
+    if session.approvals.len() < bounds::APPROVALS {
+        session.approvals.push(yes);
     } else {
         session.has_stand_in = true;
     }
     if in_a_row >= YESES_IN_A_ROW && !session.has_stand_in {
         session.has_stand_in = true;
-        session.tell(&format!("{in_a_row} times Yes about {limit} within a minute: {NO_MORE}"));
+        session.notify_user(&format!("{in_a_row} times Yes about {limit} within a minute: {NO_MORE}"));
     }
 }
 
 /// Tells the person what a Yes has granted.
-fn tell_of_yes(book: &mut Book, ask: &Ask) {
+fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let Finding { limit, cap, .. } = &ask.finding;
     if ask.hasty {
-        book.session.tell(&format!(
+        state.session.notify_user(&format!(
             "a Yes about {limit} came within a second, too soon to have read the question; its call ran, and nothing is granted"
         ));
         return;
@@ -134,54 +134,62 @@ fn tell_of_yes(book: &mut Book, ask: &Ask) {
         None => format!("{limit} lifted for once"),
     };
     let run = ask.run.get(..8).unwrap_or(&ask.run);
-    book.session.tell(&format!("{what} by a Yes in the dialog; `fusebox explain {run}` tells more"));
+    state.session.notify_user(&format!("{what} by a Yes in the dialog; `fusebox explain {run}` tells more"));
 }
 
 /// Takes the dialogs that are still open for a No where a prompt goes on with the session: the main agent's, since its loop had
 /// ended; a subagent's too where a person has sent the prompt.
-pub fn decline_open(book: &mut Book, by_person: bool) {
-    let of_main = |run: &str| book.run(run).is_none_or(Run::is_main);
-    let over: Vec<String> =
-        book.session.asks.iter().map(|ask| ask.run.clone()).filter(|run| by_person || of_main(run)).collect();
+pub fn decline_open(state: &mut SessionState, by_person: bool) {
+    let of_main = |run: &str| state.run(run).is_none_or(Run::is_main);
+    let over: Vec<String> = state
+        .session
+        .pending_prompts
+        .iter()
+        .map(|ask| ask.run.clone())
+        .filter(|run| by_person || of_main(run))
+        .collect();
     for run in over {
-        decline(book, &run);
+        decline(state, &run);
     }
     // Nor do its spawns come whose end was not seen.
-    let of_main = |spawn: &&Spawn| book.run(&spawn.run).is_some_and(Run::is_main);
-    let never = |spawn: &&Spawn| book.call(&spawn.call).is_some_and(|call| call.ended == Ended::No);
-    let lost = book.session.spawns.iter().filter(of_main).filter(never).map(|spawn| spawn.call.clone());
+    let of_main = |spawn: &&Spawn| state.run(&spawn.run).is_some_and(Run::is_main);
+    let never = |spawn: &&Spawn| state.call(&spawn.call).is_some_and(|call| call.ended == Ended::No);
+    let lost = state.session.spawns.iter().filter(of_main).filter(never).map(|spawn| spawn.call.clone());
     for call in lost.collect::<Vec<_>>() {
-        spawns::release_spawn(book, &call);
+        spawns::release_spawn(state, &call);
     }
 }
 
 /// Takes a run's open dialogs for a No: it goes on without their calls, or has ended.
-pub fn decline(book: &mut Book, run: &str) {
-    let asks = std::mem::take(&mut book.session.asks);
-    let (over, open): (Vec<Ask>, Vec<Ask>) = asks.into_iter().partition(|ask| ask.run == run && !ask.granted);
-    book.session.asks = open;
+pub fn decline(state: &mut SessionState, run: &str) {
+    let pending_prompts = std::mem::take(&mut state.session.pending_prompts);
+    let (over, open): (Vec<PendingPrompt>, Vec<PendingPrompt>) =
+        pending_prompts.into_iter().partition(|ask| ask.run == run && !ask.granted);
+    state.session.pending_prompts = open;
     for ask in over {
-        if let Some(run) = book.run_mut(run) {
+        if let Some(run) = state.run_mut(run) {
             run.decline(ask.finding.limit);
         }
     }
 }
 
 /// Takes the end of a batch: a dialog whose call did not run got a No, and from now on the transcript tells of the others.
-pub fn batch_is_over(book: &mut Book, run: &str, calls: &[Call], now: Moment) {
-    take_off_wait_for_no(book, run, calls, now);
+pub fn batch_is_over(state: &mut SessionState, run: &str, calls: &[Call], now: Moment) {
+    take_off_wait_for_no(state, run, calls, now);
     for call in calls {
-        if let Some(at) = book.session.asks.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted) {
-            let ask = book.session.asks.remove(at);
-            book.call_mut(run, &call.id).state = CallState::Refused;
-            if let Some(run) = book.run_mut(run) {
+        if let Some(at) =
+            state.session.pending_prompts.iter().position(|ask| ask.tool_use_id == call.id && !ask.granted)
+        {
+            let ask = state.session.pending_prompts.remove(at);
+            state.call_mut(run, &call.id).state = CallState::Refused;
+            if let Some(run) = state.run_mut(run) {
                 run.decline(ask.finding.limit);
             }
         }
     }
-    let session = &mut *book.session;
-    let of_asks = session.asks.iter_mut().map(|ask| (&ask.tool_use_id, &mut ask.proof));
-    for (id, proof) in of_asks.chain(session.waits.iter_mut().map(|wait| (&wait.call, &mut wait.proof))) {
+    let session = &mut *state.session;
+    let of_asks = session.pending_prompts.iter_mut().map(|ask| (&ask.tool_use_id, &mut ask.proof));
+    for (id, proof) in of_asks.chain(session.dialog_waits.iter_mut().map(|wait| (&wait.call, &mut wait.proof))) {
         if proof.over_at.is_none() && calls.iter().any(|call| call.id == *id) {
             proof.over_at = Some(now);
         }
@@ -189,46 +197,51 @@ pub fn batch_is_over(book: &mut Book, run: &str, calls: &[Call], now: Moment) {
 }
 
 /// Takes what has been found out about answers: a Yes of a person's stays, with the time that it took. All else is taken back.
-pub fn settle(book: &mut Book, answered: &[Answered]) {
+pub fn settle(state: &mut SessionState, answered: &[Answered]) {
     for Answered { call, by } in answered {
-        let session = &mut book.session;
-        let asked = session.asks.iter().position(|ask| ask.tool_use_id == *call).map(|at| session.asks.remove(at));
-        let waited = session.waits.iter().position(|wait| wait.call == *call).map(|at| session.waits.remove(at));
+        let session = &mut state.session;
+        let asked = session
+            .pending_prompts
+            .iter()
+            .position(|ask| ask.tool_use_id == *call)
+            .map(|at| session.pending_prompts.remove(at));
+        let waited =
+            session.dialog_waits.iter().position(|wait| wait.call == *call).map(|at| session.dialog_waits.remove(at));
         match (asked, by) {
-            (Some(ask), By::Person) => tell_of_yes(book, &ask),
-            (Some(ask), by) => take_back(book, &ask, *by),
+            (Some(ask), AnsweredBy::Person) => tell_of_yes(state, &ask),
+            (Some(ask), by) => take_back(state, &ask, *by),
             (None, _) => {}
         }
-        if let Some(wait) = waited.filter(|_| *by != By::Person) {
-            add_time(book, &wait.run, wait.ms);
+        if let Some(wait) = waited.filter(|_| *by != AnsweredBy::Person) {
+            add_time(state, &wait.run, wait.ms);
         }
     }
 }
 
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
-fn take_back(book: &mut Book, ask: &Ask, by: By) {
-    let Ask { run, finding, increase, hasty, .. } = ask;
-    if !hasty && let Some(side) = book.side(finding, run) {
-        side.rules.take_back(&finding.limit, *increase, finding.layer);
+fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
+    let PendingPrompt { run, finding, increase, hasty, .. } = ask;
+    if !hasty && let Some(side) = state.side(finding, run) {
+        side.limits.take_back(&finding.limit, *increase, finding.layer);
     }
-    if let Some(pool) = book.pools.iter_mut().find(|pool| !hasty && pool.scope == finding.scope) {
-        pool.granted.retain(|granted| *granted != (finding.limit.clone(), *increase));
+    if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| !hasty && budget.scope == finding.scope) {
+        budget.granted.retain(|granted| *granted != (finding.limit.clone(), *increase));
     }
-    book.session.has_stand_in = true;
+    state.session.has_stand_in = true;
     let who = match by {
-        By::Hook => format!("a hook answered the dialog about {} in a person's place", finding.limit),
+        AnsweredBy::Hook => format!("a hook answered the dialog about {} in a person's place", finding.limit),
         _ => format!("nothing shows that a person answered the dialog about {}", finding.limit),
     };
-    book.session.tell(&format!("{who}; nothing is granted, {NO_MORE}"));
+    state.session.notify_user(&format!("{who}; nothing is granted, {NO_MORE}"));
 }
 
 /// Returns when a dialog was opened for a call, and where the transcript ended then: the client announces it, or we have asked for
 /// it ourselves. What else held the call, a hook of the agent's own, was no wait for a person.
-fn opened(book: &Book, run: &str, call: &Call) -> Option<(Moment, Option<TranscriptEnd>)> {
-    let requested = book.call(&call.id)?.requested?;
-    let run = book.run(run)?;
-    let asked = book.session.asks.iter().find(|ask| ask.tool_use_id == call.id);
+fn opened(state: &SessionState, run: &str, call: &Call) -> Option<(Moment, Option<TranscriptEnd>)> {
+    let requested = state.call(&call.id)?.requested?;
+    let run = state.run(run)?;
+    let asked = state.session.pending_prompts.iter().find(|ask| ask.tool_use_id == call.id);
     let of_ask = asked.and_then(|ask| ask.proof.after.clone());
     match run.dialog_at.filter(|at| at.boot == requested.boot && at.mono_ms >= requested.mono_ms) {
         Some(announced) => Some((announced, of_ask.or_else(|| run.dialog_after.clone()))),
@@ -237,42 +250,42 @@ fn opened(book: &Book, run: &str, call: &Call) -> Option<(Moment, Option<Transcr
 }
 
 /// Takes the wait for a dialog off the clock: from its opening to the call's end, less the call's own duration.
-pub fn take_off_wait(book: &mut Book, id: &str, (call, duration_ms): (&Call, Option<u64>), to: Moment) {
-    let (Some((from, after)), Some(ran)) = (opened(book, id, call), duration_ms) else { return };
+pub fn take_off_wait(state: &mut SessionState, id: &str, (call, duration_ms): (&Call, Option<u64>), to: Moment) {
+    let (Some((from, after)), Some(ran)) = (opened(state, id, call), duration_ms) else { return };
     // Where too many are still to be shown, the time is the agent's.
-    let has_room = after.is_none() || book.session.waits.len() < bounds::WAITS;
-    let Some(run) = book.run_mut(id).filter(|_| has_room) else { return };
+    let has_room = after.is_none() || state.session.dialog_waits.len() < bounds::DIALOG_WAITS;
+    let Some(run) = state.run_mut(id).filter(|_| has_room) else { return };
     let until = to.awake_ms().saturating_sub(ran);
-    let ms = until.saturating_sub(from.awake_ms().max(run.waited_until)).min(run.tally.duration_ms);
+    let ms = until.saturating_sub(from.awake_ms().max(run.waited_until)).min(run.counters.duration_ms);
     if from.boot != to.boot || ms < SHORTEST_WAIT_MS {
         return;
     }
     run.waited_until = until;
-    run.tally.duration_ms -= ms;
+    run.counters.duration_ms -= ms;
     if run.is_main() {
-        book.session.tally.duration_ms = book.session.tally.duration_ms.saturating_sub(ms);
+        state.session.counters.duration_ms = state.session.counters.duration_ms.saturating_sub(ms);
     }
     if after.is_some() {
         let proof = Proof { after, over_at: None };
-        book.session.waits.push(Wait { call: call.id.clone(), run: id.to_owned(), ms, at: to, proof });
+        state.session.dialog_waits.push(DialogWait { call: call.id.clone(), run: id.to_owned(), ms, at: to, proof });
     }
 }
 
 /// Takes off the wait for a No that lets the agent go on. Only the end of the batch tells of it, so nothing else may have run.
-fn take_off_wait_for_no(book: &mut Book, run: &str, calls: &[Call], now: Moment) {
-    let ran = |call: &Call| book.call(&call.id).is_some_and(|known| known.ended != Ended::No);
-    let asked = |call: &&Call| book.call(&call.id).is_some_and(|known| known.state != CallState::Refused);
+fn take_off_wait_for_no(state: &mut SessionState, run: &str, calls: &[Call], now: Moment) {
+    let ran = |call: &Call| state.call(&call.id).is_some_and(|known| known.ended != Ended::No);
+    let asked = |call: &&Call| state.call(&call.id).is_some_and(|known| known.state != CallState::Refused);
     let mut asked = calls.iter().filter(asked);
     if let (Some(call), None, false) = (asked.next(), asked.next(), calls.iter().any(ran)) {
-        take_off_wait(book, run, (call, Some(0)), now);
+        take_off_wait(state, run, (call, Some(0)), now);
     }
 }
 
 /// Puts time back on the clock that was no wait for a person.
-fn add_time(book: &mut Book, id: &str, ms: u64) {
-    let Some(run) = book.run_mut(id) else { return };
-    run.tally.duration_ms += ms;
+fn add_time(state: &mut SessionState, id: &str, ms: u64) {
+    let Some(run) = state.run_mut(id) else { return };
+    run.counters.duration_ms += ms;
     if run.is_main() {
-        book.session.tally.duration_ms += ms;
+        state.session.counters.duration_ms += ms;
     }
 }

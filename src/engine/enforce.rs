@@ -1,31 +1,31 @@
-//! What a verdict does to the book: orders, counts of admitted calls, asks, reservations, records.
+//! What a verdict changes in the session's state: orders, counts of admitted calls, asks, reservations, records.
 
-use crate::engine::account;
-use crate::engine::book::{Book, CallState};
+use crate::domain::charge::RecordKind;
+use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
+use crate::domain::limit::Meter;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::repetition::LOOPS;
+use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
+use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::engine::count;
 use crate::engine::dialogs;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment};
-use crate::engine::loops::LOOPS;
+use crate::engine::lifecycle;
+use crate::engine::log_records;
 use crate::engine::measure;
-use crate::engine::policy::{Action, Scope};
-use crate::engine::record::RecordKind;
-use crate::engine::records;
-use crate::engine::runs;
-use crate::engine::session::{Order, Phase, Reserve, Run, Spawn, Status};
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::Meter;
+use crate::engine::session_state::{CallState, SessionState};
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
 /// Only a main run gets grace to report, and only where its report still fits inside the cap. One that has ended by itself
 /// stays as it ended. Returns whether it took the order over.
-pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
-    let works = runs::works(&event.kind) && event.ending().is_none();
-    let Some(order) = book.order_above().filter(|_| works) else { return false };
-    let of = book.session.rules.named(&order.finding.limit).and_then(|rule| rule.of.clone());
-    let (of_run, of_session) = measure::meters_of(book, id, event, of.as_ref());
-    let grace = book.session.rules.grace_turns;
-    let Some(run) = book.run(id).filter(|run| run.order.is_none()) else { return false };
+pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
+    let works = lifecycle::works(&event.kind) && event.ending().is_none();
+    let Some(order) = state.order_above().filter(|_| works) else { return false };
+    let of = state.session.limits.named(&order.finding.limit).and_then(|rule| rule.of.clone());
+    let (of_run, of_session) = measure::meters_of(state, id, event, of.as_ref());
+    let grace = state.session.limits.grace_turns;
+    let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
         Some(Meter::Spend { part, .. }) => {
             let next = part(&of_session.reserved) + part(&of_session.next);
@@ -36,12 +36,12 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
     let reports = run.is_main() && fits && order.finding.action != Action::Pause && !of_run.blind_to_batches;
     let grace_left = if reports { grace } else { 0 };
     // At the end of a call nothing tells of the report that is due: the end of the batch does.
-    if grace_left > 0 && matches!(event.kind, Kind::ToolEnded(..)) {
+    if grace_left > 0 && matches!(event.kind, EventKind::ToolEnded(..)) {
         return false;
     }
     let phase = if grace_left == 0 { Phase::Halted } else { Phase::Refusing };
-    let Some(run) = book.run_mut(id) else { return false };
-    runs::halt_below(run, order, id);
+    let Some(run) = state.run_mut(id) else { return false };
+    lifecycle::halt_below(run, order, id);
     if let Some(order) = &mut run.order {
         order.phase = phase;
         order.grace_left = grace_left;
@@ -50,50 +50,50 @@ pub fn adopt(book: &mut Book, id: &str, event: &Event) -> bool {
 }
 
 /// Moves an order that stood before this event along with it.
-pub fn progress(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    let Some(order) = book.run_mut(id).and_then(|run| run.order.as_mut()) else { return };
-    match (&event.kind, order.phase, verdict.step) {
-        (Kind::Prompt { .. }, ..) => {}
-        (_, _, Step::Stop) => order.phase = Phase::Halted,
-        (Kind::BatchEnded(_), Phase::Refusing, _) => order.phase = Phase::Reporting,
-        (Kind::BatchEnded(_), Phase::Reporting, _) => order.grace_left = order.grace_left.saturating_sub(1),
+pub fn progress(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    let Some(order) = state.run_mut(id).and_then(|run| run.order.as_mut()) else { return };
+    match (&event.kind, order.phase, verdict.decision) {
+        (EventKind::Prompt { .. }, ..) => {}
+        (_, _, Decision::Stop) => order.phase = Phase::Halted,
+        (EventKind::BatchEnded(_), Phase::Refusing, _) => order.phase = Phase::Reporting,
+        (EventKind::BatchEnded(_), Phase::Reporting, _) => order.grace_left = order.grace_left.saturating_sub(1),
         _ => {}
     }
 }
 
-/// Carries a verdict into the book.
-pub fn enforce(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    meet(book, id, event, verdict);
+/// Applies a verdict to the session's state.
+pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    meet(state, id, event, verdict);
     for finding in &verdict.findings {
-        remember(book, id, finding, verdict);
+        remember(state, id, finding, verdict);
     }
-    match verdict.step {
-        Step::Ask => {
-            dialogs::ask(book, id, event, verdict);
-            reserve(book, id, event);
+    match verdict.decision {
+        Decision::Ask => {
+            dialogs::ask(state, id, event, verdict);
+            reserve(state, id, event);
         }
-        Step::Allow | Step::Warn => reserve(book, id, event),
-        Step::Deny | Step::Stop => {}
+        Decision::Allow | Decision::Warn => reserve(state, id, event),
+        Decision::Deny | Decision::Stop => {}
     }
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
     if tripped && !verdict.observed {
-        trip(book, id, event, verdict);
+        trip(state, id, event, verdict);
     }
-    close(book, id, event);
+    close(state, id, event);
 }
 
 /// Ends a run whose prompt is not sent: nothing comes of it. One that the prompt would have begun was ended by the limit.
-pub fn keep_back(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    let kept_back = matches!(event.kind, Kind::Prompt { .. }) && verdict.step >= Step::Deny;
-    let began = book.was_opened(id);
-    let Some(run) = book.run_mut(id).filter(|_| kept_back) else { return };
+pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    let kept_back = matches!(event.kind, EventKind::Prompt { .. }) && verdict.decision >= Decision::Deny;
+    let began = state.was_opened(id);
+    let Some(run) = state.run_mut(id).filter(|_| kept_back) else { return };
     match verdict.deciding().filter(|_| began) {
         Some(finding) => {
-            runs::end(run, Status::Failed);
+            lifecycle::end(run, Status::Failed);
             run.stop_reason = Some(finding.stop_reason().to_owned());
             run.error = Some(exceeded(&finding.limit));
         }
-        None => runs::end(run, Status::Completed),
+        None => lifecycle::end(run, Status::Completed),
     }
 }
 
@@ -106,23 +106,23 @@ fn exceeded(limit: &str) -> String {
 const SPAWN_KEPT_MS: u64 = 86_400_000;
 
 /// Marks a call, but for one that is counted: it stays so, whatever is answered where it comes again.
-fn mark(book: &mut Book, run: &str, call: &Call, state: CallState) {
-    let record = book.call_mut(run, &call.id);
+fn mark(session_state: &mut SessionState, run: &str, call: &Call, state: CallState) {
+    let record = session_state.call_mut(run, &call.id);
     if record.state != CallState::Counted {
         record.state = state;
     }
 }
 
 /// Counts an admitted call; marks one that is asked about or refused.
-fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
-    let Kind::ToolRequested(call) = &event.kind else { return };
-    match verdict.step {
-        Step::Allow | Step::Warn => account::count_call(book, id, call),
-        Step::Ask => mark(book, id, call, CallState::Asked),
-        Step::Deny | Step::Stop => mark(book, id, call, CallState::Refused),
+fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
+    let EventKind::ToolRequested(call) = &event.kind else { return };
+    match verdict.decision {
+        Decision::Allow | Decision::Warn => count::count_call(state, id, call),
+        Decision::Ask => mark(state, id, call, CallState::Asked),
+        Decision::Deny | Decision::Stop => mark(state, id, call, CallState::Refused),
     }
-    let sees_batches = book.session.sees_batches;
-    let Some(run) = book.run_mut(id) else { return };
+    let sees_batches = state.session.sees_batches;
+    let Some(run) = state.run_mut(id) else { return };
     let blind = run.is_blind(sees_batches);
     if matches!(verdict.refusal, Some(Refusal::Asking | Refusal::Waits)) {
         // A call that waits for an answer has come to ask.
@@ -130,7 +130,7 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         run.denials += u32::from(blind);
         return;
     }
-    if verdict.step >= Step::Deny {
+    if verdict.decision >= Decision::Deny {
         run.refusing = true;
         run.refused += 1;
         // Where the ends of batches are not seen, each call is a batch of its own.
@@ -142,39 +142,41 @@ fn meet(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
     if blind {
         run.denials = 0;
     }
-    book.note_call(id, &call.tool, event.at);
-    admit(book, id, call, event.at);
+    state.note_call(id, &call.tool, event.at);
+    admit(state, id, call, event.at);
 }
 
 /// Keeps room for the agent that an admitted call starts or wakes.
-fn admit(book: &mut Book, id: &str, call: &Call, at: Moment) {
+fn admit(state: &mut SessionState, id: &str, call: &Call, at: Moment) {
     let spawn = match &call.intent {
         Intent::Spawn { name, prompt, .. } => {
-            let tells = prompt.contains("execution_limits") || runs::task_in(prompt).is_some();
+            let tells = prompt.contains("execution_limits") || lifecycle::task_in(prompt).is_some();
             Spawn { name: name.clone(), prompt: tells.then(|| prompt.clone()), ..Spawn::default() }
         }
         Intent::Message { to } => {
-            let asleep = book.addressee(to).filter(|run| run.status != Status::Running).map(|run| run.id.clone());
-            let is_new = |wakes: &String| book.session.spawns.iter().all(|other| other.wakes.as_ref() != Some(wakes));
+            let asleep = state.addressee(to).filter(|run| run.status != Status::Running).map(|run| run.id.clone());
+            let is_new = |wakes: &String| state.session.spawns.iter().all(|other| other.wakes.as_ref() != Some(wakes));
             let Some(wakes) = asleep.filter(is_new) else { return };
             Spawn { wakes: Some(wakes), ..Spawn::default() }
         }
         _ => return,
     };
-    book.session.spawns.retain(|other| at.wall_since(other.at) < SPAWN_KEPT_MS);
-    book.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), at, ..spawn });
+    state.session.spawns.retain(|other| at.wall_since(other.at) < SPAWN_KEPT_MS);
+    state.session.spawns.push(Spawn { call: call.id.clone(), run: id.to_owned(), at, ..spawn });
 }
 
 /// Writes down a warning, early or at the cap, once; and what only was observed.
-fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
+fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Verdict) {
     let is_order = matches!(verdict.refusal, Some(Refusal::Ordered { .. } | Refusal::Addressee { .. }));
-    let wanted = finding.is_trip() && finding.action == Action::RequestIncrease && verdict.step == Step::Allow;
+    let wanted = finding.is_trip() && finding.action == Action::RequestIncrease && verdict.decision == Decision::Allow;
     if wanted && !verdict.observed {
-        let wants = book.side(finding, id).map(|side| side.wants);
-        if let Some(wants) = wants.filter(|wants| wants.iter().all(|want| want.limit != finding.limit)) {
-            wants.push(finding.clone());
+        let pending_trips = state.side(finding, id).map(|side| side.pending_trips);
+        if let Some(pending_trips) =
+            pending_trips.filter(|pending_trips| pending_trips.iter().all(|want| want.limit != finding.limit))
+        {
+            pending_trips.push(finding.clone());
         }
-        if let Some(run) = book.run_mut(id) {
+        if let Some(run) = state.run_mut(id) {
             run.owes_ask = true;
         }
     }
@@ -192,52 +194,52 @@ fn remember(book: &mut Book, id: &str, finding: &Finding, verdict: &Verdict) {
     // What passes by itself comes again: each run is told of it.
     let scope = if refuses || finding.is_window() { Scope::Run } else { finding.scope };
     let key = (finding.told_as(), finding.percent);
-    let warned = book.side(&Finding { scope, ..finding.clone() }, id).map(|side| side.warned);
+    let warned = state.side(&Finding { scope, ..finding.clone() }, id).map(|side| side.warned);
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
-        records::write(book, id, RecordKind::AgentWarning, finding);
-        if let Some(run) = book.run_mut(id).filter(|_| finding.limit == LOOPS && !finding.is_trip()) {
-            run.loops.told();
+        log_records::write(state, id, RecordKind::AgentWarning, finding);
+        if let Some(run) = state.run_mut(id).filter(|_| finding.limit == LOOPS && !finding.is_trip()) {
+            run.repetition.mark_told();
         }
     }
 }
 
 /// Holds the estimate of the request that follows this event.
-fn reserve(book: &mut Book, id: &str, event: &Event) {
+fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (holder, makes) = match &event.kind {
-        Kind::BatchEnded(_) | Kind::Prompt { .. } => (id.to_owned(), id.to_owned()),
-        Kind::ToolRequested(Call { id: call, intent: Intent::Spawn { .. }, .. }) => (call.clone(), id.to_owned()),
-        Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) => {
-            let asleep = book.addressee(to).filter(|run| run.status != Status::Running);
+        EventKind::BatchEnded(_) | EventKind::Prompt { .. } => (id.to_owned(), id.to_owned()),
+        EventKind::ToolRequested(Call { id: call, intent: Intent::Spawn { .. }, .. }) => (call.clone(), id.to_owned()),
+        EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) => {
+            let asleep = state.addressee(to).filter(|run| run.status != Status::Running);
             let Some(woken) = asleep.map(|run| run.id.clone()) else { return };
             (woken.clone(), woken)
         }
         _ => return,
     };
-    let (_, meters) = measure::meters(book, &makes, event);
-    let model = book.run(&makes).map(|run| estimate::model_of(book, run).to_owned()).unwrap_or_default();
+    let (_, meters) = measure::meters(state, &makes, event);
+    let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
     let spend = meters.next * (1 + meters.late);
-    let first = book.unknown_first;
-    book.reserve(&Reserve { holder, spend, at: event.at, model, first });
+    let first = state.unknown_first;
+    state.reserve(&Reservation { holder, spend, at: event.at, model, first });
 }
 
 /// Sets the order that a trip brings.
-fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
+fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().cloned() else { return };
     let Some(Refusal::Tripped { grace }) = verdict.refusal else { return };
     let pauses = finding.action == Action::Pause;
     let kind = if pauses { RecordKind::AgentPaused } else { RecordKind::AgentFailed };
-    let phase = match (verdict.step, &event.kind) {
-        (Step::Stop, _) => Phase::Halted,
-        (_, Kind::Prompt { .. } | Kind::SubagentStarted) if grace == 0 => Phase::Halted,
-        (_, Kind::BatchEnded(_) | Kind::Prompt { .. } | Kind::SubagentStarted) => Phase::Reporting,
+    let phase = match (verdict.decision, &event.kind) {
+        (Decision::Stop, _) => Phase::Halted,
+        (_, EventKind::Prompt { .. } | EventKind::SubagentStarted) if grace == 0 => Phase::Halted,
+        (_, EventKind::BatchEnded(_) | EventKind::Prompt { .. } | EventKind::SubagentStarted) => Phase::Reporting,
         _ => Phase::Refusing,
     };
-    let status = runs::stopped_status(finding.action, &finding.limit);
+    let status = lifecycle::stopped_status(finding.action, &finding.limit);
     let session = match finding.scope {
-        Scope::Session => Some(&mut *book.session),
-        Scope::Outer => book.above_mut(&finding.above),
+        Scope::Session => Some(&mut *state.session),
+        Scope::Outer => state.above_mut(&finding.above),
         _ => None,
     };
     let session = session.filter(|_| finding.ends_session());
@@ -246,51 +248,52 @@ fn trip(book: &mut Book, id: &str, event: &Event, verdict: &Verdict) {
         let finding = Finding { scope: Scope::Session, above: String::new(), ..finding.clone() };
         session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason: None });
     }
-    if let Some(run) = book.run_mut(id) {
+    if let Some(run) = state.run_mut(id) {
         run.status = status;
         run.stop_reason = Some(finding.stop_reason().to_owned());
         run.error = Some(exceeded(&finding.limit));
         run.stopped_with = None;
         run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, reason: None });
     }
-    records::write(book, id, kind, &finding);
+    log_records::write(state, id, kind, &finding);
 }
 
 /// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
-fn close(book: &mut Book, id: &str, event: &Event) {
-    let Some(run) = book.run(id) else { return };
+fn close(state: &mut SessionState, id: &str, event: &Event) {
+    let Some(run) = state.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };
     let all = order.finding.action != Action::Pause;
-    if runs::works(&event.kind) {
-        book.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
+    if lifecycle::works(&event.kind) {
+        state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     }
-    let Some(run) = book.run_mut(id) else { return };
+    let Some(run) = state.run_mut(id) else { return };
     run.working = false;
     let (kills, kept) = run.background.drain(..).partition(|task| all || task.timed_out);
     run.background = kept;
-    book.kills.extend::<Vec<_>>(kills);
-    book.halted = Some(id.to_owned());
+    state.kills.extend::<Vec<_>>(kills);
+    state.halted = Some(id.to_owned());
 }
 
 /// Hands a halted run's order to every loaded run below it that is still at work.
-pub fn cascade(book: &mut Book, id: &str) {
-    let Some((order, by)) = book.run(id).and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned()))) else {
+pub fn cascade(state: &mut SessionState, id: &str) {
+    let Some((order, by)) = state.run(id).and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())))
+    else {
         return;
     };
-    let below: Vec<String> = book.runs().filter(|run| is_below(book, run, id)).map(|run| run.id.clone()).collect();
+    let below: Vec<String> = state.runs().filter(|run| is_below(state, run, id)).map(|run| run.id.clone()).collect();
     for child in below {
-        if let Some(run) = book.run_mut(&child) {
-            runs::halt_below(run, order.clone(), &by);
+        if let Some(run) = state.run_mut(&child) {
+            lifecycle::halt_below(run, order.clone(), &by);
         }
     }
 }
 
-fn is_below(book: &Book, run: &Run, id: &str) -> bool {
+fn is_below(state: &SessionState, run: &Run, id: &str) -> bool {
     let mut at = run.parent.as_deref();
     for _ in 0..64 {
         match at {
             Some(parent) if parent == id => return run.status == Status::Running,
-            Some(parent) => at = book.run(parent).and_then(|run| run.parent.as_deref()),
+            Some(parent) => at = state.run(parent).and_then(|run| run.parent.as_deref()),
             None => return false,
         }
     }

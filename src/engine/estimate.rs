@@ -1,68 +1,68 @@
 //! Estimating: what a request may cost of which nothing is on disk yet.
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
-use crate::engine::bounds::OTHER_MODELS;
-use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
-use crate::engine::rules::Rules;
-use crate::engine::session::{Run, Tally};
+use crate::domain::amount::Amount;
+use crate::domain::bounds::OTHER_MODELS;
+use crate::domain::charge::Charge;
+use crate::domain::limit_set::LimitSet;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Counters, Run};
+use crate::engine::session_state::SessionState;
 
 /// How many requests an estimate is made from.
 pub const RECENT: usize = 5;
 
 /// Estimates a first request.
-pub fn first(book: &Book) -> Spend {
-    book.first_request.unwrap_or_else(|| book.session.tally.spent.mean())
+pub fn first(state: &SessionState) -> Spend {
+    state.first_request.unwrap_or_else(|| state.session.counters.spent.mean())
 }
 
 /// Estimates a response of a run that is not on disk, or says less than it can have used.
 ///
 /// An agent can add cheap rows to its transcript, or begin one with them. So it is no less than what the run or its session was
 /// ever charged for a response on average.
-pub fn unwritten(book: &Book, run: &Run) -> Spend {
-    let own = if run.recent.is_empty() { first(book) } else { next(run, &Rules::default()) };
-    own.max(run.tally.typical).max(book.session.tally.typical)
+pub fn unwritten(state: &SessionState, run: &Run) -> Spend {
+    let own = if run.recent.is_empty() { first(state) } else { next(run, &LimitSet::default()) };
+    own.max(run.counters.typical).max(state.session.counters.typical)
 }
 
-/// Counts a response that is over, by an event that says so, in the tally of a run or session, some of whose responses are late.
-pub fn note_over(tally: &mut Tally, (late, inherited): (u64, Spend)) {
-    tally.over += 1;
-    let own = tally.spent.beyond(tally.hidden).beyond(inherited);
-    let mean = Spend { requests: tally.over.saturating_sub(late), ..own }.mean();
+/// Counts a response that is over, by an event that says so, in the counters of a run or session, some of whose responses are late.
+pub fn note_over(counters: &mut Counters, (late, inherited): (u64, Spend)) {
+    counters.over += 1;
+    let own = counters.spent.beyond(counters.unlogged).beyond(inherited);
+    let mean = Spend { requests: counters.over.saturating_sub(late), ..own }.mean();
     // Of what was counted from transcripts alone no event has said that it is over.
-    tally.typical = tally.typical.max(mean.min(tally.dearest));
+    counters.typical = counters.typical.max(mean.min(counters.dearest));
 }
 
 /// Notes the most that a response has spent.
-pub fn note_dearest(book: &mut Book, id: &str, charge: &Charge) {
+pub fn note_dearest(state: &mut SessionState, id: &str, charge: &Charge) {
     if charge.inherited {
         return;
     }
     let spend = Spend { requests: 1, ..charge.spend };
-    book.session.tally.dearest = book.session.tally.dearest.max(spend);
-    if let Some(run) = book.run_mut(id) {
-        run.tally.dearest = run.tally.dearest.max(spend);
+    state.session.counters.dearest = state.session.counters.dearest.max(spend);
+    if let Some(run) = state.run_mut(id) {
+        run.counters.dearest = run.counters.dearest.max(spend);
     }
 }
 
 /// Returns the model that a run's next request goes to: the last one's, else the one the client started with.
-pub fn model_of<'a>(book: &'a Book, run: &'a Run) -> &'a str {
-    if run.model.is_empty() { book.session.model.as_deref().unwrap_or("") } else { &run.model }
+pub fn model_of<'a>(state: &'a SessionState, run: &'a Run) -> &'a str {
+    if run.model.is_empty() { state.session.model.as_deref().unwrap_or("") } else { &run.model }
 }
 
 /// Returns the model that a response is taken for which is not on disk: the one that the run has spent most on. The last row
 /// may be one that the agent has added.
-pub fn unwritten_model<'a>(book: &'a Book, run: &'a Run) -> &'a str {
-    let dearest = run.models.iter().filter(|(name, _)| *name != OTHER_MODELS).max_by_key(|(_, spend)| spend.cost);
+pub fn unwritten_model<'a>(state: &'a SessionState, run: &'a Run) -> &'a str {
+    let dearest = run.by_model.iter().filter(|(name, _)| *name != OTHER_MODELS).max_by_key(|(_, spend)| spend.cost);
     match dearest {
         Some((model, spend)) if spend.cost > Amount::ZERO => model,
-        _ => model_of(book, run),
+        _ => model_of(state, run),
     }
 }
 
 /// Estimates the next request: the mean of the last five, or the conversation read again from the cache, if that is more.
-pub fn next(run: &Run, rules: &Rules) -> Spend {
+pub fn next(run: &Run, rules: &LimitSet) -> Spend {
     let count = (run.recent.len() as u64).max(1);
     let sum: Spend = run.recent.iter().map(|request| request.spend).fold(Spend::default(), std::ops::Add::add);
     let mean = Spend {
@@ -75,7 +75,7 @@ pub fn next(run: &Run, rules: &Rules) -> Spend {
 }
 
 /// Estimates the next request to some models by the mean of all that went to them: the last five may have gone elsewhere.
-pub fn next_of(run: &Run, rules: &Rules, spent: Spend) -> Spend {
+pub fn next_of(run: &Run, rules: &LimitSet, spent: Spend) -> Spend {
     at_least_again(run, spent.counting_cache_reads(rules.count_cache_reads).mean())
 }
 

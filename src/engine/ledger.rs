@@ -1,13 +1,13 @@
 //! What is spent, added to the sums of all that share in it.
 
-use crate::engine::book::Book;
-use crate::engine::bounds::of_model;
-use crate::engine::event::Moment;
-use crate::engine::meters::Spend;
+use crate::domain::bounds::of_model;
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::engine::session_state::SessionState;
 
 /// What is added to the sums of a run and all that share in it.
 #[derive(Clone, Copy)]
-pub struct Adds<'a> {
+pub struct SpendChange<'a> {
     /// The model it was spent on.
     pub model: &'a str,
     /// Whether that has a price of its own.
@@ -23,41 +23,41 @@ pub struct Adds<'a> {
 }
 
 /// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
-pub fn add(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
-    spread(book, id, adds, now);
+pub fn add_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Moment) {
+    add_unreserved_spend(state, id, adds, now);
     if adds.spend.requests > 0 {
-        book.settle(id);
+        state.settle(id);
     }
 }
 
 /// Does the same for a request that nothing was reserved for.
-pub fn spread(book: &mut Book, id: &str, adds: &Adds, now: Moment) {
-    book.session.tally.spent += adds.spend;
-    *of_model(&mut book.session.models, adds.model, adds.is_priced) += adds.spend;
+pub fn add_unreserved_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Moment) {
+    state.session.counters.spent += adds.spend;
+    *of_model(&mut state.session.by_model, adds.model, adds.is_priced) += adds.spend;
     if adds.inherited {
-        book.session.inherited += adds.spend;
+        state.session.inherited += adds.spend;
     } else {
-        add_to_others(book, adds, now);
+        add_to_others(state, adds, now);
     }
-    if let Some(run) = book.run_mut(id) {
-        run.tally.spent += adds.spend;
-        *of_model(&mut run.models, adds.model, adds.is_priced) += adds.spend;
+    if let Some(run) = state.run_mut(id) {
+        run.counters.spent += adds.spend;
+        *of_model(&mut run.by_model, adds.model, adds.is_priced) += adds.spend;
     }
 }
 
 /// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
-fn add_to_others(book: &mut Book, adds: &Adds, now: Moment) {
-    for above in book.above.iter_mut().filter(|_| !adds.earlier) {
-        above.tally.spent += adds.spend;
-        *of_model(&mut above.models, adds.model, adds.is_priced) += adds.spend;
+fn add_to_others(state: &mut SessionState, adds: &SpendChange, now: Moment) {
+    for above in state.above.iter_mut().filter(|_| !adds.earlier) {
+        above.counters.spent += adds.spend;
+        *of_model(&mut above.by_model, adds.model, adds.is_priced) += adds.spend;
     }
-    for pool in &mut book.pools {
-        if !pool.counted {
-            let model = pool.name_of(&book.session.id, adds.model, adds.is_priced).into_owned();
-            pool.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
+    for budget in &mut state.shared_budgets {
+        if !budget.counted {
+            let model = budget.name_of(&state.session.id, adds.model, adds.is_priced).into_owned();
+            budget.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
         }
     }
     if adds.spend.requests > 0 {
-        book.note_request(adds.model, (adds.at_ms, now));
+        state.note_request(adds.model, (adds.at_ms, now));
     }
 }

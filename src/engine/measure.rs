@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
+use crate::domain::amount::Amount;
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
+use crate::domain::limit_set::{LimitSet, Models};
+use crate::domain::meters::{Meters, Spend};
+use crate::domain::policy::Scope;
+use crate::domain::repetition::LOOPS;
+use crate::domain::reservation::RESERVE_LIVES_MS;
+use crate::domain::session::{Reservation, Run, Session, Status};
+use crate::domain::usage::ScopeUsage;
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind, Moment};
-use crate::engine::hidden;
-use crate::engine::loops::LOOPS;
-use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::Scope;
-use crate::engine::pool::Pool;
-use crate::engine::reserve::RESERVE_LIVES_MS;
-use crate::engine::rules::{Models, Rules};
-use crate::engine::session::{Reserve, Run, Session, Status};
-use crate::engine::usage::ScopeUsage;
+use crate::engine::session_state::SessionState;
+use crate::engine::unlogged_requests;
 
 /// A spawn whose agent never came stops counting after this.
 pub const SPAWN_LIVES_MS: u64 = 600_000;
@@ -24,7 +24,7 @@ const SILENCE_MS: u64 = 1_800_000;
 /// The acting run at an event, seen from one scope.
 #[derive(Clone, Copy)]
 struct Actor<'a> {
-    book: &'a Book,
+    state: &'a SessionState,
     run: &'a Run,
     event: &'a Event,
     /// What is the same over every scope and for every model.
@@ -32,45 +32,45 @@ struct Actor<'a> {
 }
 
 /// Returns the meters of a run and of its session.
-pub fn meters(book: &Book, id: &str, event: &Event) -> (Meters, Meters) {
-    meters_of(book, id, event, None)
+pub fn meters(state: &SessionState, id: &str, event: &Event) -> (Meters, Meters) {
+    meters_of(state, id, event, None)
 }
 
 /// Returns the meters of a run and of its session over some models.
-pub fn meters_of(book: &Book, id: &str, event: &Event, of: Option<&Models>) -> (Meters, Meters) {
-    let Some(run) = book.run(id) else { return (Meters::default(), Meters::default()) };
-    let actor = Actor::new(book, run, event);
-    (actor.of_run(of), actor.of_session(&book.session, of))
+pub fn meters_of(state: &SessionState, id: &str, event: &Event, of: Option<&Models>) -> (Meters, Meters) {
+    let Some(run) = state.run(id) else { return (Meters::default(), Meters::default()) };
+    let actor = Actor::new(state, run, event);
+    (actor.of_run(of), actor.of_session(&state.session, of))
 }
 
 /// Returns what every scope with rules has used.
-pub fn usage<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
-    let actor = Actor::new(book, run, event);
-    let session = &book.session;
+pub fn usage<'a>(state: &'a SessionState, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
+    let actor = Actor::new(state, run, event);
+    let session = &state.session;
     let mut scopes = vec![actor.run_usage(), actor.session_usage(Scope::Session, session)];
     let mut below = actor;
-    for above in &book.above {
+    for above in &state.above {
         below = below.below_another();
         scopes.push(ScopeUsage { above: &above.id, ..below.session_usage(Scope::Outer, above) });
     }
-    scopes.extend(book.pools.iter().map(|pool| ScopeUsage {
-        scope: pool.scope,
-        meters: actor.of_pool(pool, None),
-        by_models: by_models(&pool.rules, |of| actor.of_pool(pool, Some(of))),
-        rules: &pool.rules,
-        warned: &pool.warned,
-        wants: &pool.wants,
-        windows: &pool.windows,
-        pool: Some(pool),
+    scopes.extend(state.shared_budgets.iter().map(|budget| ScopeUsage {
+        scope: budget.scope,
+        meters: actor.of_pool(budget, None),
+        by_models: by_models(&budget.limits, |of| actor.of_pool(budget, Some(of))),
+        limits: &budget.limits,
+        warned: &budget.warned,
+        pending_trips: &budget.pending_trips,
+        windows: &budget.windows,
+        shared_budget: Some(budget),
         above: "",
     }));
     scopes
 }
 
 /// Returns what an agent that is sent a message has used of its own limits, its request in flight included.
-pub fn addressee<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> ScopeUsage<'a> {
-    let mut usage = Actor::new(book, run, event).run_usage();
-    let in_flight = book.session.reserves.iter().find(|held| held.holder == run.id);
+pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, event: &'a Event) -> ScopeUsage<'a> {
+    let mut usage = Actor::new(state, run, event).run_usage();
+    let in_flight = state.session.reservations.iter().find(|held| held.holder == run.id);
     let Some(held) = in_flight.filter(|held| event.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
     usage.meters.reserved += held.spend;
     for (_, meters) in usage.by_models.iter_mut().filter(|(of, _)| of.include(&held.model)) {
@@ -80,8 +80,8 @@ pub fn addressee<'a>(book: &'a Book, run: &'a Run, event: &'a Event) -> ScopeUsa
 }
 
 /// Measures for each rule that counts some models only.
-fn by_models(rules: &Rules, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models, Meters)> {
-    let some = rules.rules.iter().filter_map(|rule| rule.of.as_ref());
+fn by_models(rules: &LimitSet, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models, Meters)> {
+    let some = rules.limits.iter().filter_map(|rule| rule.of.as_ref());
     some.map(|of| (of, measure(of))).collect()
 }
 
@@ -91,12 +91,12 @@ impl<'a> Actor<'a> {
         ScopeUsage {
             scope: Scope::Run,
             meters: self.of_run(None),
-            by_models: by_models(&run.rules, |of| self.of_run(Some(of))),
-            rules: &run.rules,
+            by_models: by_models(&run.limits, |of| self.of_run(Some(of))),
+            limits: &run.limits,
             warned: &run.warned,
-            wants: &run.wants,
+            pending_trips: &run.pending_trips,
             windows: &run.windows,
-            pool: None,
+            shared_budget: None,
             above: "",
         }
     }
@@ -105,28 +105,32 @@ impl<'a> Actor<'a> {
         ScopeUsage {
             scope,
             meters: self.of_session(session, None),
-            by_models: by_models(&session.rules, |of| self.of_session(session, Some(of))),
-            rules: &session.rules,
+            by_models: by_models(&session.limits, |of| self.of_session(session, Some(of))),
+            limits: &session.limits,
             warned: &session.warned,
-            wants: &session.wants,
+            pending_trips: &session.pending_trips,
             windows: &session.windows,
-            pool: None,
+            shared_budget: None,
             above: "",
         }
     }
 
-    fn new(book: &'a Book, run: &'a Run, event: &'a Event) -> Actor<'a> {
+    fn new(state: &'a SessionState, run: &'a Run, event: &'a Event) -> Actor<'a> {
         let same = Meters {
-            blind_to_batches: run.is_blind(book.session.sees_batches),
+            blind_to_batches: run.is_blind(state.session.sees_batches),
             completion: run.extremes.1,
             prompt: run.extremes.0,
             // It has gone on only after the agent was told.
-            repetition: run.loops.level().min(if run.warned.iter().any(|(name, _)| name == LOOPS) { 2 } else { 1 }),
+            repetition: run.repetition.level().min(if run.warned.iter().any(|(name, _)| name == LOOPS) {
+                2
+            } else {
+                1
+            }),
             denials: u64::from(run.denials),
             depth: u64::from(run.depth),
             ..Meters::default()
         };
-        let mut actor = Actor { book, run, event, same };
+        let mut actor = Actor { state, run, event, same };
         actor.same.late = actor.late();
         actor
     }
@@ -138,73 +142,76 @@ impl<'a> Actor<'a> {
 
     fn of_run(self, of: Option<&Models>) -> Meters {
         let run = self.run;
-        let next = self.next(&run.rules, of);
-        let spent = spent(run.tally.spent, &run.models, of);
+        let next = self.next(&run.limits, of);
+        let spent = spent(run.counters.spent, &run.by_model, of);
         Meters {
-            turns: run.tally.turns,
-            spent: spent.counting_cache_reads(run.rules.count_cache_reads),
+            turns: run.counters.turns,
+            spent: spent.counting_cache_reads(run.limits.count_cache_reads),
             next,
-            duration_ms: run.tally.duration_ms,
+            duration_ms: run.counters.duration_ms,
             wall_ms: self.event.at.wall_since(run.started),
             reserved: next * self.late(),
-            hidden: self.hidden(of),
+            unlogged: self.hidden(of),
             ..self.same
         }
     }
 
     fn of_session(self, session: &Session, of: Option<&Models>) -> Meters {
-        let earlier = &session.earlier;
+        let earlier = &session.spend_before_install;
         let before = spent(earlier.spent, &earlier.models, of);
-        let spent = spent(session.tally.spent, &session.models, of).beyond(before);
-        let pending = pending(self.book, self.event.at);
+        let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
+        let pending = pending(self.state, self.event.at);
         Meters {
-            turns: session.tally.turns.saturating_sub(earlier.turns),
-            spent: spent.counting_cache_reads(session.rules.count_cache_reads),
-            next: self.next_of_all(&session.rules, of),
-            duration_ms: session.tally.duration_ms,
+            turns: session.counters.turns.saturating_sub(earlier.turns),
+            spent: spent.counting_cache_reads(session.limits.count_cache_reads),
+            next: self.next_of_all(&session.limits, of),
+            duration_ms: session.counters.duration_ms,
             wall_ms: self.event.at.wall_since(session.started),
-            reserved: self.held(&session.reserves, &session.rules, of) + self.next(&session.rules, of) * self.late(),
-            subagents_at_work: at_work(self.book, self.event.at) + pending.starts + pending.wakes,
+            reserved: self.held(&session.reservations, &session.limits, of)
+                + self.next(&session.limits, of) * self.late(),
+            subagents_at_work: at_work(self.state, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
-            hidden: self.hidden(of),
-            unknown: self.unknown(&session.reserves, of),
+            unlogged: self.hidden(of),
+            unknown: self.unknown(&session.reservations, of),
             ..self.same
         }
     }
 
-    fn of_pool(self, pool: &Pool, of: Option<&Models>) -> Meters {
-        let next = match self.next_of_all(&pool.rules, of) {
+    fn of_pool(self, budget: &SharedBudget, of: Option<&Models>) -> Meters {
+        let next = match self.next_of_all(&budget.limits, of) {
             // Nothing is known of a session that has just begun, but of the others.
-            next if next.cost == Amount::ZERO && of.is_none_or(|of| of.include(self.model())) => pool.mean(of),
+            next if next.cost == Amount::ZERO && of.is_none_or(|of| of.include(self.model())) => budget.mean(of),
             next => next,
         };
         Meters {
-            periods: pool.spent(of),
-            hidden: self.hidden(of),
-            unknown: self.unknown(&pool.reserves, of),
+            periods: budget.spent(of),
+            unlogged: self.hidden(of),
+            unknown: self.unknown(&budget.reservations, of),
             next,
-            reserved: self.held(&pool.reserves, &pool.rules, of) + self.next(&pool.rules, of) * self.late(),
+            reserved: self.held(&budget.reservations, &budget.limits, of) + self.next(&budget.limits, of) * self.late(),
             ..self.same
         }
     }
 
     /// Estimates the run's next request, as far as it counts.
-    fn next(self, rules: &Rules, of: Option<&Models>) -> Spend {
+    fn next(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
         if of.is_some_and(|of| !of.include(self.model())) {
             return Spend::default();
         }
         match of {
-            _ if self.run.recent.is_empty() => estimate::first(self.book),
-            Some(of) => estimate::next_of(self.run, rules, spent(self.run.tally.spent, &self.run.models, Some(of))),
+            _ if self.run.recent.is_empty() => estimate::first(self.state),
+            Some(of) => {
+                estimate::next_of(self.run, rules, spent(self.run.counters.spent, &self.run.by_model, Some(of)))
+            }
             None => estimate::next(self.run, rules),
         }
     }
 
     /// Estimates the next request of all that are together in a scope: of an agent that is about to start, its first.
-    fn next_of_all(self, rules: &Rules, of: Option<&Models>) -> Spend {
-        let spawns = matches!(&self.event.kind, Kind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
+    fn next_of_all(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
+        let spawns = matches!(&self.event.kind, EventKind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
         if spawns && of.is_none_or(|of| of.include(self.model())) {
-            estimate::first(self.book)
+            estimate::first(self.state)
         } else {
             self.next(rules, of)
         }
@@ -212,15 +219,15 @@ impl<'a> Actor<'a> {
 
     /// The model that the run's next request goes to: the last one's.
     fn model(self) -> &'a str {
-        estimate::model_of(self.book, self.run)
+        estimate::model_of(self.state, self.run)
     }
 
     /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
     /// a turn it mostly is not, nor is the response at work where one of its calls is a request itself.
     fn late(self) -> u64 {
         let late = match self.event.kind {
-            Kind::BatchEnded(_) | Kind::SubagentEnded(_) | Kind::Stopped { .. } => self.run.unpaid,
-            Kind::ToolRequested(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
+            EventKind::BatchEnded(_) | EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => self.run.unpaid,
+            EventKind::ToolRequested(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
@@ -228,33 +235,33 @@ impl<'a> Actor<'a> {
 
     /// What the call at hand would have the client ask.
     fn hidden(self, of: Option<&Models>) -> Spend {
-        let counts = of.is_none_or(|of| of.include(&self.book.hidden.model));
-        if counts { hidden::ahead(self.book, self.event) } else { Spend::default() }
+        let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
+        if counts { unlogged_requests::ahead(self.state, self.event) } else { Spend::default() }
     }
 
     /// Returns the estimates of other requests in flight.
-    fn others(self, reserves: &'a [Reserve], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reserve> {
-        let others = reserves.iter().filter(move |held| held.holder != self.run.id);
+    fn others(self, reservations: &'a [Reservation], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reservation> {
+        let others = reservations.iter().filter(move |held| held.holder != self.run.id);
         let live = others.filter(move |held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
         live.filter(move |held| of.is_none_or(|of| of.include(&held.model)))
     }
 
     /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
     /// that is about to start.
-    fn unknown(self, reserves: &[Reserve], of: Option<&Models>) -> (Spend, Spend) {
+    fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> (Spend, Spend) {
         let counts = of.is_none_or(|of| of.include(self.model()));
-        let own = if counts { self.book.unknown_first } else { Spend::default() };
-        let others = self.others(reserves, of).filter(|held| held.first.requests > 0);
-        let beyond = |held: &Reserve| Spend { requests: 1, ..held.first.beyond(held.spend) };
+        let own = if counts { self.state.unknown_first } else { Spend::default() };
+        let others = self.others(reservations, of).filter(|held| held.first.requests > 0);
+        let beyond = |held: &Reservation| Spend { requests: 1, ..held.first.beyond(held.spend) };
         (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)
     }
 
     /// Sums what other requests in flight are expected to spend.
-    fn held(self, reserves: &[Reserve], rules: &Rules, of: Option<&Models>) -> Spend {
-        let counted = self.others(reserves, of);
+    fn held(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
+        let counted = self.others(reservations, of);
         // Of a first request nothing was known when it was sent: by now it is taken for one like the run's own.
-        let first = |held: &Reserve| held.spend.tokens == 0 && held.spend.cost == Amount::ZERO;
-        let spend = |held: &Reserve| if first(held) { self.next(rules, of) } else { held.spend };
+        let first = |held: &Reservation| held.spend.tokens == 0 && held.spend.cost == Amount::ZERO;
+        let spend = |held: &Reservation| if first(held) { self.next(rules, of) } else { held.spend };
         counted.map(spend).fold(Spend::default(), std::ops::Add::add)
     }
 }
@@ -272,15 +279,15 @@ struct Pending {
 }
 
 /// Counts the spawns that have room reserved. An agent that has begun and is not tied to its spawn yet takes one's place.
-fn pending(book: &Book, now: Moment) -> Pending {
-    let live = book.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
+fn pending(state: &SessionState, now: Moment) -> Pending {
+    let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
     let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
-    let untied = book.runs().filter(|run| is_at_work(run, now) && run.parent.is_none()).count();
+    let untied = state.runs().filter(|run| is_at_work(run, now) && run.parent.is_none()).count();
     Pending { starts: starts.len().saturating_sub(untied) as u64, wakes: wakes.len() as u64 }
 }
 
-fn at_work(book: &Book, now: Moment) -> u64 {
-    book.runs().filter(|run| is_at_work(run, now)).count() as u64
+fn at_work(state: &SessionState, now: Moment) -> u64 {
+    state.runs().filter(|run| is_at_work(run, now)).count() as u64
 }
 
 fn is_at_work(run: &Run, now: Moment) -> bool {

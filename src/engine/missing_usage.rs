@@ -1,37 +1,156 @@
-//! What is known of responses that are written nowhere.
+//! Responses that are written nowhere: an agent can take its transcript away, and a client can be told to keep none.
+//!
+//! What is not on disk two batches later is charged at an estimate to everything that shares in it. Should the response come
+//! after all, it takes the estimate's place, and what it cost more is added.
 
-use serde::{Deserialize, Serialize};
+use crate::domain::amount::Amount;
+use crate::domain::charge::{Charge, ESTIMATES};
+use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::meters::Spend;
+use crate::domain::missing_usage::Growth;
+use crate::domain::model_hook::is_hook_agent;
+use crate::engine::estimate;
+use crate::engine::ledger::{self, SpendChange};
+use crate::engine::session_state::{NewCharge, SessionState};
 
-use crate::engine::meters::Spend;
-use crate::engine::serde_default::is_default;
+/// How many responses of a run a client may be late with.
+pub const LATE: i32 = 2;
 
-/// The responses of a transcript that were charged at an estimate and have not come since.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unwritten {
-    /// How many, and what they were taken for.
-    pub sum: Spend,
-    /// How many were ever charged.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub made: u64,
-    /// Whether some of them are on disk, and doubted.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub doubted: bool,
-    /// Compactions that hooks have told of and whose summaries are not read yet; below zero where one was read first.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub compactions: i32,
-    /// When the last of them was charged, milliseconds since 1970: what is younger is none of them.
-    pub until_ms: i64,
+/// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
+pub fn charge_missing(state: &mut SessionState, id: &str, event: &Event) {
+    let known = state.missing_usage_mut(id).1.sum.requests > 0;
+    doubtful(state, id, event.at);
+    let Some(run) = state.run_mut(id) else { return };
+    let at_batch = matches!(event.kind, EventKind::BatchEnded(_));
+    let is_hook = is_hook_agent(&run.id);
+    // At the end of its work, what is not on disk may still be on its way, but not where nothing is written at all.
+    let is_sure = at_batch || run.growth == Growth::Never || known && run.growth == Growth::Before;
+    if at_batch && run.growth == Growth::Now {
+        run.growth = Growth::Before;
+    }
+    // A hook's own transcript is never written.
+    let (unpaid, late) = (run.unpaid, if at_batch && !is_hook { LATE } else { 0 });
+    if unpaid <= late || !is_sure {
+        return;
+    }
+    // The response that ends an agent's work has no batch, and is not on disk either.
+    let last = !at_batch && run.order.is_none();
+    run.unpaid = late - i32::from(last);
+    charge(state, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
 
-/// When a run's transcript has grown, as far as its events show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Growth {
-    /// Not since the run began.
-    #[default]
-    Never,
-    /// Not since its last batch ended.
-    Before,
-    /// Since then.
-    Now,
+/// Charges the responses of a run that are doubted: no more than can have been given since its last batch, since an agent can
+/// add rows without end.
+pub fn doubtful(state: &mut SessionState, id: &str, now: Moment) {
+    let Some(run) = state.run_mut(id).filter(|run| run.doubted > 0) else { return };
+    let count = std::mem::take(&mut run.doubted).min(u64::from(LATE.unsigned_abs()) + 1);
+    state.missing_usage_mut(id).1.doubted = true;
+    charge(state, id, (count, now));
+}
+
+/// Does so where the run is not at work: no batch of it is to end.
+pub fn of_the_idle(state: &mut SessionState, id: &str, now: Moment) {
+    if state.run(id).is_some_and(|run| !run.working) {
+        doubtful(state, id, now);
+    }
+}
+
+/// Counts a response that is over, by an event that says so.
+pub fn note_response_over(state: &mut SessionState, id: &str) {
+    let Some(run) = state.run_mut(id) else { return };
+    run.unpaid = (run.unpaid + 1).max(0);
+    let late = u64::try_from(run.unpaid).unwrap_or(0);
+    estimate::note_over(&mut run.counters, (late, Spend::default()));
+    let inherited = state.session.inherited;
+    estimate::note_over(&mut state.session.counters, (late, inherited));
+}
+
+/// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it
+/// may be late, too.
+pub fn note_last_response_over(state: &mut SessionState, id: &str) {
+    if state.run(id).is_some_and(|run| run.order.is_none()) {
+        note_response_over(state, id);
+    }
+}
+
+/// Charges so many responses of a run at an estimate.
+fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
+    let Some(run) = state.run(id) else { return };
+    let each = estimate::unwritten(state, run);
+    if (each.tokens, each.cost) == (0, Amount::ZERO) {
+        return;
+    }
+    let (model, at_ms) = (estimate::unwritten_model(state, run).to_owned(), now.wall_ms);
+    let is_priced = state.session.knows_price(&model);
+    let is_hook = is_hook_agent(&run.id);
+    let path = run.position.as_ref().map_or(&state.session.position.path, |tail| &tail.path).clone();
+    for _ in 0..count {
+        let adds = SpendChange { model: &model, is_priced, at_ms, spend: each, inherited: false, earlier: false };
+        ledger::add_spend(state, id, &adds, now);
+        let (holder, missing_usage) = state.missing_usage_mut(id);
+        missing_usage.sum += each;
+        missing_usage.until_ms = at_ms;
+        missing_usage.made = missing_usage.made.max(missing_usage.sum.requests - 1) + 1;
+        let message = name(holder, missing_usage.made);
+        let (run, session, model) = (id.to_owned(), state.session.id.clone(), model.clone());
+        state.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
+    }
+    let (key, what) = match state.missing_usage_mut(id).1.doubted {
+        true => ("doubted", format!("responses in the transcript `{path}` say less than they can have used; they")),
+        false => {
+            let missing = "responses are missing in the transcript";
+            ("unwritten", format!("{missing} `{path}`; until they are there they"))
+        }
+    };
+    let what = format!("{what} are estimated, now at {} and {} tokens each", each.cost, each.tokens);
+    let told = std::iter::once(&mut state.session).chain(&mut state.above).filter(|_| !is_hook);
+    for session in told {
+        if session.says_first(key) {
+            session.notify_user(&what);
+        }
+    }
+}
+
+/// Takes note of a compaction by its event, which may come twice: its summary is written behind it.
+pub fn summary_is_due(state: &mut SessionState, id: &str) {
+    let due = &mut state.missing_usage_mut(id).1.compactions;
+    *due = (*due + 1).min(1);
+}
+
+/// Takes note of a compaction's summary.
+pub fn summary_is_there(state: &mut SessionState, id: &str) {
+    let due = &mut state.missing_usage_mut(id).1.compactions;
+    *due = (*due - 1).max(-1);
+}
+
+/// Charges a compaction whose summary is not on disk by an event that comes behind it.
+pub fn compactions(state: &mut SessionState, id: &str, now: Moment) {
+    let due = &mut state.missing_usage_mut(id).1.compactions;
+    if *due > 0 {
+        *due = 0;
+        charge(state, id, (1, now));
+    }
+}
+
+/// Returns what a response adds, less what it was taken for where it had been charged at an estimate.
+pub fn less_the_estimate(state: &mut SessionState, id: &str, new: &NewCharge) -> Option<Spend> {
+    if new.adds.requests == 0 || new.charge.inherited {
+        return None;
+    }
+    let (_, missing_usage) = state.missing_usage_mut(id);
+    if missing_usage.sum.requests == 0 || new.charge.at_ms > missing_usage.until_ms {
+        return None;
+    }
+    let each = missing_usage.sum.mean();
+    missing_usage.sum = missing_usage.sum.beyond(each);
+    let adds = new.adds.beyond(each);
+    // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
+    let before = new.charge.spend.beyond(new.adds);
+    state.estimated.push(Charge { spend: before + adds, covered: each, ..new.charge.clone() });
+    Some(adds)
+}
+
+/// Returns the name under which an estimate stands among the responses.
+fn name(holder: &str, number: u64) -> String {
+    format!("{}{holder}:{number}", ESTIMATES[0])
 }

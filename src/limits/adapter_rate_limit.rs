@@ -1,7 +1,7 @@
 //! Model requests in a window of time, for each model.
 
-use crate::engine::policy::{Action, Scope};
-use crate::limits::{Form, Limit, Meter};
+use crate::domain::limit::{Form, Limit, Meter};
+use crate::domain::policy::{Action, Scope};
 
 /// The limit on model requests in a window of time.
 pub const LIMIT: Limit = Limit {

@@ -1,7 +1,7 @@
 //! Repetition: the same error, the same call with the same result, or the same few calls again and again.
 
-use crate::engine::policy::{Action, Scope};
-use crate::limits::{Limit, Meter, Stage, Unit};
+use crate::domain::limit::{Limit, Meter, Stage, Unit};
+use crate::domain::policy::{Action, Scope};
 
 /// The limit on repetition.
 pub const LIMIT: Limit = Limit {

@@ -1,7 +1,7 @@
 //! Prompt tokens of one request.
 
-use crate::engine::policy::Scope;
-use crate::limits::{Limit, Meter, Unit};
+use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::policy::Scope;
 
 /// The limit on the prompt of one request.
 pub const LIMIT: Limit = Limit {

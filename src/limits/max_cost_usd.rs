@@ -1,7 +1,7 @@
 //! List-price cost of every response.
 
-use crate::engine::amount::PICO;
-use crate::limits::{Alias, Limit, Meter, Unit};
+use crate::domain::amount::PICO;
+use crate::domain::limit::{Alias, Limit, Meter, Unit};
 
 /// The limit on cost.
 pub const LIMIT: Limit = Limit {

@@ -1,8 +1,8 @@
 //! Cost over all sessions of a month.
 
-use crate::engine::amount::PICO;
-use crate::engine::policy::Scope;
-use crate::limits::{Limit, Meter, Unit};
+use crate::domain::amount::PICO;
+use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::policy::Scope;
 
 /// The limit on the cost of a month.
 pub const LIMIT: Limit = Limit {

@@ -1,7 +1,7 @@
 //! How deep agents may start agents.
 
-use crate::engine::policy::Scope;
-use crate::limits::{Ends, Limit, Meter, Stage};
+use crate::domain::limit::{Ends, Limit, Meter, Stage};
+use crate::domain::policy::Scope;
 
 /// The limit on the depth of subagents.
 pub const LIMIT: Limit = Limit {

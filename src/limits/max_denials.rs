@@ -1,7 +1,7 @@
 //! Refusals in a row: an agent that goes on asking for what it may not have.
 
-use crate::engine::policy::{Action, Scope};
-use crate::limits::{Limit, Meter, Stage};
+use crate::domain::limit::{Limit, Meter, Stage};
+use crate::domain::policy::{Action, Scope};
 
 /// The limit on refusals in a row.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,6 @@
 //! Working time: an agent's stretches at work, without pauses and without waits for a person.
 
-use crate::limits::{Limit, Meter, Unit};
+use crate::domain::limit::{Limit, Meter, Unit};
 
 /// The limit on working time.
 pub const LIMIT: Limit = Limit {

@@ -1,7 +1,7 @@
 //! Cost of the models that do not plan.
 
-use crate::engine::amount::PICO;
-use crate::limits::{Counts, Limit, Meter, Role, Unit};
+use crate::domain::amount::PICO;
+use crate::domain::limit::{Counts, Limit, Meter, Role, Unit};
 
 /// The limit on the cost of execution models.
 pub const LIMIT: Limit = Limit {

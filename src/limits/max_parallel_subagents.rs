@@ -1,7 +1,7 @@
 //! How many subagents may work at once.
 
-use crate::engine::policy::Scope;
-use crate::limits::{Ends, Limit, Meter, Stage};
+use crate::domain::limit::{Ends, Limit, Meter, Stage};
+use crate::domain::policy::Scope;
 
 /// The limit on subagents at work at once.
 pub const LIMIT: Limit = Limit {

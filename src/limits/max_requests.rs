@@ -1,6 +1,6 @@
 //! Model round trips: distinct `message.id`.
 
-use crate::limits::{Alias, Limit, Meter};
+use crate::domain::limit::{Alias, Limit, Meter};
 
 /// The limit on model requests.
 pub const LIMIT: Limit = Limit {

@@ -1,7 +1,7 @@
 //! How many subagents a session may start in all.
 
-use crate::engine::policy::Scope;
-use crate::limits::{Ends, Limit, Meter, Stage};
+use crate::domain::limit::{Ends, Limit, Meter, Stage};
+use crate::domain::policy::Scope;
 
 /// The limit on subagents in all.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,6 @@
 //! Tokens over all requests: input, cache writes and output; cache reads too where configured.
 
-use crate::limits::{Alias, Limit, Meter, Unit};
+use crate::domain::limit::{Alias, Limit, Meter, Unit};
 
 /// The limit on tokens.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,6 @@
 //! Tool calls: each `tool_use_id` once, the client's own rejections included, Fusebox's refusals not.
 
-use crate::limits::{Alias, Limit, Meter, Stage};
+use crate::domain::limit::{Alias, Limit, Meter, Stage};
 
 /// The limit on tool calls.
 pub const LIMIT: Limit = Limit {

@@ -1,6 +1,6 @@
 //! Wall time since a run or session began, waits included.
 
-use crate::limits::{Alias, Limit, Meter, Unit};
+use crate::domain::limit::{Alias, Limit, Meter, Unit};
 
 /// The limit on wall time.
 pub const LIMIT: Limit = Limit {

@@ -1,4 +1,4 @@
-//! The roster of limits. A new kind of limit is one file here and one row in [`ROSTER`].
+//! The registry of limits. A new kind of limit is one file here and one row in [`REGISTRY`].
 
 mod adapter_rate_limit;
 mod loop_detection;
@@ -21,16 +21,12 @@ mod max_turns;
 mod max_wall_ms;
 mod rate_limits;
 
-use std::fmt;
+use serde::{Deserialize, Deserializer, de};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-use crate::engine::amount::{Amount, PICO};
-use crate::engine::meters::{Meters, Spend};
-use crate::engine::policy::{Action, Scope};
+use crate::domain::limit::Limit;
 
 /// Every limit, in the order in which findings are reported. New ones are appended: their places are saved.
-pub const ROSTER: [&Limit; 20] = [
+pub const REGISTRY: [&Limit; 20] = [
     &max_turns::LIMIT,
     &max_requests::LIMIT,
     &max_duration_ms::LIMIT,
@@ -56,232 +52,7 @@ pub const ROSTER: [&Limit; 20] = [
 /// Finds a limit by its key, or by the name of a rule of it: `models.*opus*.max_cost_usd`.
 pub fn find(name: &str) -> Option<&'static Limit> {
     let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
-    ROSTER.into_iter().find(|limit| limit.key == key)
-}
-
-/// What a cap is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A whole number of things.
-    Count,
-    /// Milliseconds.
-    Millis,
-    /// US dollars in configuration, pico-dollars inside.
-    Usd,
-    /// Tokens.
-    Tokens,
-    /// On or off: `true` in configuration is a cap of 1.
-    Switch,
-}
-
-/// How a limit stands in configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A cap: one value of its unit.
-    Cap,
-    /// Windows of its own shape: so many in so much time.
-    Windows,
-}
-
-/// What ends where a limit's action is `terminate`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
-    /// The run, after its grace.
-    Run,
-    /// The call alone, which is refused; the agent goes on.
-    Call,
-}
-
-/// Which models' requests a limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
-    /// All.
-    All,
-    /// Those of the models that `roles` names.
-    Role(Role),
-}
-
-/// What a model is used for, by `roles`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The models of `roles.planning`.
-    Planning,
-    /// All others.
-    Execution,
-}
-
-/// Another name for a key, in another unit where `scale` is not 1.
-#[derive(Debug)]
-pub struct Alias {
-    /// The other key.
-    pub key: &'static str,
-    /// What a value under it is multiplied by.
-    pub scale: u64,
-}
-
-/// When a limit is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A tool call asks to run.
-    Call,
-    /// A tool call asks to start another agent.
-    Spawn,
-    /// A tool call asks to continue an agent that has ended.
-    Wake,
-    /// An agent that no admitted call has started makes its first call.
-    Arrival,
-    /// A batch ended; the next model request follows.
-    Request,
-    /// A prompt is about to start the next model request.
-    Prompt,
-    /// A tool call has just ended.
-    Result,
-    /// An agent's turn ends that a hook has prolonged before, and may again: that starts the next model request.
-    End,
-}
-
-/// How a limit reads what is used, and what the next step would add.
-#[derive(Debug)]
-pub enum Meter {
-    /// Spent by model requests: decided before each, so that the request and the report after it fit inside the cap.
-    Spend {
-        /// What is used so far.
-        used: fn(&Meters) -> u64,
-        /// What of a request counts.
-        part: fn(&Spend) -> u64,
-    },
-    /// Counted in windows of time, one for each tool pattern or model.
-    Window,
-    /// Counted in steps: what is used, and what the step at a stage adds (nothing where it is not decided there).
-    Step {
-        /// What is used so far.
-        used: fn(&Meters) -> u64,
-        /// What the step at this stage would add.
-        adds: fn(Stage) -> Option<u64>,
-    },
-}
-
-/// One kind of limit: facts, and how to read its meter.
-#[derive(Debug)]
-pub struct Limit {
-    /// The key in configuration, reports and messages.
-    pub key: &'static str,
-    /// Other documents' names for it.
-    pub aliases: &'static [Alias],
-    /// What people call the thing counted.
-    pub label: &'static str,
-    /// The unit of the cap.
-    pub unit: Unit,
-    /// The smallest and largest cap, in the base unit.
-    pub range: (u64, u64),
-    /// The range that binds subagents' runs unless `ceilings` says else, in the base unit.
-    pub ceiling: Option<(u64, u64)>,
-    /// Where it can be set.
-    pub scopes: &'static [Scope],
-    /// The machine-readable reason of a stop by it.
-    pub stop_reason: &'static str,
-    /// The fixed words of the source documents that a refusal carries.
-    pub phrase: &'static str,
-    /// How it is read.
-    pub meter: Meter,
-    /// How it stands in configuration.
-    pub form: Form,
-    /// What ends where its action is `terminate`.
-    pub ends: Ends,
-    /// What it does where nobody singles it out in `actions`; else `timeout_action` says.
-    pub action: Option<Action>,
-    /// Which models' requests it counts.
-    pub counts: Counts,
-    /// What an agent whose call is refused may want to know.
-    pub then: &'static str,
-    /// What it is, for the documentation.
-    pub doc: &'static str,
-    /// One example value as JSON.
-    pub example: &'static str,
-}
-
-impl Limit {
-    /// What most limits are, for the rest of a row.
-    pub const PLAIN: Limit = Limit {
-        key: "",
-        aliases: &[],
-        label: "",
-        unit: Unit::Count,
-        range: (1, 1_000_000),
-        ceiling: None,
-        scopes: &[Scope::Run, Scope::Session],
-        stop_reason: "",
-        phrase: "",
-        meter: Meter::Window,
-        form: Form::Cap,
-        ends: Ends::Run,
-        action: None,
-        counts: Counts::All,
-        then: "",
-        doc: "",
-        example: "",
-    };
-
-    /// Writes a value of this limit's base unit as people read it.
-    pub fn show(&self, value: u64) -> String {
-        match self.unit {
-            Unit::Count | Unit::Switch => value.to_string(),
-            Unit::Tokens => format!("{value} tokens"),
-            Unit::Usd => Amount(value).to_string(),
-            Unit::Millis if value < 60_000 => format!("{:.1} s", value as f64 / 1000.0),
-            Unit::Millis => format!("{:.1} min", value as f64 / 60_000.0),
-        }
-    }
-
-    /// Returns what is used so far.
-    pub fn used(&self, meters: &Meters) -> u64 {
-        match self.meter {
-            Meter::Spend { used, .. } | Meter::Step { used, .. } => used(meters),
-            Meter::Window => 0,
-        }
-    }
-
-    /// Whether a report costs of it, so that the report must fit inside the cap.
-    pub fn spent_by_requests(&self) -> bool {
-        matches!(self.meter, Meter::Spend { .. })
-    }
-
-    /// Converts a number from configuration into the base unit; nothing where it is no whole number of it.
-    pub fn base(&self, number: f64) -> Option<u64> {
-        match self.unit {
-            Unit::Usd if number >= 0.0 && number.is_finite() => Some((number * PICO as f64).round() as u64),
-            Unit::Usd => None,
-            _ if number >= 0.0 && number.fract() == 0.0 && number <= 9e15 => Some(number as u64),
-            _ => None,
-        }
-    }
-
-    /// Converts a value in the base unit back into configuration's number.
-    pub fn configured(&self, value: u64) -> f64 {
-        match self.unit {
-            Unit::Usd => Amount(value).usd(),
-            _ => value as f64,
-        }
-    }
-}
-
-impl PartialEq for Limit {
-    fn eq(&self, other: &Limit) -> bool {
-        self.key == other.key
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key)
-    }
-}
-
-impl Serialize for Limit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.key)
-    }
+    REGISTRY.into_iter().find(|limit| limit.key == key)
 }
 
 impl<'de> Deserialize<'de> for &'static Limit {

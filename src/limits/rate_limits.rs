@@ -1,7 +1,7 @@
 //! Calls of a tool in a window of time.
 
-use crate::engine::policy::{Action, Scope};
-use crate::limits::{Ends, Form, Limit, Meter};
+use crate::domain::limit::{Ends, Form, Limit, Meter};
+use crate::domain::policy::{Action, Scope};
 
 /// The limit on calls of a tool in a window of time.
 pub const LIMIT: Limit = Limit {

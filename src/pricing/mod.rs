@@ -11,9 +11,9 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::files;
+use crate::platform::environment::Environment;
+use crate::platform::files;
 use crate::pricing::table::Table;
-use crate::world::World;
 
 /// The file of a person's own prices, in the client's configuration folder.
 pub const FILE: &str = "fusebox.pricing.json";
@@ -24,16 +24,16 @@ pub const LARGEST: u64 = 1 << 20;
 const HINT: &str = "`fusebox pricing check` shows what to write instead; rows with a problem are left out meanwhile";
 
 /// Returns where a person's own prices are read from.
-pub fn path(world: &World) -> Option<PathBuf> {
-    Some(world.claude_dir()?.join(FILE))
+pub fn path(env: &Environment) -> Option<PathBuf> {
+    Some(env.claude_dir()?.join(FILE))
 }
 
 /// Loads the prices that the files say now: the embedded ones with a person's own over them. What is wrong in the file comes
 /// back beside them, and only the rows it is about are left out.
-pub fn load(world: &World) -> (Table, Option<Error>) {
-    let (text, unreadable) = text(world);
+pub fn load(env: &Environment) -> (Table, Option<Error>) {
+    let (text, unreadable) = text(env);
     let (table, wrong) = table(&text);
-    let named = |error| match path(world) {
+    let named = |error| match path(env) {
         Some(path) => Error::failed(format!("`{}`: {error}", path.display())).hint(HINT),
         None => error,
     };
@@ -41,8 +41,8 @@ pub fn load(world: &World) -> (Table, Option<Error>) {
 }
 
 /// Reads the file of a person's own prices; empty where there is none, or it cannot be read.
-pub fn text(world: &World) -> (String, Option<Error>) {
-    let Some(path) = path(world) else { return Default::default() };
+pub fn text(env: &Environment) -> (String, Option<Error>) {
+    let Some(path) = path(env) else { return Default::default() };
     match files::text(&path, LARGEST) {
         Ok(json) => (json, None),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Default::default(),

@@ -70,7 +70,7 @@ pub fn read(json: &str) -> Overrides {
         found.problems.push(Problem("the file has no list `rows`: write {\"rows\": [{\"model\": …}]}".to_owned()));
         return found;
     };
-    check_names(&Place::file(), file, &FILE_FIELDS, &mut found.problems);
+    check_names(&RowPlace::file(), file, &FILE_FIELDS, &mut found.problems);
     for (index, row) in rows.iter().enumerate() {
         let before = found.problems.len();
         let row = read_row(index + 1, row, &mut found.problems);
@@ -82,7 +82,7 @@ pub fn read(json: &str) -> Overrides {
 }
 
 fn read_row(number: usize, row: &Value, problems: &mut Vec<Problem>) -> Option<(String, Price)> {
-    let mut place = Place { row: format!("row {number}"), prefix: String::new() };
+    let mut place = RowPlace { row: format!("row {number}"), prefix: String::new() };
     let Some(row) = row.as_object() else {
         problems.push(Problem(format!("{}: is no object: write {{\"model\": …}}", place.row)));
         return None;
@@ -112,14 +112,14 @@ fn read_row(number: usize, row: &Value, problems: &mut Vec<Problem>) -> Option<(
 }
 
 /// Where in the file a field stands, for sentences about it.
-struct Place {
+struct RowPlace {
     row: String,
     prefix: String,
 }
 
-impl Place {
-    fn file() -> Place {
-        Place { row: "the file".to_owned(), prefix: String::new() }
+impl RowPlace {
+    fn file() -> RowPlace {
+        RowPlace { row: "the file".to_owned(), prefix: String::new() }
     }
 
     fn problem(&self, field: &str, what: &str) -> Problem {
@@ -127,21 +127,21 @@ impl Place {
     }
 }
 
-fn check_names(place: &Place, fields: &Map<String, Value>, known: &[&str], problems: &mut Vec<Problem>) {
+fn check_names(place: &RowPlace, fields: &Map<String, Value>, known: &[&str], problems: &mut Vec<Problem>) {
     for name in fields.keys().filter(|name| !known.contains(&name.as_str())) {
         problems.push(place.problem(name, &format!("is no field: there are {}", known.join(", "))));
     }
 }
 
 fn read_nested<'a>(
-    place: &Place,
+    place: &RowPlace,
     row: &'a Map<String, Value>,
     field: &str,
     problems: &mut Vec<Problem>,
-) -> Option<(Place, &'a Map<String, Value>)> {
+) -> Option<(RowPlace, &'a Map<String, Value>)> {
     let value = row.get(field).filter(|value| !value.is_null())?;
     match value.as_object() {
-        Some(fields) => Some((Place { row: place.row.clone(), prefix: format!("{field}.") }, fields)),
+        Some(fields) => Some((RowPlace { row: place.row.clone(), prefix: format!("{field}.") }, fields)),
         None => {
             problems.push(place.problem(field, "must be an object of prices, or left out"));
             None
@@ -149,20 +149,20 @@ fn read_nested<'a>(
     }
 }
 
-fn read_rates(place: &Place, fields: &Map<String, Value>, problems: &mut Vec<Problem>) -> Rates {
+fn read_rates(place: &RowPlace, fields: &Map<String, Value>, problems: &mut Vec<Problem>) -> Rates {
     let [input, output, write_5m, write_1h, cache_read] =
         RATES.map(|name| read_scaled(place, fields, &Field { name, ..RATE_FIELD }, problems));
     Rates { input, output, write_5m, write_1h, cache_read }
 }
 
-fn read_over(place: &Place, fields: &Map<String, Value>, problems: &mut Vec<Problem>) -> u64 {
+fn read_over(place: &RowPlace, fields: &Map<String, Value>, problems: &mut Vec<Problem>) -> u64 {
     fields.get("over").and_then(Value::as_u64).unwrap_or_else(|| {
         problems.push(place.problem("over", "must be a number of prompt tokens, such as 200000"));
         0
     })
 }
 
-fn read_from(place: &Place, row: &Map<String, Value>, problems: &mut Vec<Problem>) -> Option<i64> {
+fn read_from(place: &RowPlace, row: &Map<String, Value>, problems: &mut Vec<Problem>) -> Option<i64> {
     let value = row.get("from").filter(|value| !value.is_null())?;
     let date = value.as_str().and_then(|date| date.parse::<NaiveDate>().ok());
     if date.is_none() {
@@ -211,7 +211,7 @@ const US_MULTIPLIER_FIELD: Field = Field {
     expected: "must be a factor from 1 to 10, no finer than 0.01",
 };
 
-fn read_scaled(place: &Place, fields: &Map<String, Value>, field: &Field, problems: &mut Vec<Problem>) -> u64 {
+fn read_scaled(place: &RowPlace, fields: &Map<String, Value>, field: &Field, problems: &mut Vec<Problem>) -> u64 {
     let number = match (fields.get(field.name), field.default) {
         (None | Some(Value::Null), Some(default)) => return default,
         (None | Some(Value::Null), None) => {

@@ -1,9 +1,9 @@
 //! The arithmetic: what a response cost, in whole pico-dollars.
 
-use crate::engine::amount::Amount;
+use crate::domain::amount::Amount;
 use crate::pricing::price_row::{Price, Rates};
 use crate::pricing::table::{LAST_RESORT, Table};
-use crate::pricing::usage::{Part, PartKind, Tokens, Usage};
+use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
 
 /// What a response cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Priced {
 ///
 /// A model without a price costs what `stand_in`, the session's main model, costs in standard mode, else the client's
 /// last resort. It is never free.
-pub fn price(table: &Table, model: &str, at_ms: i64, usage: &Usage, stand_in: Option<&str>) -> Priced {
+pub fn price(table: &Table, model: &str, at_ms: i64, usage: &TokenUsage, stand_in: Option<&str>) -> Priced {
     let moment = PricesAt { table, at_ms, stand_in };
     let main = moment.model(model);
     let mut known = main.known;
@@ -65,14 +65,14 @@ impl PricesAt<'_> {
         ModelPrice { price: *price, known: false }
     }
 
-    fn part(&self, main: &ModelPrice, part: &Part) -> ModelPrice {
+    fn part(&self, main: &ModelPrice, part: &Iteration) -> ModelPrice {
         part.model.as_deref().map_or(*main, |model| self.model(model))
     }
 }
 
 impl ModelPrice {
     /// Prices what the totals contain: as a whole, or pass by pass where that makes a difference.
-    fn passes(&self, usage: &Usage, moment: &PricesAt) -> u128 {
+    fn passes(&self, usage: &TokenUsage, moment: &PricesAt) -> u128 {
         let inside = || usage.parts.iter().filter(|part| part.kind != PartKind::Advisor);
         let sum = inside().fold(Tokens::default(), |sum, part| sum.plus(part.tokens));
         let fell_back = inside().any(|part| part.kind == PartKind::Fallback);
@@ -122,18 +122,18 @@ mod tests {
         Tokens { input, output, write_5m, write_1h, cache_read }
     }
 
-    fn usage(counts: [u64; 5]) -> Usage {
-        let mut usage = Usage::default();
+    fn usage(counts: [u64; 5]) -> TokenUsage {
+        let mut usage = TokenUsage::default();
         usage.set_tokens(tokens(counts));
         usage
     }
 
-    fn part(kind: PartKind, model: &str, counts: [u64; 5]) -> Part {
-        Part { kind, model: Some(model.to_owned()), tokens: tokens(counts) }
+    fn part(kind: PartKind, model: &str, counts: [u64; 5]) -> Iteration {
+        Iteration { kind, model: Some(model.to_owned()), tokens: tokens(counts) }
     }
 
     /// Prices a response of `model` in nano-dollars.
-    fn nano(model: &str, usage: &Usage) -> u64 {
+    fn nano(model: &str, usage: &TokenUsage) -> u64 {
         let cost = price(&Table::embedded(), model, 0, usage, None).cost.0;
         assert_eq!(cost % 1_000, 0);
         cost / 1_000
@@ -164,15 +164,15 @@ mod tests {
     fn surcharges_and_searches() {
         let one = || usage([1, 1, 0, 0, 0]);
         for (model, used, cost) in [
-            ("claude-opus-5-5", Usage { fast: true, ..one() }, 48_000),
-            ("claude-opus-4-6", Usage { fast: true, ..one() }, 180_000),
+            ("claude-opus-5-5", TokenUsage { fast: true, ..one() }, 48_000),
+            ("claude-opus-4-6", TokenUsage { fast: true, ..one() }, 180_000),
             // fast mode of a model that has none
-            ("claude-sonnet-5-5", Usage { fast: true, ..one() }, 12_000),
-            ("claude-opus-5-5", Usage { us: true, ..one() }, 26_400),
-            ("claude-opus-5-5", Usage { us: true, fast: true, ..one() }, 52_800),
+            ("claude-sonnet-5-5", TokenUsage { fast: true, ..one() }, 12_000),
+            ("claude-opus-5-5", TokenUsage { us: true, ..one() }, 26_400),
+            ("claude-opus-5-5", TokenUsage { us: true, fast: true, ..one() }, 52_800),
             // a search is not dearer in the United States
-            ("claude-opus-5-5", Usage { us: true, web_searches: 3, ..one() }, 30_026_400),
-            ("claude-never-heard-of-9", Usage { web_searches: 1, ..Usage::default() }, 10_000_000),
+            ("claude-opus-5-5", TokenUsage { us: true, web_searches: 3, ..one() }, 30_026_400),
+            ("claude-never-heard-of-9", TokenUsage { web_searches: 1, ..TokenUsage::default() }, 10_000_000),
         ] {
             assert_eq!(nano(model, &used), cost, "{model} {used:?}");
         }
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_model_without_a_price_is_never_free() {
-        let one = Usage { fast: true, ..usage([1, 1, 1, 1, 1]) };
+        let one = TokenUsage { fast: true, ..usage([1, 1, 1, 1, 1]) };
         for (stand_in, cost) in [
             (None, 46_750),
             (Some("claude-opus-5-5"), 37_200),
@@ -220,16 +220,17 @@ mod tests {
             // what no pass accounts for is the asked model's
             (opus, [1, 2, 0, 0, 0], vec![part(Fallback, sonnet, [0, 1, 0, 0, 0])], 34_000),
         ] {
-            let used = Usage { parts, ..usage(counts) };
+            let used = TokenUsage { parts, ..usage(counts) };
             assert_eq!(nano(model, &used), cost, "{model} {used:?}");
         }
-        let advised = Usage { parts: vec![part(Advisor, "claude-never-heard-of-9", [0, 1, 0, 0, 0])], ..usage([0; 5]) };
+        let advised =
+            TokenUsage { parts: vec![part(Advisor, "claude-never-heard-of-9", [0, 1, 0, 0, 0])], ..usage([0; 5]) };
         assert!(!price(&Table::embedded(), sonnet, 0, &advised, None).known);
     }
 
     #[test]
     fn absurd_counts_saturate() {
-        let absurd = Usage { us: true, web_searches: u64::MAX, ..usage([u64::MAX; 5]) };
+        let absurd = TokenUsage { us: true, web_searches: u64::MAX, ..usage([u64::MAX; 5]) };
         assert_eq!(price(&Table::embedded(), "claude-opus-5-5", 0, &absurd, None).cost, Amount(u64::MAX));
     }
 

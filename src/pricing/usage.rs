@@ -70,7 +70,7 @@ pub enum PartKind {
 
 /// One entry of `usage.iterations`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Iteration {
     /// What it was.
     pub kind: PartKind,
     /// The model that served it, where it says.
@@ -81,7 +81,7 @@ pub struct Part {
 
 /// What one model response used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Prompt tokens neither read from the cache nor written to it.
     pub input: u64,
     /// Completion tokens, thinking included.
@@ -99,10 +99,10 @@ pub struct Usage {
     /// Whether inference was bound to the United States.
     pub us: bool,
     /// The passes it was made of, where the response lists them.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Iteration>,
 }
 
-impl Usage {
+impl TokenUsage {
     /// Returns the five token counts.
     pub fn tokens(&self) -> Tokens {
         Tokens {
@@ -126,7 +126,7 @@ impl Usage {
     }
 
     /// Takes the larger of each count: the rows of one response repeat its usage, and counters only grow.
-    pub fn merge_max(&mut self, other: &Usage) {
+    pub fn merge_max(&mut self, other: &TokenUsage) {
         self.set_tokens(self.tokens().max(other.tokens()));
         self.web_searches = self.web_searches.max(other.web_searches);
         self.fast |= other.fast;
@@ -139,7 +139,7 @@ impl Usage {
     }
 
     /// Whether some count of `later`, a later row of the same response, is smaller.
-    pub fn shrinks_to(&self, later: &Usage) -> bool {
+    pub fn shrinks_to(&self, later: &TokenUsage) -> bool {
         self.tokens().minus(later.tokens()) != Tokens::default() || later.web_searches < self.web_searches
     }
 
@@ -155,9 +155,9 @@ impl Usage {
 mod tests {
     use super::*;
 
-    fn usage(tokens: [u64; 5]) -> Usage {
+    fn usage(tokens: [u64; 5]) -> TokenUsage {
         let [input, output, write_5m, write_1h, cache_read] = tokens;
-        Usage { input, output, write_5m, write_1h, cache_read, ..Usage::default() }
+        TokenUsage { input, output, write_5m, write_1h, cache_read, ..TokenUsage::default() }
     }
 
     #[test]
@@ -190,10 +190,12 @@ mod tests {
 
     #[test]
     fn parts_grow_too_and_an_adviser_counts() {
-        let part = |kind, output| Part { kind, model: None, tokens: Tokens { output, ..Tokens::default() } };
-        let mut first = Usage { parts: vec![part(PartKind::Message, 5)], ..usage([1, 5, 0, 0, 0]) };
-        let second =
-            Usage { parts: vec![part(PartKind::Message, 6), part(PartKind::Advisor, 100)], ..usage([1, 6, 0, 0, 0]) };
+        let part = |kind, output| Iteration { kind, model: None, tokens: Tokens { output, ..Tokens::default() } };
+        let mut first = TokenUsage { parts: vec![part(PartKind::Message, 5)], ..usage([1, 5, 0, 0, 0]) };
+        let second = TokenUsage {
+            parts: vec![part(PartKind::Message, 6), part(PartKind::Advisor, 100)],
+            ..usage([1, 6, 0, 0, 0])
+        };
         first.merge_max(&second);
         assert_eq!(first, second);
         assert_eq!(first.counted_tokens(), 107);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::replay::recording::{HookCall, Recording, is_attended};
-use crate::replay::rows::{self, By, Prompt, Response, Results, Row, ToolCall, Transcript, What};
+use crate::replay::rows::{self, By, Prompt, Response, Results, Row, RowKind, ToolCall, Transcript};
 use crate::transcript::layout;
 
 /// A hook's input, as far as Fusebox reads it.
@@ -61,13 +61,13 @@ pub fn make(transcript: &Path) -> Option<Recording> {
         Some(session) => session.clone(),
         None => transcript.file_stem()?.to_string_lossy().into_owned(),
     };
-    let mut events = Narrator::main(&session, &main).tell();
+    let mut events = HookCallSynthesizer::main(&session, &main).tell();
     for (id, path) in layout::agent_files(transcript) {
         let Ok(rows) = rows::read(&path) else { continue };
         let meta = layout::meta(&path).unwrap_or_default();
         let spawn = meta.tool_use_id.as_deref();
         let agent = Input { agent_id: Some(&id), agent_type: Some(&meta.agent_type), ..Input::default() };
-        events.extend(Narrator::agent(&session, (agent, spawn), &rows).tell());
+        events.extend(HookCallSynthesizer::agent(&session, (agent, spawn), &rows).tell());
     }
     events.sort_by_key(|(at_ms, _)| *at_ms);
     let (began_ms, ended_ms) = (events.first()?.0, events.last()?.0);
@@ -88,7 +88,7 @@ pub fn make(transcript: &Path) -> Option<Recording> {
 }
 
 /// Tells one transcript's rows as hook calls.
-struct Narrator<'a> {
+struct HookCallSynthesizer<'a> {
     /// What every call has.
     input: Input<'a>,
     rows: &'a [Row],
@@ -107,21 +107,25 @@ struct Narrator<'a> {
     working: bool,
 }
 
-impl<'a> Narrator<'a> {
-    fn main(session: &'a str, transcript: &'a Transcript) -> Narrator<'a> {
-        let mut narrator = Narrator::agent(session, (Input::default(), None), transcript);
+impl<'a> HookCallSynthesizer<'a> {
+    fn main(session: &'a str, transcript: &'a Transcript) -> HookCallSynthesizer<'a> {
+        let mut narrator = HookCallSynthesizer::agent(session, (Input::default(), None), transcript);
         narrator.rows = own(&transcript.rows);
         let prompts = narrator.rows.iter().filter_map(|row| match &row.what {
-            What::Prompt(prompt) if prompt.by == By::Schedule => Some(Cron { prompt: &prompt.text }),
+            RowKind::Prompt(prompt) if prompt.by == By::Schedule => Some(Cron { prompt: &prompt.text }),
             _ => None,
         });
         narrator.crons = prompts.collect();
         narrator
     }
 
-    fn agent(session: &'a str, who: (Input<'a>, Option<&'a str>), transcript: &'a Transcript) -> Narrator<'a> {
+    fn agent(
+        session: &'a str,
+        who: (Input<'a>, Option<&'a str>),
+        transcript: &'a Transcript,
+    ) -> HookCallSynthesizer<'a> {
         let (input, spawn) = who;
-        Narrator {
+        HookCallSynthesizer {
             input: Input { session_id: session, ..input },
             rows: &transcript.rows,
             crons: Vec::new(),
@@ -146,9 +150,9 @@ impl<'a> Narrator<'a> {
             }
             self.now_ms = self.now_ms.max(row.at_ms);
             match &row.what {
-                What::Prompt(prompt) => self.prompt(prompt, &self.rows[at + 1..]),
-                What::Response(response) => self.response(response),
-                What::Results(results) => self.results(results),
+                RowKind::Prompt(prompt) => self.prompt(prompt, &self.rows[at + 1..]),
+                RowKind::Response(response) => self.response(response),
+                RowKind::Results(results) => self.results(results),
             }
         }
         self.close();
@@ -158,9 +162,9 @@ impl<'a> Narrator<'a> {
     /// Whether a row shows that the response at hand and its calls are over.
     fn is_over_at(&self, row: &Row) -> bool {
         match &row.what {
-            What::Response(response) => Some(response.id.as_str()) != self.response,
-            What::Prompt(prompt) => prompt.by != By::Companion || self.results >= self.calls.len(),
-            What::Results(_) => false,
+            RowKind::Response(response) => Some(response.id.as_str()) != self.response,
+            RowKind::Prompt(prompt) => prompt.by != By::Companion || self.results >= self.calls.len(),
+            RowKind::Results(_) => false,
         }
     }
 
@@ -259,18 +263,18 @@ const UNREADABLE_NOTIFICATION: &str = "<task-notification><task-id></task-id></t
 
 /// Returns the rows after those that a fork copied from the session it came from.
 fn own(rows: &[Row]) -> &[Row] {
-    let copied = |row: &Row| matches!(&row.what, What::Response(response) if response.copied);
+    let copied = |row: &Row| matches!(&row.what, RowKind::Response(response) if response.copied);
     let Some(last) = rows.iter().rposition(copied) else { return rows };
-    let prompt = rows[last..].iter().position(|row| matches!(row.what, What::Prompt(_)));
+    let prompt = rows[last..].iter().position(|row| matches!(row.what, RowKind::Prompt(_)));
     prompt.map_or(&[], |at| &rows[last + at..])
 }
 
 /// Whether a response follows before another prompt does.
 fn leads_to_work(after: &[Row]) -> bool {
     let starts = |row: &&Row| match &row.what {
-        What::Prompt(prompt) => !matches!(prompt.by, By::Companion),
-        What::Response(_) => true,
-        What::Results(_) => false,
+        RowKind::Prompt(prompt) => !matches!(prompt.by, By::Companion),
+        RowKind::Response(_) => true,
+        RowKind::Results(_) => false,
     };
-    matches!(after.iter().find(starts), Some(Row { what: What::Response(_), .. }))
+    matches!(after.iter().find(starts), Some(Row { what: RowKind::Response(_), .. }))
 }

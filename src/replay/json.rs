@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::session::{Run, Status};
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::session::{Run, Status};
 use crate::replay::outcome::{Outcome, Sums};
-use crate::replay::timeline::{Entry, What, Whom};
-use crate::report::value::{Quantity, Stamp, Usd};
+use crate::replay::timeline::{Audience, Entry, EntryKind};
+use crate::ui::formats::{Quantity, Timestamp, Usd};
 
 /// The version of the JSON form.
 const VERSION: u32 = 1;
@@ -23,7 +23,7 @@ pub struct Replay<'a> {
 struct SessionForm<'a> {
     session_id: &'a str,
     source: String,
-    began_at: Stamp,
+    began_at: Timestamp,
     lasted_ms: u64,
     recorded: Figures,
     client_cost_usd: Option<Usd>,
@@ -59,7 +59,7 @@ struct RunForm<'a> {
 struct EntryForm<'a> {
     at_ms: u64,
     run_id: &'a str,
-    what: What,
+    what: EntryKind,
     limit: &'a str,
     scope: Scope,
     action: Action,
@@ -72,7 +72,7 @@ struct EntryForm<'a> {
 
 #[derive(Serialize)]
 struct Told<'a> {
-    to: Whom,
+    to: Audience,
     text: &'a str,
 }
 
@@ -101,14 +101,14 @@ fn session(outcome: &Outcome) -> SessionForm<'_> {
     SessionForm {
         session_id: &outcome.session.id,
         source: outcome.source.display().to_string(),
-        began_at: Stamp(outcome.session.started.wall_ms),
+        began_at: Timestamp(outcome.session.started.wall_ms),
         lasted_ms: recorded.lasted_ms,
         recorded: Figures {
             turns: recorded.calls,
             requests: recorded.spent.requests,
             cost_usd: Usd(recorded.spent.cost),
         },
-        client_cost_usd: outcome.session.client_cost.map(|cost| Usd(crate::engine::amount::Amount(cost))),
+        client_cost_usd: outcome.session.client_cost.map(|cost| Usd(crate::domain::amount::Amount(cost))),
         saved: Figures {
             turns: outcome.calls_saved(),
             requests: outcome.requests_saved(),
@@ -128,11 +128,11 @@ fn run(run: &Run) -> RunForm<'_> {
         depth: run.depth,
         status: run.status,
         stop_reason: run.stop_reason.as_deref(),
-        turns: run.tally.turns,
-        requests: run.tally.spent.requests,
-        tokens: run.tally.spent.tokens,
-        duration_ms: run.tally.duration_ms,
-        cost_usd: Usd(run.tally.spent.cost),
+        turns: run.counters.turns,
+        requests: run.counters.spent.requests,
+        tokens: run.counters.spent.tokens,
+        duration_ms: run.counters.duration_ms,
+        cost_usd: Usd(run.counters.spent.cost),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::engine::amount::Amount;
-use crate::engine::meters::Spend;
-use crate::engine::session::{Run, Session, Status};
-use crate::replay::timeline::{Entry, What};
+use crate::domain::amount::Amount;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Run, Session, Status};
+use crate::replay::timeline::{Entry, EntryKind};
 use crate::transcript::charges::Memory;
 
 /// One session, replayed.
@@ -75,17 +75,17 @@ pub struct Sums {
 impl Outcome {
     /// Returns the tool calls that would not have been made.
     pub fn calls_saved(&self) -> u64 {
-        self.recorded.calls.saturating_sub(self.session.tally.turns)
+        self.recorded.calls.saturating_sub(self.session.counters.turns)
     }
 
     /// Returns the requests that would not have been made.
     pub fn requests_saved(&self) -> u64 {
-        self.recorded.spent.requests.saturating_sub(self.session.tally.spent.requests)
+        self.recorded.spent.requests.saturating_sub(self.session.counters.spent.requests)
     }
 
     /// Returns what would not have been spent.
     pub fn cost_saved(&self) -> Amount {
-        self.recorded.spent.cost.minus(self.session.tally.spent.cost)
+        self.recorded.spent.cost.minus(self.session.counters.spent.cost)
     }
 
     /// Returns the runs that a limit would have ended or paused.
@@ -93,13 +93,13 @@ impl Outcome {
         self.runs.iter().filter(|run| matches!(run.status, Status::Failed | Status::Paused | Status::Stopped))
     }
 
-    fn count(&self, what: &[What]) -> usize {
+    fn count(&self, what: &[EntryKind]) -> usize {
         self.timeline.iter().filter(|entry| what.contains(&entry.what)).count()
     }
 
     /// Whether the policy would have kept anything from happening.
     pub fn is_stopped(&self) -> bool {
-        self.stopped().next().is_some() || self.count(&[What::PromptBlocked]) > 0
+        self.stopped().next().is_some() || self.count(&[EntryKind::PromptBlocked]) > 0
     }
 }
 
@@ -116,8 +116,8 @@ impl Sums {
         self.runs += outcome.runs.len() + outcome.never_started;
         self.runs_stopped += outcome.stopped().count();
         self.never_started += outcome.never_started;
-        self.warnings += outcome.count(&[What::EarlyWarning, What::Warning]);
-        self.questions += outcome.count(&[What::Asked]);
+        self.warnings += outcome.count(&[EntryKind::EarlyWarning, EntryKind::Warning]);
+        self.questions += outcome.count(&[EntryKind::Asked]);
         self.calls += outcome.recorded.calls;
         let in_transcript = charges.all().fold(Spend::default(), |sum, charge| sum + charge.spend);
         self.beside += outcome.recorded.spent.beyond(in_transcript);

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-use crate::config::policy::Pinned;
-use crate::engine::policy::Mode;
+use crate::config::policy::Policy;
+use crate::domain::policy::Mode;
+use crate::platform::environment::Environment;
 use crate::pricing;
 use crate::replay::outcome::Sums;
 use crate::replay::player::{self, Setting};
 use crate::replay::sources::{self, Source};
-use crate::world::World;
 
 /// How many sessions are looked at, the newest first.
 const SESSIONS: usize = 200;
@@ -36,12 +36,12 @@ pub struct Past {
 }
 
 /// Plays the newest of the client's sessions against a policy; nothing where there are none.
-pub fn past(world: &World, policy: &Pinned) -> Option<Past> {
-    let began = world.now();
-    let (table, _) = pricing::load(world);
+pub fn past(env: &Environment, policy: &Policy) -> Option<Past> {
+    let began = env.now();
+    let (table, _) = pricing::load(env);
     let setting = Setting { policy, mode: Mode::Enforce, table: &table };
     let mut sums = Sums::default();
-    for source in newest(world) {
+    for source in newest(env) {
         let recordings = source.read().unwrap_or_default();
         for recording in &recordings {
             let played = player::play(setting, recording);
@@ -49,7 +49,7 @@ pub fn past(world: &World, policy: &Pinned) -> Option<Past> {
                 sums.add(&outcome, &charges);
             }
         }
-        if sums.sessions >= SESSIONS || world.now().since(began) > TIME_MS {
+        if sums.sessions >= SESSIONS || env.now().since(began) > TIME_MS {
             break;
         }
     }
@@ -57,8 +57,8 @@ pub fn past(world: &World, policy: &Pinned) -> Option<Past> {
     (runs > 0).then_some(Past { sessions, runs, stopped })
 }
 
-fn newest(world: &World) -> Vec<Source> {
-    let Some(folder) = world.claude_dir() else { return Vec::new() };
+fn newest(env: &Environment) -> Vec<Source> {
+    let Some(folder) = env.claude_dir() else { return Vec::new() };
     let dated = |source: Source| -> Option<(u64, Source)> {
         let path: PathBuf = source.path().to_owned();
         let meta = fs::metadata(path).ok().filter(|meta| meta.len() <= LARGEST)?;

@@ -5,19 +5,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::policy::Pinned;
-use crate::engine::account;
-use crate::engine::book::{Book, CallState, NewCharge};
+use crate::config::policy::Policy;
+use crate::domain::charge::Record;
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::ingested::Ingested;
+use crate::domain::meters::Spend;
+use crate::domain::policy::Mode;
+use crate::domain::session::{Run, Session, TranscriptPosition};
+use crate::domain::verdict::{Decision, Verdict};
+use crate::engine::apply_event::apply_event;
+use crate::engine::count;
 use crate::engine::enforce;
-use crate::engine::event::{Agent, Event, Kind};
-use crate::engine::ingested::Findings;
-use crate::engine::meters::Spend;
-use crate::engine::policy::Mode;
-use crate::engine::record::Record;
-use crate::engine::runs;
-use crate::engine::session::{Run, Session, Tail};
-use crate::engine::step::step;
-use crate::engine::verdict::{Step, Verdict};
+use crate::engine::lifecycle;
+use crate::engine::session_state::{CallState, NewCharge, SessionState};
 use crate::error::Result;
 use crate::pricing::table::Table;
 use crate::replay::outcome::{Outcome, Recorded};
@@ -25,11 +25,11 @@ use crate::replay::recording::{HookCall, Recording};
 use crate::replay::timeline::{self, Entry};
 use crate::replay::visible::Visible;
 use crate::transcript::charges::Memory;
-use crate::transcript::intake::{self, Intake};
+use crate::transcript::ingest::{self, TranscriptIngest};
 use crate::transcript::layout;
-use crate::wire::ending::mark;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::completion::mark;
 use crate::wire::events::EventName;
-use crate::wire::guard::Guard;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
 
@@ -37,7 +37,7 @@ use crate::wire::output::{self, Answer, Case};
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     /// The policy.
-    pub policy: &'a Pinned,
+    pub policy: &'a Policy,
     /// Whether it blocks.
     pub mode: Mode,
     /// The prices.
@@ -49,8 +49,8 @@ pub struct Player<'a> {
     setting: Setting<'a>,
     recording: &'a Recording,
     visible: Visible,
-    intake: Intake<'a, Memory>,
-    book: Book,
+    ingest: TranscriptIngest<'a, Memory>,
+    state: SessionState,
     /// Runs that have been stopped, and agents that would never have been started.
     cut: BTreeSet<String>,
     /// What requests spent that would not have been made.
@@ -74,13 +74,13 @@ struct Answered {
 pub fn play(setting: Setting<'_>, recording: &Recording) -> Result<(Outcome, Memory)> {
     let mut player = Player::new(setting, recording);
     for call in &recording.calls {
-        player.take(call)?;
+        player.play_call(call)?;
     }
     player.finish()
 }
 
 impl<'a> Player<'a> {
-    /// Opens a session's book.
+    /// Makes a session's state.
     pub fn new(setting: Setting<'a>, recording: &'a Recording) -> Player<'a> {
         let began = recording.calls.first().map(|call| recording.moment(call)).unwrap_or_default();
         let session = Session {
@@ -88,16 +88,20 @@ impl<'a> Player<'a> {
             started: began,
             last: began,
             mode: setting.mode,
-            rules: setting.policy.session(),
-            tail: Tail { path: recording.transcript.to_string_lossy().into_owned(), offset: 0, ..Tail::default() },
+            limits: setting.policy.session(),
+            position: TranscriptPosition {
+                path: recording.transcript.to_string_lossy().into_owned(),
+                offset: 0,
+                ..TranscriptPosition::default()
+            },
             ..Session::default()
         };
         Player {
             setting,
             recording,
             visible: Visible::of(&recording.transcript),
-            intake: Intake::new(Memory::default(), setting.table),
-            book: Book::new(session),
+            ingest: TranscriptIngest::new(Memory::default(), setting.table),
+            state: SessionState::new(session),
             cut: BTreeSet::new(),
             undone: Spend::default(),
             calls: BTreeSet::new(),
@@ -107,8 +111,8 @@ impl<'a> Player<'a> {
     }
 
     /// Returns the session as it stands.
-    pub fn book(&mut self) -> &mut Book {
-        &mut self.book
+    pub fn book(&mut self) -> &mut SessionState {
+        &mut self.state
     }
 
     /// Hands out what would have been written to the log since the last time.
@@ -117,7 +121,7 @@ impl<'a> Player<'a> {
     }
 
     /// Takes one hook call, unless it would not have happened.
-    fn take(&mut self, call: &HookCall) -> Result<()> {
+    fn play_call(&mut self, call: &HookCall) -> Result<()> {
         let Ok(input) = input::parse(call.input.get().as_bytes()) else { return Ok(()) };
         let event = self.event(&input, call);
         self.count(&event);
@@ -127,7 +131,7 @@ impl<'a> Player<'a> {
         if self.given(&input, &event).is_some() {
             return Ok(());
         }
-        let prompt_before = self.book.session.prompt_id.clone();
+        let prompt_before = self.state.session.prompt_id.clone();
         let Answered { run, verdict, .. } = self.decide(&input, &event)?;
         self.cut(&event, &run, (&verdict, prompt_before.as_deref()))
     }
@@ -145,69 +149,69 @@ impl<'a> Player<'a> {
     fn event(&self, input: &Input, call: &HookCall) -> Event {
         let moment = self.recording.moment(call);
         let mut event = input::event(input, moment, self.recording.attended, &Guard::default());
-        mark(&mut event, input.tool_response, &self.book);
+        mark(&mut event, input.tool_response, &self.state);
         event
     }
 
     /// Has the engine decide.
     fn decide(&mut self, input: &Input, event: &Event) -> Result<Answered> {
         let findings = self.findings(input, event)?;
-        let (run, verdict) = step(&mut self.book, event, &findings, self.setting.policy);
-        if let Some(halted) = self.book.halted.clone() {
-            enforce::cascade(&mut self.book, &halted);
+        let (run, verdict) = apply_event(&mut self.state, event, &findings, self.setting.policy);
+        if let Some(halted) = self.state.halted.clone() {
+            enforce::cascade(&mut self.state, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
-        let case = Case { name, event, book: &self.book, run: &run, tool_input: input.tool_input };
+        let case = Case { name, event, state: &self.state, run: &run, tool_input: input.tool_input };
         let text = output::answer(&case, &verdict).text();
-        let at_ms = event.at.since(self.book.session.started);
-        self.entries.extend(timeline::entries(&self.book, event, (&run, at_ms), (&verdict, &text)));
+        let at_ms = event.at.since(self.state.session.started);
+        self.entries.extend(timeline::entries(&self.state, event, (&run, at_ms), (&verdict, &text)));
         if let (Some(id), Some(name)) = (event.call_id(), name) {
-            self.book.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
+            self.state.call_mut(&run, id).answers.insert(name.as_str().to_owned(), text.clone());
         }
-        self.log.append(&mut self.book.records);
-        self.book.saved();
+        self.log.append(&mut self.state.log_records);
+        self.state.saved();
         Ok(Answered { run, verdict, text })
     }
 
     /// Charges what is left, and says what came of it.
     pub fn finish(mut self) -> Result<(Outcome, Memory)> {
         self.charge_rest()?;
-        let mut runs: Vec<Run> = self.book.runs().cloned().collect();
+        let mut runs: Vec<Run> = self.state.runs().cloned().collect();
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth));
         let recorded = Recorded {
             calls: self.calls.len() as u64,
-            spent: self.book.session.tally.spent + self.undone,
+            spent: self.state.session.counters.spent + self.undone,
             lasted_ms: self
                 .recording
                 .calls
                 .last()
-                .map_or(0, |call| self.recording.moment(call).since(self.book.session.started)),
+                .map_or(0, |call| self.recording.moment(call).since(self.state.session.started)),
         };
         let outcome = Outcome {
             source: self.recording.source.clone(),
-            never_started: self.cut.iter().filter(|id| self.book.run(id).is_none()).count(),
-            session: *self.book.session,
+            never_started: self.cut.iter().filter(|id| self.state.run(id).is_none()).count(),
+            session: *self.state.session,
             runs,
             timeline: self.entries,
             recorded,
         };
-        Ok((outcome, self.intake.charges))
+        Ok((outcome, self.ingest.charges))
     }
 
     /// Charges what no event has revealed, also of agents that no event has announced.
     fn charge_rest(&mut self) -> Result<()> {
-        self.intake.main(&mut self.book, None)?;
+        self.ingest.main(&mut self.state, None)?;
         let cut = &self.cut;
-        for agent in self.intake.unannounced(&mut self.book, |id| cut.contains(id))? {
-            let at = self.book.session.last;
-            runs::announce(&mut self.book, &agent, at, self.setting.policy);
+        for agent in self.ingest.unannounced(&mut self.state, |id| cut.contains(id))? {
+            let at = self.state.session.last;
+            lifecycle::announce(&mut self.state, &agent, at, self.setting.policy);
         }
         for (id, _) in layout::agent_files(&self.recording.transcript) {
-            self.intake.agent(&mut self.book, &id, None)?;
+            self.ingest.agent(&mut self.state, &id, None)?;
         }
         for (run, charge) in self.found() {
-            let now = self.book.session.last;
-            account::charge(&mut self.book, &run, &charge, now);
+            let now = self.state.session.last;
+            count::charge_response(&mut self.state, &run, &charge, now);
         }
         Ok(())
     }
@@ -215,55 +219,55 @@ impl<'a> Player<'a> {
     /// Counts the calls that were really made.
     fn count(&mut self, event: &Event) {
         match &event.kind {
-            Kind::ToolRequested(call) | Kind::ToolEnded(call, _) => {
+            EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => {
                 self.calls.insert(call.id.clone());
             }
-            Kind::BatchEnded(calls) => self.calls.extend(calls.iter().map(|call| call.id.clone())),
+            EventKind::BatchEnded(calls) => self.calls.extend(calls.iter().map(|call| call.id.clone())),
             _ => {}
         }
     }
 
     /// Whether an event would not have happened, because of what was stopped or refused before it.
     fn is_undone(&mut self, event: &Event) -> bool {
-        let refused = |id: &str| self.book.call(id).is_some_and(|call| call.state == CallState::Refused);
+        let refused = |id: &str| self.state.call(id).is_some_and(|call| call.state == CallState::Refused);
         match (&event.agent, &event.kind) {
-            (_, Kind::ToolEnded(call, _)) if refused(&call.id) => true,
-            (Agent::Sub { id, .. }, Kind::SubagentStarted) => {
+            (_, EventKind::ToolEnded(call, _)) if refused(&call.id) => true,
+            (Agent::Sub { id, .. }, EventKind::SubagentStarted) => {
                 if !self.starts(id) {
                     self.cut.insert(id.clone());
                 }
                 self.cut.contains(id)
             }
             (Agent::Sub { id, .. }, _) => self.cut.contains(id),
-            (Agent::Main, Kind::Prompt { notifications, .. }) if !notifications.is_empty() => {
-                let is_undone = |task: &String| self.cut.contains(task) && self.book.run(task).is_none();
+            (Agent::Main, EventKind::Prompt { notifications, .. }) if !notifications.is_empty() => {
+                let is_undone = |task: &String| self.cut.contains(task) && self.state.run(task).is_none();
                 notifications.iter().all(|notification| is_undone(&notification.task))
             }
-            (Agent::Main, Kind::Prompt { .. } | Kind::SessionStart { .. } | Kind::SessionEnded) => false,
-            (Agent::Main, _) => self.book.session.main.as_ref().is_some_and(|main| self.cut.contains(main)),
+            (Agent::Main, EventKind::Prompt { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnded) => false,
+            (Agent::Main, _) => self.state.session.main.as_ref().is_some_and(|main| self.cut.contains(main)),
         }
     }
 
     /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
     fn starts(&self, id: &str) -> bool {
         let path = layout::agent_file(&self.recording.transcript, id);
-        let link = intake::link(&path).unwrap_or_default();
-        let call = link.spawn_call.as_deref().and_then(|call| self.book.call(call));
-        let known = self.book.run(id).is_some();
+        let link = ingest::link(&path).unwrap_or_default();
+        let call = link.spawn_call.as_deref().and_then(|call| self.state.call(call));
+        let known = self.state.run(id).is_some();
         match call {
             Some(call) if known => !self.cut.contains(&call.run),
             Some(call) => call.state != CallState::Refused,
-            None => link.parent.or_else(|| self.book.session.main.clone()).is_none_or(|id| !self.cut.contains(&id)),
+            None => link.parent.or_else(|| self.state.session.main.clone()).is_none_or(|id| !self.cut.contains(&id)),
         }
     }
 
-    /// Reads what an event reveals of its own transcript; of a stopped run it is kept out of the book.
+    /// Reads what an event reveals of its own transcript; of a stopped run it is kept out of the state.
     fn read(&mut self, event: &Event) -> Result<Vec<(String, NewCharge)>> {
         let upto = Some(self.visible.upto(event));
         match &event.agent {
-            Agent::Main => self.intake.main(&mut self.book, upto)?,
+            Agent::Main => self.ingest.main(&mut self.state, upto)?,
             Agent::Sub { id, .. } => {
-                self.intake.agent(&mut self.book, id, upto)?;
+                self.ingest.agent(&mut self.state, id, upto)?;
             }
         }
         Ok(self.found())
@@ -271,22 +275,22 @@ impl<'a> Player<'a> {
 
     /// Returns the charges found that would have been made, and sums the others.
     fn found(&mut self) -> Vec<(String, NewCharge)> {
-        let found = std::mem::take(&mut self.intake.found);
+        let found = std::mem::take(&mut self.ingest.found);
         let (undone, made): (Vec<_>, Vec<_>) = found.into_iter().partition(|(run, _)| self.cut.contains(run));
         self.undone = undone.iter().map(|(_, charge)| charge.adds).fold(self.undone, std::ops::Add::add);
         made
     }
 
-    fn findings(&mut self, input: &Input, event: &Event) -> Result<Findings> {
+    fn findings(&mut self, input: &Input, event: &Event) -> Result<Ingested> {
         if input.model.is_some() {
-            self.book.session.model.clone_from(&input.model);
+            self.state.session.model.clone_from(&input.model);
         }
-        let mut findings = Findings { charges: self.read(event)?, ..Findings::default() };
+        let mut findings = Ingested { charges: self.read(event)?, ..Ingested::default() };
         // The client writes an agent's side file only after it has started.
-        if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == Kind::SubagentStarted) {
-            let unknown = self.book.run(id).is_none_or(|run| run.parent.is_none());
+        if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
+            let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());
             let path = layout::agent_file(&self.recording.transcript, id);
-            findings.link = unknown.then(|| intake::link(&path)).flatten();
+            findings.link = unknown.then(|| ingest::link(&path)).flatten();
         }
         Ok(findings)
     }
@@ -296,16 +300,16 @@ impl<'a> Player<'a> {
         if verdict.observed {
             return Ok(());
         }
-        match (&event.kind, verdict.step) {
+        match (&event.kind, verdict.decision) {
             // A prompt that arrives while the agent works is only left out.
-            (Kind::Prompt { .. }, Step::Deny) if event.prompt_id.as_deref() == prompt_before => {}
-            (Kind::Prompt { .. }, Step::Deny) => {
+            (EventKind::Prompt { .. }, Decision::Deny) if event.prompt_id.as_deref() == prompt_before => {}
+            (EventKind::Prompt { .. }, Decision::Deny) => {
                 self.cut.insert(run.to_owned());
             }
-            (Kind::Prompt { .. }, _) => {
+            (EventKind::Prompt { .. }, _) => {
                 self.cut.remove(run);
             }
-            (_, Step::Stop) => {
+            (_, Decision::Stop) => {
                 if let Some(call) = event.call_id() {
                     self.charge_response(&event.agent, call)?;
                 }
@@ -320,14 +324,14 @@ impl<'a> Player<'a> {
     fn charge_response(&mut self, agent: &Agent, call: &str) -> Result<()> {
         let upto = Some(self.visible.response(agent, call));
         match agent {
-            Agent::Main => self.intake.main(&mut self.book, upto)?,
+            Agent::Main => self.ingest.main(&mut self.state, upto)?,
             Agent::Sub { id, .. } => {
-                self.intake.agent(&mut self.book, id, upto)?;
+                self.ingest.agent(&mut self.state, id, upto)?;
             }
         }
         for (run, charge) in self.found() {
-            let now = self.book.session.last;
-            account::charge(&mut self.book, &run, &charge, now);
+            let now = self.state.session.last;
+            count::charge_response(&mut self.state, &run, &charge, now);
         }
         Ok(())
     }
@@ -335,6 +339,6 @@ impl<'a> Player<'a> {
     /// Finds the answer given to the same event before: the hook is registered twice, or the client called it again.
     fn given(&self, input: &Input, event: &Event) -> Option<String> {
         let name = EventName::parse(&input.hook_event_name)?.as_str();
-        self.book.call(event.call_id()?)?.answers.get(name).cloned()
+        self.state.call(event.call_id()?)?.answers.get(name).cloned()
     }
 }

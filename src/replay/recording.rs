@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::engine::event::Moment;
+use crate::domain::event::Moment;
 use crate::error::{Error, Result};
-use crate::files;
-use crate::replay::rows::{self, What};
-use crate::wire::guard::Guard;
+use crate::platform::files;
+use crate::replay::rows::{self, RowKind};
+use crate::wire::bypass_detection::Guard;
 use crate::wire::input;
 
 /// The file of hook calls in a recording's folder.
@@ -57,7 +57,7 @@ impl Recording {
 
 /// What a recording needs of an input to know whose it is.
 #[derive(Default)]
-struct Origin {
+struct CallOrigin {
     session: String,
     transcript: String,
     prompt: Option<String>,
@@ -90,17 +90,17 @@ pub fn read(folder: &Path) -> Result<Vec<Recording>> {
     Ok(recordings)
 }
 
-fn parse(line: &str) -> std::result::Result<(HookCall, Origin), String> {
+fn parse(line: &str) -> std::result::Result<(HookCall, CallOrigin), String> {
     let call: HookCall = serde_json::from_str(line).map_err(|cause| cause.to_string())?;
     let input = input::parse(call.input.get().as_bytes()).map_err(|cause| cause.to_string())?;
     let event = input::event(&input, Moment::default(), true, &Guard::default());
     let transcript = input.transcript_path.to_string();
-    let origin = Origin { session: event.session, transcript, prompt: event.prompt_id };
+    let origin = CallOrigin { session: event.session, transcript, prompt: event.prompt_id };
     Ok((call, origin))
 }
 
 /// Opens the recording of a session: its transcript has the name that it had for the client, in the recording's folder.
-fn open(folder: &Path, origin: &Origin) -> Recording {
+fn open(folder: &Path, origin: &CallOrigin) -> Recording {
     let name = Path::new(&origin.transcript).file_name().unwrap_or_default();
     let transcript = folder.join(TRANSCRIPTS).join(name);
     Recording { session: origin.session.clone(), source: folder.to_owned(), transcript, ..Recording::default() }
@@ -113,7 +113,7 @@ fn date(recording: &mut Recording, prompt: &str, at_ms: u64) {
     let row = transcript
         .rows
         .iter()
-        .find(|row| matches!(&row.what, What::Prompt(found) if found.id.as_deref() == Some(prompt)));
+        .find(|row| matches!(&row.what, RowKind::Prompt(found) if found.id.as_deref() == Some(prompt)));
     if let Some(row) = row {
         recording.began_ms = row.at_ms.saturating_sub(i64::try_from(at_ms).unwrap_or(0));
     }

@@ -8,7 +8,7 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes::Finder;
+use crate::byte_search::Finder;
 use crate::transcript;
 
 /// One row.
@@ -21,12 +21,12 @@ pub struct Row {
     /// When it was written, in milliseconds since 1970; zero where it does not say.
     pub at_ms: i64,
     /// What it says.
-    pub what: What,
+    pub what: RowKind,
 }
 
 /// What a row says.
 #[derive(Debug)]
-pub enum What {
+pub enum RowKind {
     /// Text for the model: a person's, a machine's, or the client's own.
     Prompt(Prompt),
     /// A part of a model response.
@@ -108,7 +108,7 @@ pub struct Transcript {
     pub length: u64,
 }
 
-/// Reads a transcript. Lines that cannot be read are passed over: what they cost is the intake's to doubt.
+/// Reads a transcript. Lines that cannot be read are passed over: what they cost is for the ingest to doubt.
 pub fn read(path: &Path) -> io::Result<Transcript> {
     let (file, _) = transcript::open(path)?;
     let mut lines = BufReader::with_capacity(128 * 1024, file);
@@ -124,7 +124,7 @@ pub fn read(path: &Path) -> io::Result<Transcript> {
         let start = transcript.length;
         transcript.length += length;
         if matters.iter().any(|word| word.find(&line).is_some()) {
-            transcript.take(&line, (start, start + length));
+            transcript.read_row(&line, (start, start + length));
         }
     }
 }
@@ -137,7 +137,7 @@ impl Prompt {
 }
 
 impl Transcript {
-    fn take(&mut self, line: &[u8], (start, end): (u64, u64)) {
+    fn read_row(&mut self, line: &[u8], (start, end): (u64, u64)) {
         let Ok(raw) = serde_json::from_slice::<RawRow>(line) else { return };
         if self.session.is_none() {
             self.session = raw.session.as_deref().map(str::to_owned);
@@ -171,7 +171,7 @@ struct RawRow<'a> {
     is_compact_summary: bool,
     #[serde(borrow)]
     turn_origin: Option<Cow<'a, str>>,
-    origin: Option<Origin>,
+    origin: Option<RowOrigin>,
     #[serde(borrow)]
     request_session_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -181,7 +181,7 @@ struct RawRow<'a> {
 }
 
 #[derive(Deserialize)]
-struct Origin {
+struct RowOrigin {
     #[serde(default)]
     kind: String,
 }
@@ -216,20 +216,20 @@ struct Block<'a> {
 const INTERRUPTED: &str = "[Request interrupted by user";
 
 impl RawRow<'_> {
-    fn what(self) -> Option<What> {
+    fn what(self) -> Option<RowKind> {
         let message = self.message.as_ref()?;
         let content = message.content.map_or("", RawValue::get);
         let blocks: Vec<Block> =
             if content.starts_with('[') { serde_json::from_str(content).unwrap_or_default() } else { Vec::new() };
         if self.kind == "assistant" {
             let copied = self.request_session_id.is_some_and(|origin| self.session.as_ref() != Some(&origin));
-            return Some(What::Response(Response { id: message.id.clone(), calls: calls(blocks), copied }));
+            return Some(RowKind::Response(Response { id: message.id.clone(), calls: calls(blocks), copied }));
         }
         let of = blocks.iter().filter(|block| block.kind == "tool_result");
         let of: Vec<(String, bool)> =
             of.map(|block| (block.tool_use_id.clone(), block.is_error == Some(true))).collect();
         if !of.is_empty() {
-            return Some(What::Results(Results { of, response: self.tool_use_result.map(ToOwned::to_owned) }));
+            return Some(RowKind::Results(Results { of, response: self.tool_use_result.map(ToOwned::to_owned) }));
         }
         let text = match blocks.into_iter().find_map(|block| block.text) {
             Some(text) => text.into_owned(),
@@ -237,7 +237,7 @@ impl RawRow<'_> {
         };
         let by = self.by(&text);
         let row = self.uuid.map(Cow::into_owned).unwrap_or_default();
-        (self.kind == "user").then_some(What::Prompt(Prompt { id: self.prompt_id, row, text, by }))
+        (self.kind == "user").then_some(RowKind::Prompt(Prompt { id: self.prompt_id, row, text, by }))
     }
 
     fn by(&self, text: &str) -> By {

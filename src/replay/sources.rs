@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files;
+use crate::platform::files;
 use crate::replay::from_transcripts;
 use crate::replay::recording::{self, HOOKS, Recording};
 

@@ -1,45 +1,45 @@
 //! A replay for people: each session's timeline, then the sums.
 
-use crate::engine::amount::Amount;
-use crate::engine::session::Run;
+use crate::domain::amount::Amount;
+use crate::domain::session::Run;
 use crate::replay::outcome::{Outcome, Sums};
-use crate::replay::timeline::{Entry, What, Whom};
-use crate::report::page::{Ink, Page, cut, plain};
-use crate::wire::sentences::{reading, short};
+use crate::replay::timeline::{Audience, Entry, EntryKind};
+use crate::ui::style::{Style, Terminal, cut, plain};
+use crate::wire::messages::{reading, short};
 
 /// How people read what would have happened, and whose sentence tells it best.
-const WORDS: [(What, &str, Ink, Whom); 9] = [
-    (What::EarlyWarning, "nears its limit", Ink::Yellow, Whom::Agent),
-    (What::Warning, "is over its limit", Ink::Yellow, Whom::Agent),
-    (What::Asked, "asks for more", Ink::Yellow, Whom::User),
-    (What::Tripped, "reaches its limit", Ink::Red, Whom::Agent),
-    (What::Stopped, "is stopped", Ink::Red, Whom::User),
-    (What::Paused, "is paused", Ink::Red, Whom::User),
-    (What::PromptBlocked, "gets no more prompts", Ink::Red, Whom::User),
-    (What::CallRefused, "may not be written to", Ink::Yellow, Whom::Agent),
-    (What::ParentTold, "ends, by the recording", Ink::Plain, Whom::Parent),
+const WORDS: [(EntryKind, &str, Style, Audience); 9] = [
+    (EntryKind::EarlyWarning, "nears its limit", Style::Yellow, Audience::Agent),
+    (EntryKind::Warning, "is over its limit", Style::Yellow, Audience::Agent),
+    (EntryKind::Asked, "asks for more", Style::Yellow, Audience::User),
+    (EntryKind::Tripped, "reaches its limit", Style::Red, Audience::Agent),
+    (EntryKind::Stopped, "is stopped", Style::Red, Audience::User),
+    (EntryKind::Paused, "is paused", Style::Red, Audience::User),
+    (EntryKind::PromptBlocked, "gets no more prompts", Style::Red, Audience::User),
+    (EntryKind::CallRefused, "may not be written to", Style::Yellow, Audience::Agent),
+    (EntryKind::ParentTold, "ends, by the recording", Style::Plain, Audience::Parent),
 ];
 
 /// What stands for a moment whose sentence says it all: no line of its own with what is used.
-const SAY_IT_ALL: [What; 3] = [What::Stopped, What::Paused, What::ParentTold];
+const SAY_IT_ALL: [EntryKind; 3] = [EntryKind::Stopped, EntryKind::Paused, EntryKind::ParentTold];
 
 /// Writes a session with its timeline.
-pub fn session(outcome: &Outcome, page: &Page) -> String {
-    let mut text = title(outcome, page);
+pub fn session(outcome: &Outcome, terminal: &Terminal) -> String {
+    let mut text = title(outcome, terminal);
     for entry in &outcome.timeline {
-        text.push_str(&moment(outcome, entry, page));
+        text.push_str(&moment(outcome, entry, terminal));
     }
     if outcome.timeline.is_empty() {
-        text.push_str(&page.paint(Ink::Dim, "  nothing would have been said or stopped\n"));
+        text.push_str(&terminal.paint(Style::Dim, "  nothing would have been said or stopped\n"));
     }
     if outcome.calls_saved() > 0 || outcome.cost_saved() > Amount::ZERO {
         let saved = saved(outcome.calls_saved(), outcome.requests_saved(), outcome.cost_saved());
-        text.push_str(&page.wrap("  ", &format!("not done after that: {saved}")));
+        text.push_str(&terminal.wrap("  ", &format!("not done after that: {saved}")));
     }
     text
 }
 
-fn title(outcome: &Outcome, page: &Page) -> String {
+fn title(outcome: &Outcome, terminal: &Terminal) -> String {
     let name = outcome.source.file_name().unwrap_or_default().to_string_lossy();
     let id = short(&outcome.session.id);
     let name = if name.starts_with(id) { String::new() } else { format!("  {}", plain(&name)) };
@@ -54,29 +54,29 @@ fn title(outcome: &Outcome, page: &Page) -> String {
         span(recorded.lasted_ms)
     );
     let head = format!("session {id}{name}");
-    format!("{}\n{}", page.paint(Ink::Bold, &cut(&head, page.width)), page.wrap("  ", &figures))
+    format!("{}\n{}", terminal.paint(Style::Bold, &cut(&head, terminal.width)), terminal.wrap("  ", &figures))
 }
 
-fn moment(outcome: &Outcome, entry: &Entry, page: &Page) -> String {
-    let Some((_, words, ink, whom)) = WORDS.iter().find(|row| row.0 == entry.what) else { return String::new() };
+fn moment(outcome: &Outcome, entry: &Entry, terminal: &Terminal) -> String {
+    let Some((_, words, style, whom)) = WORDS.iter().find(|row| row.0 == entry.what) else { return String::new() };
     let run = outcome.runs.iter().find(|run| run.id == entry.run);
-    let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), page.paint(*ink, words));
+    let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), terminal.paint(*style, words));
     if !SAY_IT_ALL.contains(&entry.what) {
-        text.push_str(&page.wrap(INDENT, &reading(&entry.finding)));
+        text.push_str(&terminal.wrap(INDENT, &reading(&entry.finding)));
     }
-    let told = entry.told.iter().find(|(told, _)| told == whom).filter(|_| entry.what != What::EarlyWarning);
+    let told = entry.told.iter().find(|(told, _)| told == whom).filter(|_| entry.what != EntryKind::EarlyWarning);
     if let Some((whom, sentence)) = told {
         let whom = WHOM.iter().find(|row| row.0 == *whom).map_or("", |row| row.1);
         let sentence = plain(sentence.trim_start_matches("Fusebox: "));
-        let line = page.wrap(INDENT, &format!("{whom} is told: {sentence}"));
-        text.push_str(&(page.paint(Ink::Dim, line.trim_end()) + "\n"));
+        let line = terminal.wrap(INDENT, &format!("{whom} is told: {sentence}"));
+        text.push_str(&(terminal.paint(Style::Dim, line.trim_end()) + "\n"));
     }
     text
 }
 
 /// Who is told something, as people read it.
-const WHOM: [(Whom, &str); 3] =
-    [(Whom::Agent, "the agent"), (Whom::Parent, "the agent that started it"), (Whom::User, "the user")];
+const WHOM: [(Audience, &str); 3] =
+    [(Audience::Agent, "the agent"), (Audience::Parent, "the agent that started it"), (Audience::User, "the user")];
 
 /// What stands before the lines that belong to a moment.
 const INDENT: &str = "           ";
@@ -90,7 +90,7 @@ fn who(run: Option<&Run>) -> String {
 }
 
 /// Writes the sums.
-pub fn summary(sums: &Sums, page: &Page) -> String {
+pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
     let percent = |part: Amount, all: Amount| if all == Amount::ZERO { 0.0 } else { part.usd() / all.usd() * 100.0 };
     let lines = [
         ("sessions", format!("{}, {} with something stopped", sums.sessions, sums.sessions_stopped)),
@@ -107,9 +107,9 @@ pub fn summary(sums: &Sums, page: &Page) -> String {
             ),
         ),
     ];
-    let mut text = page.paint(Ink::Bold, "in all") + "\n";
+    let mut text = terminal.paint(Style::Bold, "in all") + "\n";
     for (name, words) in lines {
-        text.push_str(&page.wrap("  ", &format!("{name:<11}{words}")));
+        text.push_str(&terminal.wrap("  ", &format!("{name:<11}{words}")));
     }
     text
 }

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::book::Book;
-use crate::engine::event::{Event, Kind};
-use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::limits::Limit;
+use crate::domain::event::{Event, EventKind};
+use crate::domain::limit::Limit;
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::engine::session_state::SessionState;
 
 /// What would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum EntryKind {
     /// A part of a cap is reached.
     EarlyWarning,
     /// A cap is reached that only warns.
@@ -35,7 +35,7 @@ pub enum What {
 /// Who is told something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Whom {
+pub enum Audience {
     /// The agent that acts.
     Agent,
     /// The agent that spawned the one it is about.
@@ -52,11 +52,11 @@ pub struct Entry {
     /// The run it is about.
     pub run: String,
     /// What happens.
-    pub what: What,
+    pub what: EntryKind,
     /// Which limit, with what is used and whose rule it is.
     pub finding: Finding,
     /// What is told, and to whom.
-    pub told: Vec<(Whom, String)>,
+    pub told: Vec<(Audience, String)>,
 }
 
 impl Entry {
@@ -95,66 +95,71 @@ struct Specific {
 }
 
 /// Returns the entries of one event: of the run it belongs to, and of subagents whose end its parent learns.
-pub fn entries(book: &Book, event: &Event, at: (&str, u64), (verdict, answer): (&Verdict, &str)) -> Vec<Entry> {
+pub fn entries(
+    state: &SessionState,
+    event: &Event,
+    at: (&str, u64),
+    (verdict, answer): (&Verdict, &str),
+) -> Vec<Entry> {
     let (run, at_ms) = at;
     let said = said(answer);
     let mut entries: Vec<Entry> = Vec::new();
     for finding in &verdict.findings {
         let Some(what) = what(event, verdict, finding) else { continue };
         let deciding = entries.is_empty();
-        let told = said.iter().filter(|(_, text)| deciding && !is_news(book, text)).cloned().collect();
+        let told = said.iter().filter(|(_, text)| deciding && !is_news(state, text)).cloned().collect();
         entries.push(Entry { at_ms, run: run.to_owned(), what, finding: finding.clone(), told });
     }
     // A prompt that is kept back tells nobody anything.
-    let blocked = verdict.step == Step::Deny && matches!(event.kind, Kind::Prompt { .. });
-    for news in book.news.iter().filter(|_| !blocked) {
-        let sentence = crate::wire::sentences::news(news);
-        let told = vec![(Whom::Parent, sentence)];
-        let (what, run) = (What::ParentTold, news.run.clone());
+    let blocked = verdict.decision == Decision::Deny && matches!(event.kind, EventKind::Prompt { .. });
+    for news in state.parent_notifications.iter().filter(|_| !blocked) {
+        let sentence = crate::wire::messages::parent_notification(news);
+        let told = vec![(Audience::Parent, sentence)];
+        let (what, run) = (EntryKind::ParentTold, news.run.clone());
         entries.push(Entry { at_ms, run, what, finding: news.finding.clone(), told });
     }
     entries
 }
 
 /// Says what a finding does at an event; nothing where it only repeats what was said before.
-fn what(event: &Event, verdict: &Verdict, finding: &Finding) -> Option<What> {
+fn what(event: &Event, verdict: &Verdict, finding: &Finding) -> Option<EntryKind> {
     if !finding.is_trip() {
-        return Some(What::EarlyWarning);
+        return Some(EntryKind::EarlyWarning);
     }
     let deciding = verdict.deciding() == Some(finding);
-    let prompt = matches!(event.kind, Kind::Prompt { .. });
-    match (&verdict.refusal, verdict.step) {
-        _ if finding.action == Action::Warn => Some(What::Warning),
+    let prompt = matches!(event.kind, EventKind::Prompt { .. });
+    match (&verdict.refusal, verdict.decision) {
+        _ if finding.action == Action::Warn => Some(EntryKind::Warning),
         _ if !deciding => None,
-        (_, Step::Ask) => Some(What::Asked),
-        (_, Step::Deny) if prompt => Some(What::PromptBlocked),
-        (Some(Refusal::Addressee { .. }), _) => Some(What::CallRefused),
-        (Some(Refusal::Tripped { .. }), _) if finding.action == Action::Pause => Some(What::Paused),
-        (Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }), Step::Stop) => Some(What::Stopped),
-        (Some(Refusal::Tripped { .. }), _) => Some(What::Tripped),
+        (_, Decision::Ask) => Some(EntryKind::Asked),
+        (_, Decision::Deny) if prompt => Some(EntryKind::PromptBlocked),
+        (Some(Refusal::Addressee { .. }), _) => Some(EntryKind::CallRefused),
+        (Some(Refusal::Tripped { .. }), _) if finding.action == Action::Pause => Some(EntryKind::Paused),
+        (Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }), Decision::Stop) => Some(EntryKind::Stopped),
+        (Some(Refusal::Tripped { .. }), _) => Some(EntryKind::Tripped),
         _ => None,
     }
 }
 
-fn is_news(book: &Book, text: &str) -> bool {
-    book.news.iter().any(|news| crate::wire::sentences::news(news) == text)
+fn is_news(state: &SessionState, text: &str) -> bool {
+    state.parent_notifications.iter().any(|news| crate::wire::messages::parent_notification(news) == text)
 }
 
 /// Reads what an answer tells, a sentence a line.
-fn said(answer: &str) -> Vec<(Whom, String)> {
+fn said(answer: &str) -> Vec<(Audience, String)> {
     let answer: Answer = serde_json::from_str(answer).unwrap_or_default();
     let specific = answer.hook_specific_output;
     let asks = specific.permission_decision.as_deref() == Some("ask");
-    let decision = if asks { Whom::User } else { Whom::Agent };
+    let decision = if asks { Audience::User } else { Audience::Agent };
     let parts = [
         (decision, specific.permission_decision_reason),
-        (Whom::Agent, specific.additional_context),
-        (Whom::User, answer.reason),
-        (Whom::User, answer.stop_reason),
-        (Whom::User, answer.system_message),
+        (Audience::Agent, specific.additional_context),
+        (Audience::User, answer.reason),
+        (Audience::User, answer.stop_reason),
+        (Audience::User, answer.system_message),
     ];
     let told = parts.into_iter().filter_map(|(whom, text)| Some((whom, text?)));
-    let mut lines: Vec<(Whom, String)> = Vec::new();
+    let mut lines: Vec<(Audience, String)> = Vec::new();
     for (whom, text) in told {
         let new = text.lines().map(|line| (whom, line.to_owned()));
         lines.extend(new.filter(|line| !lines.contains(line)).collect::<Vec<_>>());

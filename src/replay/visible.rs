@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::engine::event::{Agent, Event, Kind};
-use crate::replay::rows::{self, Transcript, What};
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::replay::rows::{self, RowKind, Transcript};
 use crate::transcript::layout;
 
 /// The transcripts of one session.
@@ -63,16 +63,16 @@ impl File {
         let mut spans: HashMap<&str, (u64, u64)> = HashMap::new();
         for row in &transcript.rows {
             match &row.what {
-                What::Response(response) => {
+                RowKind::Response(response) => {
                     spans.entry(&response.id).or_insert((row.start, row.end)).1 = row.end;
                     file.answers.push(row.end);
                 }
-                What::Prompt(prompt) => file.prompts.push((row.start, row.end, prompt.name().to_owned())),
-                What::Results(_) => {}
+                RowKind::Prompt(prompt) => file.prompts.push((row.start, row.end, prompt.name().to_owned())),
+                RowKind::Results(_) => {}
             }
         }
         for row in &transcript.rows {
-            if let What::Response(response) = &row.what {
+            if let RowKind::Response(response) = &row.what {
                 let span = spans.get(response.id.as_str()).copied().unwrap_or((row.start, row.end));
                 file.responses.extend(response.calls.iter().map(|call| (call.id.clone(), span)));
             }
@@ -80,19 +80,19 @@ impl File {
         file
     }
 
-    fn reveal(&mut self, kind: &Kind, prompt: Option<&str>) -> u64 {
+    fn reveal(&mut self, kind: &EventKind, prompt: Option<&str>) -> u64 {
         let to = match kind {
-            Kind::ToolRequested(call) => self.responses.get(&call.id).map(|response| response.0),
-            Kind::BatchEnded(calls) => {
+            EventKind::ToolRequested(call) => self.responses.get(&call.id).map(|response| response.0),
+            EventKind::BatchEnded(calls) => {
                 calls.iter().filter_map(|call| self.responses.get(&call.id)).map(|response| response.1).max()
             }
-            Kind::Prompt { .. } => {
+            EventKind::Prompt { .. } => {
                 let row = self.prompts.iter().find(|(.., id)| prompt == Some(id));
                 row.map(|row| row.1)
             }
-            Kind::Stopped { .. } | Kind::SubagentEnded(_) => Some(self.end_of_turn()),
+            EventKind::Stopped { .. } | EventKind::SubagentEnded(_) => Some(self.end_of_turn()),
             // A session that ended may have been taken up again by another prompt.
-            Kind::SessionEnded => Some(self.next_prompt(self.seen)),
+            EventKind::SessionEnded => Some(self.next_prompt(self.seen)),
             _ => None,
         };
         self.see(to)

@@ -1,7 +1,7 @@
 //! Bars: how much of each limit is used.
 
-use crate::report::page::{Ink, Page, cut, length};
-use crate::report::reading::Reading;
+use crate::report::reading::LimitReading;
+use crate::ui::style::{Style, Terminal, cut, length};
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
@@ -11,57 +11,57 @@ const SHORTEST_LABEL: usize = 12;
 const NEAR: u128 = 80;
 
 /// Writes one line for each limit: `tool calls  [#######---] 17/25 max_turns  project`.
-pub fn bars(limits: &[Reading], indent: &str, page: &Page) -> String {
-    let told: Vec<&Reading> = limits.iter().filter(|reading| reading.tells()).collect();
-    let longest = |text: fn(&Reading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
+pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> String {
+    let told: Vec<&LimitReading> = limits.iter().filter(|reading| reading.tells()).collect();
+    let longest = |text: fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
     let label = longest(|reading| length(reading.cap.limit.label));
     // Words give way to figures: the key at the end says the same.
     let others = length(indent) + 2 + CELLS as usize + 2 + longest(|reading| length(&figures(reading)));
-    let label = label.min(page.width.saturating_sub(others).max(SHORTEST_LABEL));
-    told.into_iter().map(|reading| line(reading, (indent, label), page)).collect()
+    let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
+    told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
 }
 
-fn figures(reading: &Reading) -> String {
+fn figures(reading: &LimitReading) -> String {
     format!(" {} {}", reading.figures(), reading.limit)
 }
 
-fn line(reading: &Reading, margin: (&str, usize), page: &Page) -> String {
+fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> String {
     let (indent, label) = margin;
     let percent = percent(reading);
     let filled = (percent.min(100) * CELLS / 100) as usize;
     let bar = format!("[{}{}]", "#".repeat(filled), "-".repeat(CELLS as usize - filled));
-    let ink = match percent {
-        0..NEAR => Ink::Green,
-        NEAR..100 => Ink::Yellow,
-        _ => Ink::Red,
+    let style = match percent {
+        0..NEAR => Style::Green,
+        NEAR..100 => Style::Yellow,
+        _ => Style::Red,
     };
     let before = format!("{indent}{:label$}  ", cut(reading.cap.limit.label, label));
     let figures = figures(reading);
     let layer = format!("  {}", reading.layer);
     let wide = length(&before) + length(&bar) + length(&figures);
-    let after = if wide + length(&layer) <= page.width { figures + &layer } else { figures };
-    let room = page.width.saturating_sub(length(&before) + length(&bar));
-    format!("{before}{}{}\n", page.paint(ink, &bar), cut(&after, room))
+    let after = if wide + length(&layer) <= terminal.width { figures + &layer } else { figures };
+    let room = terminal.width.saturating_sub(length(&before) + length(&bar));
+    format!("{before}{}{}\n", terminal.paint(style, &bar), cut(&after, room))
 }
 
 /// Returns how much of a limit is used, in per cent.
-pub fn percent(reading: &Reading) -> u128 {
+pub fn percent(reading: &LimitReading) -> u128 {
     u128::from(reading.used.value) * 100 / u128::from(reading.cap.value.max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::policy::{Action, Layer};
+    use crate::domain::policy::{Action, Layer};
     use crate::limits;
-    use crate::report::page::Colour;
-    use crate::report::value::Quantity;
+    use crate::ui::formats::Quantity;
+    use crate::ui::style::Colour;
 
     fn bar(used: u64, width: usize, colour: Colour) -> String {
         let limit = limits::find("max_turns").unwrap();
         let quantity = |value| Quantity { limit, value };
         let (action, layer) = (Action::Terminate, Layer::Project);
-        let reading = Reading {
+        let reading = LimitReading {
             limit: limit.key.to_owned(),
             used: quantity(used),
             cap: quantity(25),
@@ -70,7 +70,7 @@ mod tests {
             per_ms: None,
             frees_in_ms: None,
         };
-        bars(&[reading], "", &Page { width, colour, local: |_| chrono::NaiveDateTime::default() })
+        bars(&[reading], "", &Terminal { width, colour, local: |_| chrono::NaiveDateTime::default() })
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::report::group::{Group, Grouped};
 use crate::report::model::{Report, SessionReport};
-use crate::terminal;
+use crate::ui::terminal;
 
 /// The columns of a session.
 const SESSION: [&str; 12] = [

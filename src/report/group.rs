@@ -6,15 +6,15 @@ use chrono::{NaiveDate, NaiveDateTime};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::engine::meters::Spend;
-use crate::engine::record::{Charge, DaySum};
+use crate::domain::charge::{Charge, DaySum};
+use crate::domain::meters::Spend;
 use crate::report::model::{SessionReport, VERSION};
 use crate::report::rows::{SessionRows, project};
-use crate::report::value::{Stamp, Usd};
+use crate::ui::formats::{Timestamp, Usd};
 
 /// What sums are made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum By {
+pub enum GroupBy {
     /// Each session alone
     Session,
     /// Agent types
@@ -28,18 +28,18 @@ pub enum By {
 }
 
 /// Each grouping with the name of one group and of the list in JSON.
-pub const NAMES: [(By, &str, &str); 5] = [
-    (By::Session, "session", "sessions"),
-    (By::Agent, "agent", "agents"),
-    (By::Model, "model", "models"),
-    (By::Project, "project", "projects"),
-    (By::Day, "day", "days"),
+pub const NAMES: [(GroupBy, &str, &str); 5] = [
+    (GroupBy::Session, "session", "sessions"),
+    (GroupBy::Agent, "agent", "agents"),
+    (GroupBy::Model, "model", "models"),
+    (GroupBy::Project, "project", "projects"),
+    (GroupBy::Day, "day", "days"),
 ];
 
 /// What sums are made under where nobody knows any more whose they are.
 const PRUNED: &str = "pruned";
 
-impl By {
+impl GroupBy {
     /// Returns the name of one group.
     pub fn one(self) -> &'static str {
         NAMES.iter().find(|row| row.0 == self).map_or("", |row| row.1)
@@ -55,7 +55,7 @@ impl By {
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// What sums are made by.
-    pub by: By,
+    pub by: GroupBy,
     /// From when on, in milliseconds since 1970.
     pub since_ms: i64,
     /// Returns the local time of a moment.
@@ -83,13 +83,13 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grouped {
     /// What they are made by.
-    pub by: By,
+    pub by: GroupBy,
     /// The groups: days with the newest first, others with the dearest first.
     pub groups: Vec<Group>,
     /// The sums over all groups.
     pub total: Group,
     /// The moment before which only sums of days are left of some sessions of the period.
-    pub pruned_before: Option<Stamp>,
+    pub pruned_before: Option<Timestamp>,
 }
 
 /// The name of a group. A day is written once, however many responses it has.
@@ -147,7 +147,7 @@ pub fn group(rows: &[SessionRows], pruned: &[DaySum], span: &Span) -> Grouped {
     let total = sum("total".to_owned(), sessions, spent);
     let mut groups: Vec<Group> = sums.into_iter().map(|(name, (sessions, spent))| sum(name, sessions, spent)).collect();
     match span.by {
-        By::Day => groups.reverse(),
+        GroupBy::Day => groups.reverse(),
         _ => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
     }
     Grouped { by: span.by, groups, total, pruned_before: None }
@@ -164,22 +164,22 @@ fn sum(name: String, sessions: u64, spent: Spend) -> Group {
     }
 }
 
-fn name<'a>(rows: &'a SessionRows, charge: &'a Charge, by: By, days: &mut Days) -> Name<'a> {
+fn name<'a>(rows: &'a SessionRows, charge: &'a Charge, by: GroupBy, days: &mut Days) -> Name<'a> {
     Name::Text(match by {
-        By::Session => &charge.session,
-        By::Agent => rows.runs.iter().find(|run| run.id == charge.run).map_or("unknown", |run| &run.agent_type),
-        By::Model => &charge.model,
-        By::Project => project(&rows.session.project),
-        By::Day => return Name::Day(days.day(charge.at_ms)),
+        GroupBy::Session => &charge.session,
+        GroupBy::Agent => rows.runs.iter().find(|run| run.id == charge.run).map_or("unknown", |run| &run.agent_type),
+        GroupBy::Model => &charge.model,
+        GroupBy::Project => project(&rows.session.project),
+        GroupBy::Day => return Name::Day(days.day(charge.at_ms)),
     })
 }
 
 fn name_of_sum(sum: &DaySum, span: &Span) -> String {
     match span.by {
-        By::Session | By::Agent => PRUNED.to_owned(),
-        By::Model => sum.model.clone(),
-        By::Project => project(&sum.project).to_owned(),
-        By::Day => sum.day.clone(),
+        GroupBy::Session | GroupBy::Agent => PRUNED.to_owned(),
+        GroupBy::Model => sum.model.clone(),
+        GroupBy::Project => project(&sum.project).to_owned(),
+        GroupBy::Day => sum.day.clone(),
     }
 }
 
@@ -197,7 +197,7 @@ pub fn total_of(sessions: &[SessionReport]) -> Group {
 }
 
 /// One group as JSON, its name under the grouping's own key.
-struct Keyed<'a>(By, &'a Group);
+struct Keyed<'a>(GroupBy, &'a Group);
 
 impl Serialize for Keyed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

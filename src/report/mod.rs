@@ -3,21 +3,17 @@
 //! The way of a figure: [`rows`] holds what the store has, [`model`] and [`group`] sum it, and one file for each form writes
 //! it down: [`summary`] and [`status`] for people, [`json`] and [`csv`] for programs. [`story`] tells one run or session.
 
-pub mod advice;
 pub mod bars;
-pub mod cause;
 pub mod csv;
+pub mod explanation;
 pub mod group;
-pub mod json;
-pub mod lines;
+pub mod log_lines;
 pub mod model;
-pub mod own;
-pub mod page;
+pub mod own_run;
 pub mod period;
 pub mod reading;
 pub mod rows;
 pub mod status;
-pub mod story;
+pub mod suggestion;
 pub mod summary;
-pub mod table;
-pub mod value;
+pub mod timeline;

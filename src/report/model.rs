@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::event::Moment;
-use crate::engine::meters::Spend;
-use crate::engine::pool::Pool;
-use crate::engine::record::{Charge, RecordKind};
-use crate::engine::session::{Order, Run, Status};
+use crate::domain::budget::SharedBudget;
+use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Order, Run, Status};
 use crate::limits;
-use crate::report::lines;
-use crate::report::reading::{self, Budget, Reading};
+use crate::report::log_lines;
+use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{Logged, SessionRows, project};
-use crate::report::value::{Quantity, Stamp, Usd};
+use crate::ui::formats::{Quantity, Timestamp, Usd};
 
 /// The version of the JSON form.
 pub const VERSION: u32 = 1;
@@ -29,7 +29,7 @@ pub struct Report {
     pub budgets: Vec<Budget>,
     /// The moment before which sessions of the period may be pruned.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pruned_before: Option<Stamp>,
+    pub pruned_before: Option<Timestamp>,
 }
 
 /// One session.
@@ -44,7 +44,7 @@ pub struct SessionReport {
     /// Where it stands.
     pub status: Status,
     /// When it was first seen.
-    pub started_at: Stamp,
+    pub started_at: Timestamp,
     /// List price of every response in its transcripts, those that a fork or resume copied included.
     pub cost_usd: Usd,
     /// List price of the responses that it billed itself: in sums over sessions each response counts once.
@@ -64,7 +64,7 @@ pub struct SessionReport {
     /// What is left under each of the session's limits.
     pub remaining: BTreeMap<String, Quantity>,
     /// The session's limits.
-    pub limits: Vec<Reading>,
+    pub limits: Vec<LimitReading>,
     /// Its runs, the oldest first.
     pub runs: Vec<RunReport>,
     /// The order that ends or holds it.
@@ -94,7 +94,7 @@ pub struct RunReport {
     /// What was still missing when it ended.
     pub missing: Vec<String>,
     /// When it began.
-    pub started_at: Stamp,
+    pub started_at: Timestamp,
     /// Tool calls.
     pub turns: u64,
     /// Calls that were refused.
@@ -112,7 +112,7 @@ pub struct RunReport {
     /// What is left under each of its limits.
     pub remaining: BTreeMap<String, Quantity>,
     /// Its limits.
-    pub limits: Vec<Reading>,
+    pub limits: Vec<LimitReading>,
     /// The limits that it reached, the oldest first.
     pub trips: Vec<Trip>,
     /// The order that ends or holds it.
@@ -150,7 +150,7 @@ pub struct Trip {
     /// Whose rule it was.
     pub layer: String,
     /// When.
-    pub at: Stamp,
+    pub at: Timestamp,
     /// What it is counted over.
     pub scope: String,
     /// What it is about where the limit does not say: the tools of a rate, what repeats.
@@ -169,10 +169,10 @@ pub struct Trip {
 
 impl Report {
     /// Makes the report of sessions and of what they share, as they stand at `now`.
-    pub fn of(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Report {
+    pub fn of(rows: &[SessionRows], budgets: &[SharedBudget], now: Moment) -> Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
         sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
-        Report { version: VERSION, sessions, budgets: reading::budgets(rows, pools, now), pruned_before: None }
+        Report { version: VERSION, sessions, budgets: reading::budgets(rows, budgets, now), pruned_before: None }
     }
 }
 
@@ -189,13 +189,13 @@ impl SessionReport {
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
             status: session.status,
-            started_at: Stamp(session.started.wall_ms),
+            started_at: Timestamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
             estimated_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.is_estimate())).cost),
             earlier_cost_usd: Usd(sum(rows.charges.iter().filter(|charge| charge.earlier)).cost),
-            client_cost_usd: session.client_cost.map(|pico| Usd(crate::engine::amount::Amount(pico))),
-            turns: session.tally.turns.saturating_sub(session.turns_below).max(rows.calls.values().sum()),
+            client_cost_usd: session.client_cost.map(|pico| Usd(crate::domain::amount::Amount(pico))),
+            turns: session.counters.turns.saturating_sub(session.nested_turns).max(rows.calls.values().sum()),
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),
@@ -219,7 +219,7 @@ impl RunReport {
         let charges: Vec<&Charge> = rows.charges.iter().filter(|charge| charge.run == run.id).collect();
         let known = sum(charges.iter().copied());
         // Of a session that was pruned the counters are what is left.
-        let spent = if rows.session.pruned.is_some() { run.tally.spent } else { known };
+        let spent = if rows.session.pruned.is_some() { run.counters.spent } else { known };
         let limits = reading::of_run(&rows.session, run, now);
         RunReport {
             run_id: run.id.clone(),
@@ -231,12 +231,12 @@ impl RunReport {
             error: run.error.clone(),
             partial: run.partial,
             missing: run.missing.clone(),
-            started_at: Stamp(run.started.wall_ms),
-            turns: run.tally.turns.max(rows.calls.get(&run.id).copied().unwrap_or(0)),
+            started_at: Timestamp(run.started.wall_ms),
+            turns: run.counters.turns.max(rows.calls.get(&run.id).copied().unwrap_or(0)),
             refused: run.refused,
             requests: spent.requests,
             tokens: spent.tokens,
-            duration_ms: reading::at_now(run, now).tally.duration_ms,
+            duration_ms: reading::at_now(run, now).counters.duration_ms,
             cost_usd: Usd(spent.cost),
             models: models(charges.into_iter()),
             remaining: reading::remaining(&limits),
@@ -283,12 +283,12 @@ fn trip(logged: &Logged) -> Option<Trip> {
         used: quantity(record.used),
         cap: quantity(record.cap),
         layer: record.layer.clone(),
-        at: Stamp(logged.at_ms),
+        at: Timestamp(logged.at_ms),
         scope: record.scope.clone(),
         subject: text(&record.subject),
         frees: text(&record.frees),
         observed: record.mode == "observe",
         number: logged.number,
-        of_call: lines::refuses_call(record),
+        of_call: log_lines::refuses_call(record),
     })
 }

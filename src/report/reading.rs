@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::book::Book;
-use crate::engine::event::{Agent, Event, Kind, Moment};
+use crate::domain::budget::{SPANS, SharedBudget};
+use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::limit::Unit;
+use crate::domain::limit_set::{LimitRule, Rate};
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::session::{Counters, Run, Session, Status};
+use crate::domain::usage::ScopeUsage;
 use crate::engine::measure;
-use crate::engine::policy::{Action, Layer, Scope};
-use crate::engine::pool::{Pool, SPANS};
-use crate::engine::rules::{Rate, Rule};
-use crate::engine::session::{Run, Session, Status, Tally};
-use crate::engine::usage::ScopeUsage;
-use crate::limits::Unit;
+use crate::engine::session_state::SessionState;
 use crate::report::rows::{SessionRows, project};
-use crate::report::value::{Quantity, Stamp};
-use crate::wire::sentences::pair;
+use crate::ui::formats::{Quantity, Timestamp};
+use crate::wire::messages::pair;
 
 /// One limit with what is used of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reading {
+pub struct LimitReading {
     /// The limit's key, with the models or the tools that it counts where those are not all.
     pub limit: String,
     /// What is used.
@@ -38,7 +38,7 @@ pub struct Reading {
     pub frees_in_ms: Option<u64>,
 }
 
-impl Reading {
+impl LimitReading {
     /// Returns what remains.
     pub fn left(&self) -> Quantity {
         Quantity { limit: self.cap.limit, value: self.cap.value.saturating_sub(self.used.value) }
@@ -66,7 +66,7 @@ pub fn seconds(ms: u64) -> String {
 }
 
 /// What is left under each limit that is an amount.
-pub fn remaining(limits: &[Reading]) -> BTreeMap<String, Quantity> {
+pub fn remaining(limits: &[LimitReading]) -> BTreeMap<String, Quantity> {
     let mut left: BTreeMap<String, Quantity> = BTreeMap::new();
     for reading in limits.iter().filter(|reading| reading.cap.limit.unit != Unit::Switch) {
         let least = left.entry(reading.limit.clone()).or_insert(reading.left());
@@ -78,31 +78,31 @@ pub fn remaining(limits: &[Reading]) -> BTreeMap<String, Quantity> {
 /// Returns a run as it stands at `now`: its clock runs while it is at work.
 pub fn at_now(run: &Run, now: Moment) -> Run {
     let since = if run.working && run.status == Status::Running { now.since(run.last) } else { 0 };
-    let tally = Tally { duration_ms: run.tally.duration_ms + since, ..run.tally };
+    let counters = Counters { duration_ms: run.counters.duration_ms + since, ..run.counters };
     let last = if run.status == Status::Running { now } else { run.last };
-    Run { tally, last, ..run.clone() }
+    Run { counters, last, ..run.clone() }
 }
 
 /// Reads the limits of a run.
-pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<Reading> {
+pub fn of_run(session: &Session, run: &Run, now: Moment) -> Vec<LimitReading> {
     let run = at_now(run, now);
-    let book = Book::new(session.clone());
-    measured(&book, &run, run.last, Scope::Run)
+    let state = SessionState::new(session.clone());
+    measured(&state, &run, run.last, Scope::Run)
 }
 
 /// Reads the limits of a session.
-pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<Reading> {
-    let mut book = Book::new(rows.session.clone());
+pub fn of_session(rows: &SessionRows, now: Moment) -> Vec<LimitReading> {
+    let mut state = SessionState::new(rows.session.clone());
     for run in &rows.runs {
-        book.lay_run(run.clone());
+        state.insert_loaded_run(run.clone());
     }
     let main = rows.runs.iter().filter(|run| run.is_main());
-    let since = main.map(|run| at_now(run, now).tally.duration_ms - run.tally.duration_ms).max();
-    book.session.tally.duration_ms += since.unwrap_or(0);
+    let since = main.map(|run| at_now(run, now).counters.duration_ms - run.counters.duration_ms).max();
+    state.session.counters.duration_ms += since.unwrap_or(0);
     let at = if rows.session.status == Status::Running { now } else { rows.session.last };
     let at_work = rows.runs.iter().filter(|run| run.status == Status::Running);
     let deepest = at_work.max_by_key(|run| run.depth).cloned().unwrap_or_default();
-    measured(&book, &deepest, at, Scope::Session)
+    measured(&state, &deepest, at, Scope::Session)
 }
 
 /// What is used of a limit that sessions share.
@@ -114,15 +114,15 @@ pub struct Budget {
     pub id: String,
     /// The limit with what is used of it.
     #[serde(flatten)]
-    pub reading: Reading,
+    pub reading: LimitReading,
     /// What remains.
     pub remaining: Quantity,
     /// When it begins anew.
-    pub resets: Option<Stamp>,
+    pub resets: Option<Timestamp>,
 }
 
 /// Reads the budgets of the user and of the projects of these sessions; the caps are those of each one's latest session.
-pub fn budgets(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Vec<Budget> {
+pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Moment) -> Vec<Budget> {
     let mut latest: BTreeMap<(Scope, &str), &Session> = BTreeMap::new();
     for session in rows.iter().map(|rows| &rows.session) {
         for key in [(Scope::User, ""), (Scope::Project, session.project.as_str())] {
@@ -134,36 +134,36 @@ pub fn budgets(rows: &[SessionRows], pools: &[Pool], now: Moment) -> Vec<Budget>
     }
     let mut budgets = Vec::new();
     for ((scope, id), session) in latest.into_iter().rev() {
-        let rules = if scope == Scope::User { &session.user_rules } else { &session.project_rules };
+        let rules = if scope == Scope::User { &session.user_limits } else { &session.project_limits };
         if rules.is_empty() {
             continue;
         }
-        let known = pools.iter().find(|pool| pool.scope == scope && pool.id == id);
-        let mut pool = known.cloned().unwrap_or_else(|| Pool::new(scope, id));
-        if pool.is_due(rules, now.wall_ms) {
+        let known = shared_budgets.iter().find(|budget| budget.scope == scope && budget.id == id);
+        let mut budget = known.cloned().unwrap_or_else(|| SharedBudget::new(scope, id));
+        if budget.is_due(rules, now.wall_ms) {
             // Nothing was spent in what no session has begun yet.
-            let known = pool.periods.clone();
+            let known = budget.periods.clone();
             let standing = |at: usize| known.get(at).filter(|period| period.covers(now.wall_ms)).cloned();
             let at = |span| SPANS.iter().position(|(it, _)| *it == span).unwrap_or(SPANS.len());
-            pool.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
+            budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
         }
-        pool.take_rules(rules);
-        budgets.extend(of_pool(session, pool, now));
+        budget.set_limits(rules);
+        budgets.extend(of_pool(session, budget, now));
     }
     budgets
 }
 
-fn of_pool(session: &Session, pool: Pool, now: Moment) -> Vec<Budget> {
-    let (scope, ends) = (pool.scope, pool.periods.each_ref().map(|period| period.to_ms));
+fn of_pool(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
+    let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));
     let id = if scope == Scope::Project { project(&session.project).to_owned() } else { String::new() };
-    let mut book = Book::new(session.clone());
-    book.pools.push(pool);
-    let readings = measured(&book, &Run::default(), now, scope);
-    let resets = |reading: &Reading| {
+    let mut state = SessionState::new(session.clone());
+    state.shared_budgets.push(shared_budget);
+    let readings = measured(&state, &Run::default(), now, scope);
+    let resets = |reading: &LimitReading| {
         let at = SPANS.iter().position(|(_, key)| *key == reading.cap.limit.key)?;
-        Some(Stamp(ends[at])).filter(|stamp| stamp.0 > 0)
+        Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0)
     };
-    let budget = |reading: Reading| Budget {
+    let budget = |reading: LimitReading| Budget {
         scope,
         id: id.clone(),
         remaining: reading.left(),
@@ -173,18 +173,18 @@ fn of_pool(session: &Session, pool: Pool, now: Moment) -> Vec<Budget> {
     readings.into_iter().map(budget).collect()
 }
 
-fn measured(book: &Book, run: &Run, at: Moment, scope: Scope) -> Vec<Reading> {
-    let kind = Kind::Other(String::new());
+fn measured(state: &SessionState, run: &Run, at: Moment, scope: Scope) -> Vec<LimitReading> {
+    let kind = EventKind::Other(String::new());
     let event = Event { session: String::new(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
-    let scopes = measure::usage(book, run, &event);
+    let scopes = measure::usage(state, run, &event);
     let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
-    let rules = usage.rules.rules.iter().map(|rule| of_rule(rule, usage));
-    let rates = usage.rules.rates.iter().map(|rate| of_rate(rate, usage, (&book.session, at)));
+    let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
+    let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, at)));
     rules.chain(rates).collect()
 }
 
-fn of_rule(rule: &Rule, usage: &ScopeUsage) -> Reading {
-    Reading {
+fn of_rule(rule: &LimitRule, usage: &ScopeUsage) -> LimitReading {
+    LimitReading {
         limit: rule.name().into_owned(),
         used: Quantity { limit: rule.limit, value: rule.limit.used(usage.meters_of(rule)) },
         cap: Quantity { limit: rule.limit, value: rule.cap },
@@ -196,14 +196,14 @@ fn of_rule(rule: &Rule, usage: &ScopeUsage) -> Reading {
 }
 
 /// Reads a rate; one on model requests has a window for each model, and the fullest tells.
-fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> Reading {
+fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> LimitReading {
     let (session, now) = at;
-    let models = session.models.keys().chain(&session.model).map(String::as_str);
+    let models = session.by_model.keys().chain(&session.model).map(String::as_str);
     let counted = models.filter(|_| rate.counts_requests()).chain([""]);
     let fullest = counted.map(|model| usage.windows.read(rate, model, now)).max_by_key(|reading| reading.used);
-    let reading = fullest.unwrap_or(crate::engine::rates::Reading { used: 0, frees_in_ms: 0 });
+    let reading = fullest.unwrap_or(crate::domain::rate::WindowUsage { used: 0, frees_in_ms: 0 });
     let of = if rate.tool.is_empty() { String::new() } else { format!(".{}", rate.tool) };
-    Reading {
+    LimitReading {
         limit: format!("{}{of}", rate.limit.key),
         used: Quantity { limit: rate.limit, value: reading.used },
         cap: Quantity { limit: rate.limit, value: rate.max },

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::event::Moment;
-use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session};
+use crate::domain::charge::{Charge, Record};
+use crate::domain::event::Moment;
+use crate::domain::session::{Run, Session};
 
 /// A record with its number, by which `fusebox explain` finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ pub struct SessionRows {
 
 /// What a story is told from.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct TimelineSource<'a> {
     /// The session.
     pub rows: &'a SessionRows,
     /// Runs of the same agent type in any session, for comparison.

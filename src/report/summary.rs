@@ -2,69 +2,69 @@
 
 use std::ops::Add;
 
-use crate::engine::amount::Amount;
+use crate::domain::amount::Amount;
+use crate::domain::limit::Unit;
 use crate::engine::credible;
-use crate::limits::Unit;
-use crate::report::advice;
-use crate::report::group::{By, Group, Grouped, total_of};
+use crate::report::group::{Group, GroupBy, Grouped, total_of};
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
-use crate::report::page::{Ink, Page, tokens};
 use crate::report::status;
-use crate::report::table::{Column, Set, table};
-use crate::report::value::Stamp;
-use crate::wire::sentences::short;
+use crate::report::suggestion;
+use crate::ui::formats::Timestamp;
+use crate::ui::style::{Style, Terminal, tokens};
+use crate::ui::table::{Align, Column, table};
+use crate::wire::messages::short;
 
 /// The columns of a session.
 const SESSIONS: [Column; 11] = [
-    Column::new("STARTED", Set::Left, 3),
-    Column::new("SESSION", Set::Left, 0),
-    Column::new("PROJECT", Set::Path, 5),
-    Column::new("STATUS", Set::Left, 1),
-    Column::new("RUNS", Set::Right, 7),
-    Column::new("TOOL CALLS", Set::Right, 6),
-    Column::new("REQUESTS", Set::Right, 8),
-    Column::new("TOKENS", Set::Right, 4),
-    Column::new("COST", Set::Right, 0),
-    Column::new("NEW", Set::Right, 0),
-    Column::new("CLIENT", Set::Right, 9),
+    Column::new("STARTED", Align::Left, 3),
+    Column::new("SESSION", Align::Left, 0),
+    Column::new("PROJECT", Align::Path, 5),
+    Column::new("STATUS", Align::Left, 1),
+    Column::new("RUNS", Align::Right, 7),
+    Column::new("TOOL CALLS", Align::Right, 6),
+    Column::new("REQUESTS", Align::Right, 8),
+    Column::new("TOKENS", Align::Right, 4),
+    Column::new("COST", Align::Right, 0),
+    Column::new("NEW", Align::Right, 0),
+    Column::new("CLIENT", Align::Right, 9),
 ];
 
 /// The columns of a trip.
 const TRIPS: [Column; 8] = [
-    Column::new("TRIP", Set::Left, 0),
-    Column::new("AT", Set::Left, 4),
-    Column::new("SESSION", Set::Left, 5),
-    Column::new("RUN", Set::Left, 1),
-    Column::new("LIMIT", Set::Left, 0),
-    Column::new("USED", Set::Right, 0),
-    Column::new("ACTION", Set::Left, 2),
-    Column::new("LAYER", Set::Left, 3),
+    Column::new("TRIP", Align::Left, 0),
+    Column::new("AT", Align::Left, 4),
+    Column::new("SESSION", Align::Left, 5),
+    Column::new("RUN", Align::Left, 1),
+    Column::new("LIMIT", Align::Left, 0),
+    Column::new("USED", Align::Right, 0),
+    Column::new("ACTION", Align::Left, 2),
+    Column::new("LAYER", Align::Left, 3),
 ];
 
 /// Writes sessions with their totals, their trips, and what is held.
-pub fn sessions(report: &Report, page: &Page) -> String {
+pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     if report.sessions.is_empty() {
         let nothing = "No session in this period. `fusebox report --since all` shows everything, `--transcripts` what was before Fusebox.\n";
-        return nothing.to_owned() + &pruned(report.pruned_before, PRUNED_SESSIONS, page);
+        return nothing.to_owned() + &pruned(report.pruned_before, PRUNED_SESSIONS, terminal);
     }
     let differ = report.sessions.iter().any(|session| session.cost_usd != session.new_cost_usd);
     let costs = if differ { Costs::Differ } else { Costs::Same };
-    let row = |it| (Ink::Plain, session(it, costs, page));
-    let mut rows: Vec<(Ink, Vec<String>)> = report.sessions.iter().map(row).collect();
-    rows.push((Ink::Bold, totals(&report.sessions, costs)));
+    let row = |it| (Style::Plain, session(it, costs, terminal));
+    let mut rows: Vec<(Style, Vec<String>)> = report.sessions.iter().map(row).collect();
+    rows.push((Style::Bold, totals(&report.sessions, costs)));
     let (columns, rows) = without_empty(&SESSIONS, rows);
-    let mut text = table(&columns, &rows, page);
-    text.push_str(&notes(report, page));
-    text.push_str(&shortfalls(report, page));
-    text.push_str(&trips(report, page));
-    text.push_str(&held(report, page));
-    text.push_str(&status::shared(&report.budgets, page));
-    text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, page));
+    let mut text = table(&columns, &rows, terminal);
+    text.push_str(&notes(report, terminal));
+    text.push_str(&shortfalls(report, terminal));
+    text.push_str(&trips(report, terminal));
+    text.push_str(&held(report, terminal));
+    text.push_str(&status::shared(&report.budgets, terminal));
+    text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, terminal));
     text
 }
 
 /// Names the sessions whose client has spent well more than was counted.
-fn shortfalls(report: &Report, page: &Page) -> String {
+fn shortfalls(report: &Report, terminal: &Terminal) -> String {
     let is_short = |session: &&SessionReport| {
         session.client_cost_usd.is_some_and(|client| credible::falls_short(session.cost_usd.0, client.0))
     };
@@ -73,7 +73,7 @@ fn shortfalls(report: &Report, page: &Page) -> String {
         return String::new();
     }
     let what = "the client's own total is well above what was counted; see `docs/pricing.md`";
-    format!("\n{}\n", page.wrap("", &format!("Of {}: {what}.", short.join(", "))))
+    format!("\n{}\n", terminal.wrap("", &format!("Of {}: {what}.", short.join(", "))))
 }
 
 /// What is left of sessions that are not listed any more.
@@ -84,10 +84,10 @@ const PRUNED_GROUPS: &str =
     "of older sessions only sums by day, model and project are left, and SESSIONS leaves them out";
 
 /// Says since when all is known, where the period begins before.
-fn pruned(before: Option<Stamp>, what: &str, page: &Page) -> String {
-    let Some(Stamp(at_ms)) = before else { return String::new() };
-    let day = (page.local)(at_ms).format("%Y-%m-%d");
-    format!("\n{}\n", page.wrap("", &format!("Since {day} everything is known; {what}.")))
+fn pruned(before: Option<Timestamp>, what: &str, terminal: &Terminal) -> String {
+    let Some(Timestamp(at_ms)) = before else { return String::new() };
+    let day = (terminal.local)(at_ms).format("%Y-%m-%d");
+    format!("\n{}\n", terminal.wrap("", &format!("Since {day} everything is known; {what}.")))
 }
 
 /// Whether a fork or resume copied responses, so that a session's cost is more than it billed itself.
@@ -100,16 +100,16 @@ enum Costs {
 }
 
 /// Leaves out the columns that have nothing to show.
-fn without_empty(columns: &[Column], rows: Vec<(Ink, Vec<String>)>) -> (Vec<Column>, Vec<(Ink, Vec<String>)>) {
+fn without_empty(columns: &[Column], rows: Vec<(Style, Vec<String>)>) -> (Vec<Column>, Vec<(Style, Vec<String>)>) {
     let full: Vec<bool> = (0..columns.len()).map(|at| rows.iter().any(|(_, cells)| !cells[at].is_empty())).collect();
     let columns = columns.iter().zip(&full).filter(|(_, full)| **full).map(|(column, _)| *column).collect();
     let kept = |cells: Vec<String>| cells.into_iter().zip(&full).filter(|(_, full)| **full).map(|(cell, _)| cell);
-    (columns, rows.into_iter().map(|(ink, cells)| (ink, kept(cells).collect())).collect())
+    (columns, rows.into_iter().map(|(style, cells)| (style, kept(cells).collect())).collect())
 }
 
-fn session(session: &SessionReport, costs: Costs, page: &Page) -> Vec<String> {
+fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<String> {
     vec![
-        page.minute(session.started_at.0),
+        terminal.minute(session.started_at.0),
         short(&session.session_id).to_owned(),
         session.project.clone(),
         session.status.as_str().to_owned(),
@@ -129,7 +129,7 @@ fn estimate(session: &SessionReport) -> String {
 }
 
 /// Says what of the costs is estimated, and what was spent before Fusebox.
-fn notes(report: &Report, page: &Page) -> String {
+fn notes(report: &Report, terminal: &Terminal) -> String {
     let sum = |of: fn(&SessionReport) -> Amount| report.sessions.iter().map(of).fold(Amount::ZERO, Add::add);
     // What a fork has copied is its original's.
     let earlier = sum(|it| it.earlier_cost_usd.0.minus(it.cost_usd.0.minus(it.new_cost_usd.0)));
@@ -137,10 +137,10 @@ fn notes(report: &Report, page: &Page) -> String {
     let mut notes = String::new();
     if estimated > Amount::ZERO {
         let why = "is estimated: web searches, pages, hooks that ask the model, and responses that no transcript shows";
-        notes.push_str(&page.wrap("", &format!("~ {estimated} of this {why}.")));
+        notes.push_str(&terminal.wrap("", &format!("~ {estimated} of this {why}.")));
     }
     if earlier > Amount::ZERO {
-        notes.push_str(&page.wrap("", &format!("{earlier} of this is from before Fusebox was installed.")));
+        notes.push_str(&terminal.wrap("", &format!("{earlier} of this is from before Fusebox was installed.")));
     }
     if notes.is_empty() { notes } else { format!("\n{notes}") }
 }
@@ -166,15 +166,15 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
     ]
 }
 
-fn trips(report: &Report, page: &Page) -> String {
+fn trips(report: &Report, terminal: &Terminal) -> String {
     let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
-        let show = |quantity: Option<crate::report::value::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
+        let show = |quantity: Option<crate::ui::formats::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
         let did = if trip.of_call { "call refused" } else { &trip.action };
         let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
         let cells = vec![
             format!("#{}", trip.number),
-            page.minute(trip.at.0),
+            terminal.minute(trip.at.0),
             short(&session.session_id).to_owned(),
             format!("{} {}", run.agent_type, short(&run.run_id)),
             trip.limit.clone(),
@@ -182,9 +182,9 @@ fn trips(report: &Report, page: &Page) -> String {
             did,
             trip.layer.clone(),
         ];
-        (trip.number, (Ink::Plain, cells))
+        (trip.number, (Style::Plain, cells))
     };
-    let mut rows: Vec<(i64, (Ink, Vec<String>))> = Vec::new();
+    let mut rows: Vec<(i64, (Style, Vec<String>))> = Vec::new();
     for session in &report.sessions {
         rows.extend(session.trips().into_iter().map(|(run, trip)| row(session, run, trip)));
     }
@@ -192,38 +192,38 @@ fn trips(report: &Report, page: &Page) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let rows: Vec<(Ink, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
-    format!("\n{}\n`fusebox explain NUMBER` tells more of a trip.\n", table(&TRIPS, &rows, page).trim_end())
+    let rows: Vec<(Style, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
+    format!("\n{}\n`fusebox explain NUMBER` tells more of a trip.\n", table(&TRIPS, &rows, terminal).trim_end())
 }
 
-fn held(report: &Report, page: &Page) -> String {
-    let lines: String = report.sessions.iter().map(|session| advice::text(session, "", page)).collect();
+fn held(report: &Report, terminal: &Terminal) -> String {
+    let lines: String = report.sessions.iter().map(|session| suggestion::text(session, "", terminal)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Writes groups with their totals.
-pub fn groups(grouped: &Grouped, page: &Page) -> String {
+pub fn groups(grouped: &Grouped, terminal: &Terminal) -> String {
     if grouped.groups.is_empty() {
         return "Nothing was spent in this period. `fusebox report --since all` looks at everything.\n".to_owned();
     }
     let head = match grouped.by {
-        By::Session => "SESSION",
-        By::Agent => "AGENT",
-        By::Model => "MODEL",
-        By::Project => "PROJECT",
-        By::Day => "DAY",
+        GroupBy::Session => "SESSION",
+        GroupBy::Agent => "AGENT",
+        GroupBy::Model => "MODEL",
+        GroupBy::Project => "PROJECT",
+        GroupBy::Day => "DAY",
     };
     let columns = [
-        Column::new(head, if grouped.by == By::Project { Set::Path } else { Set::Left }, 0),
-        Column::new("SESSIONS", Set::Right, 3),
-        Column::new("REQUESTS", Set::Right, 2),
-        Column::new("TOKENS", Set::Right, 1),
-        Column::new("CACHE READS", Set::Right, 4),
-        Column::new("COST", Set::Right, 0),
+        Column::new(head, if grouped.by == GroupBy::Project { Align::Path } else { Align::Left }, 0),
+        Column::new("SESSIONS", Align::Right, 3),
+        Column::new("REQUESTS", Align::Right, 2),
+        Column::new("TOKENS", Align::Right, 1),
+        Column::new("CACHE READS", Align::Right, 4),
+        Column::new("COST", Align::Right, 0),
     ];
-    let mut rows: Vec<(Ink, Vec<String>)> = grouped.groups.iter().map(|it| (Ink::Plain, group(it))).collect();
-    rows.push((Ink::Bold, group(&grouped.total)));
-    table(&columns, &rows, page) + &pruned(grouped.pruned_before, PRUNED_GROUPS, page)
+    let mut rows: Vec<(Style, Vec<String>)> = grouped.groups.iter().map(|it| (Style::Plain, group(it))).collect();
+    rows.push((Style::Bold, group(&grouped.total)));
+    table(&columns, &rows, terminal) + &pruned(grouped.pruned_before, PRUNED_GROUPS, terminal)
 }
 
 fn group(group: &Group) -> Vec<String> {

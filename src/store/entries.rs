@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
+use crate::domain::stable_hash;
 use crate::error::{Error, ErrorKind, Result};
-use crate::stable_hash;
 use crate::store::{Store, jsonb};
 
 /// Reads one entry; the first statement of every process, so that it tells whether the table is there.
@@ -186,7 +186,7 @@ impl Store {
     }
 
     /// Forgets an entry. Its place stays taken, so that those that moved on because of it are still found.
-    pub fn forget(&self, name: &str) -> Result<()> {
+    pub fn delete(&self, name: &str) -> Result<()> {
         if self.find(name, |_| Ok(()))?.is_some() {
             let id = self.place(name)?;
             self.places.borrow_mut().ids.remove(name);
@@ -271,7 +271,7 @@ mod tests {
             }
             assert_eq!(store.below("x/log/").unwrap().len(), names.len());
         }
-        store.forget(names[0]).unwrap();
+        store.delete(names[0]).unwrap();
         assert_eq!(store.text(names[0]).unwrap(), None);
         assert_eq!(store.text(names[1]).unwrap(), Some(format!("two {}", names[1])));
     }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::locks::Locks;
+use crate::platform::locks::Locks;
 use crate::store::{FILE, Store, connect, entries, schema};
 
 /// Entries whose text is JSON, too: sessions as earlier versions wrote them, and policies.
@@ -37,7 +37,7 @@ impl Store {
 /// Moves a damaged database out of the way and returns where to; nothing where another process already has. It is never
 /// deleted, and what it had counted is found again in the transcripts.
 pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
-    let locks = Locks::take(folder, None)?;
+    let locks = Locks::acquire(folder, None)?;
     if locks.missed {
         return Err(Error::failed("the database is damaged, and somebody else holds it").of_kind(ErrorKind::Busy));
     }
@@ -83,7 +83,7 @@ fn check(conn: &Connection) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::session::Session;
+    use crate::domain::session::Session;
 
     #[test]
     fn what_cannot_be_read_is_found_damaged() {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::book::{CallRecord, CallState};
-use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session, Status};
+use crate::domain::charge::{Charge, Record};
+use crate::domain::session::{Run, Session, Status};
+use crate::engine::session_state::{CallRecord, CallState};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::entries::Body;
@@ -118,7 +118,7 @@ impl Store {
 
     /// Returns the client processes that sessions were pinned by in a boot, with their start times.
     pub fn clients(&self, boot: u64) -> Result<Vec<(u32, u64)>> {
-        let names = self.facts_named("client:")?;
+        let names = self.metadata_names("client:")?;
         let client = |name: &String| {
             let mut parts = name.split(':');
             let (pid, start) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::params;
 
-use crate::engine::book::{Book, CallRecord};
-use crate::engine::bounds::OPEN_RUNS;
-use crate::engine::event::Moment;
-use crate::engine::record::{Charge, Record};
-use crate::engine::session::{Run, Session, Status};
+use crate::domain::bounds::OPEN_RUNS;
+use crate::domain::charge::{Charge, Record};
+use crate::domain::event::Moment;
+use crate::domain::session::{Run, Session, Status};
+use crate::engine::session_state::{CallRecord, SessionState};
 use crate::error::Result;
 use crate::store::{Store, entries};
 
@@ -18,7 +18,7 @@ impl Store {
         let found = self.get::<Box<Session>>(&format!("s/{id}"))?;
         Ok(found.map(|mut session| {
             id.clone_into(&mut session.id);
-            session.known_notices = session.notices.len();
+            session.known_notifications = session.user_notifications.len();
             if let Some((run_id, run)) = &mut session.at_work {
                 run_id.clone_into(&mut run.id);
                 id.clone_into(&mut run.session);
@@ -43,13 +43,13 @@ impl Store {
         self.has(&format!("s/{session}/a/{id}"))
     }
 
-    /// Lays into a book the runs of its session that an event of another run may touch.
-    pub fn lay_open_runs(&self, book: &mut Book) -> Result<()> {
-        for id in book.session.open.clone() {
-            if book.run(&id).is_none()
-                && let Some(run) = self.run(&book.session.id, &id)?
+    /// Inserts into the state the runs of its session that an event of another run may touch.
+    pub fn lay_open_runs(&self, state: &mut SessionState) -> Result<()> {
+        for id in state.session.open.clone() {
+            if state.run(&id).is_none()
+                && let Some(run) = self.run(&state.session.id, &id)?
             {
-                book.lay_run(run);
+                state.insert_loaded_run(run);
             }
         }
         Ok(())
@@ -85,80 +85,80 @@ impl Store {
         self.put(&format!("s/{}/m/{}", charge.session, charge.message), charge)
     }
 
-    /// Saves everything in a book that changed.
-    pub fn save(&self, book: &mut Book) -> Result<()> {
-        let changed: Vec<_> = book.changed_runs().map(|run| (run.id.clone(), is_open(run), read_until(run))).collect();
+    /// Saves everything that changed in the state.
+    pub fn save(&self, state: &mut SessionState) -> Result<()> {
+        let changed: Vec<_> = state.changed_runs().map(|run| (run.id.clone(), is_open(run), read_until(run))).collect();
         for (id, open, read) in changed {
-            let session = &mut book.session;
+            let session = &mut state.session;
             let listed = session.open.iter().position(|other| *other == id);
             match read.filter(|_| open && session.main.as_ref() != Some(&id)) {
-                Some(read) => drop(session.read.insert(id.clone(), read)),
-                None => drop(session.read.remove(&id)),
+                Some(read) => drop(session.read_to.insert(id.clone(), read)),
+                None => drop(session.read_to.remove(&id)),
             }
             match (open, listed) {
                 (true, None) => session.open.push(id),
                 (false, Some(at)) => {
                     session.open.remove(at);
-                    self.keep_name(book.run(&id))?;
+                    self.keep_name(state.run(&id))?;
                 }
                 _ => {}
             }
         }
-        self.close_some(book)?;
-        for run in book.changed_runs().filter(|run| book.was_opened(&run.id)) {
+        self.close_some(state)?;
+        for run in state.changed_runs().filter(|run| state.was_opened(&run.id)) {
             self.list_run(run)?;
         }
-        if let Some((came_along, main)) = book.pack() {
-            if let Some(run) = came_along.and_then(|id| book.run(&id)) {
+        if let Some((came_along, main)) = state.pack() {
+            if let Some(run) = came_along.and_then(|id| state.run(&id)) {
                 self.put_run(run)?;
             }
-            self.forget(&format!("s/{}/a/{main}", book.session.id))?;
+            self.delete(&format!("s/{}/a/{main}", state.session.id))?;
         }
-        for run in book.changed_runs() {
+        for run in state.changed_runs() {
             self.put_run(run)?;
         }
-        for (id, call) in book.changed_calls().filter(|(id, _)| !id.is_empty()) {
-            self.put(&format!("s/{}/c/{id}", book.session.id), &(&call.run, call))?;
+        for (id, call) in state.changed_calls().filter(|(id, _)| !id.is_empty()) {
+            self.put(&format!("s/{}/c/{id}", state.session.id), &(&call.run, call))?;
         }
-        for charge in &book.estimated {
+        for charge in &state.estimated {
             self.save_charge(charge)?;
         }
-        for record in &book.records {
-            self.save_record(record, book.session.last)?;
+        for record in &state.log_records {
+            self.save_record(record, state.session.last)?;
         }
-        self.save_shared(book)?;
-        self.put(&format!("s/{}", book.session.id), &book.session)?;
-        book.unpack();
+        self.save_shared(state)?;
+        self.put(&format!("s/{}", state.session.id), &state.session)?;
+        state.unpack();
         Ok(())
     }
 
     /// Closes the earliest of too many open runs that are over and read to their ends: they are looked up at their own events alone.
-    fn close_some(&self, book: &mut Book) -> Result<()> {
-        let session = &book.session;
+    fn close_some(&self, state: &mut SessionState) -> Result<()> {
+        let session = &state.session;
         let over = session.open.len().saturating_sub(OPEN_RUNS);
-        let is_settled = |id: &&String| session.read.get(*id) == Some(&None);
+        let is_settled = |id: &&String| session.read_to.get(*id) == Some(&None);
         let closed: BTreeSet<String> = session.open.iter().filter(is_settled).take(over).cloned().collect();
         if closed.is_empty() {
             return Ok(());
         }
         for id in &closed {
-            let kept = if book.run(id).is_some() { None } else { self.run(&book.session.id, id)? };
-            self.keep_name(book.run(id).or(kept.as_ref()))?;
-            book.session.read.remove(id);
+            let kept = if state.run(id).is_some() { None } else { self.run(&state.session.id, id)? };
+            self.keep_name(state.run(id).or(kept.as_ref()))?;
+            state.session.read_to.remove(id);
         }
-        book.session.open.retain(|id| !closed.contains(id));
+        state.session.open.retain(|id| !closed.contains(id));
         Ok(())
     }
 
     /// Saves what a session shares with others where that changed. Trips that wait to ask are its own.
-    fn save_shared(&self, book: &mut Book) -> Result<()> {
-        for pool in &mut book.pools {
-            book.session.wants.append(&mut pool.wants);
-            if pool.changed {
-                self.save_pool(pool)?;
+    fn save_shared(&self, state: &mut SessionState) -> Result<()> {
+        for budget in &mut state.shared_budgets {
+            state.session.pending_trips.append(&mut budget.pending_trips);
+            if budget.changed {
+                self.save_shared_budget(budget)?;
             }
         }
-        for above in &book.above {
+        for above in &state.above {
             if self.session(&above.id)?.as_ref() != Some(above) {
                 self.save_session(above)?;
             }
@@ -178,7 +178,7 @@ impl Store {
         self.put_text(&name, session.launcher.as_deref().unwrap_or(""))
     }
 
-    /// Saves a session that is in no book: as it was loaded, with the run that came along.
+    /// Saves a session without the rest of its state: as it was loaded, with the run that came along.
     pub fn save_session(&self, session: &Session) -> Result<()> {
         self.put(&format!("s/{}", session.id), session)
     }
@@ -193,7 +193,7 @@ impl Store {
         self.put_text(&format!("x/run/{}/{}", run.id, run.session), "")
     }
 
-    /// Saves a run that is in no book: where it stands.
+    /// Saves a run without the rest of its state: where it stands.
     pub fn save_run(&self, run: &Run) -> Result<()> {
         let Some(mut session) = self.session(&run.session)? else { return self.put_run(run) };
         match &mut session.at_work {
@@ -238,7 +238,7 @@ fn is_open(run: &Run) -> bool {
 fn read_until(run: &Run) -> Option<Option<u64>> {
     match (run.settled, run.status) {
         (true, _) => Some(None),
-        (false, Status::Running) => Some(Some(run.tail.as_ref().map_or(0, |tail| tail.offset))),
+        (false, Status::Running) => Some(Some(run.position.as_ref().map_or(0, |tail| tail.offset))),
         // Its end is to be settled.
         (false, _) => None,
     }
@@ -262,14 +262,14 @@ mod tests {
         ("s/s1/m/m1", r#"{"run":"p1","model":"m","at_ms":5,"spend":[1,130,2000,9],"output":20,"context":2110}"#),
     ];
 
-    fn book(store: &Store) -> Book {
-        let mut book = Book::new(store.session("s1").unwrap().unwrap());
-        store.lay_open_runs(&mut book).unwrap();
-        book
+    fn book(store: &Store) -> SessionState {
+        let mut state = SessionState::new(store.session("s1").unwrap().unwrap());
+        store.lay_open_runs(&mut state).unwrap();
+        state
     }
 
     fn turns(store: &Store) -> Vec<(String, u64)> {
-        store.runs_of("s1").unwrap().into_iter().map(|run| (run.id, run.tally.turns)).collect()
+        store.runs_of("s1").unwrap().into_iter().map(|run| (run.id, run.counters.turns)).collect()
     }
 
     #[test]
@@ -280,12 +280,12 @@ mod tests {
             store.put_text(name, body).unwrap();
         }
         for known in [3, 4] {
-            let mut book = book(&store);
-            assert_eq!((book.session.tally.turns, book.session.rules.rules.len()), (3, 2));
-            let run = book.run_mut("p1").unwrap();
-            assert_eq!((run.tally.turns, run.calls.len()), (known, 1));
-            run.tally.turns += 1;
-            store.save(&mut book).unwrap();
+            let mut state = book(&store);
+            assert_eq!((state.session.counters.turns, state.session.limits.limits.len()), (3, 2));
+            let run = state.run_mut("p1").unwrap();
+            assert_eq!((run.counters.turns, run.calls.len()), (known, 1));
+            run.counters.turns += 1;
+            store.save(&mut state).unwrap();
             assert_eq!(turns(&store), [("p1".to_owned(), known + 1)]);
         }
         assert_eq!(store.call("s1", "t1").unwrap().unwrap().run, "p1");
@@ -297,11 +297,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_for(folder.path(), None).unwrap();
         let session = Session { id: "s1".to_owned(), ..Session::default() };
-        let mut first = Book::new(session);
+        let mut first = SessionState::new(session);
         for (id, turns) in [("p1", 1), ("p2", 2)] {
-            let tally = crate::engine::session::Tally { turns, ..Default::default() };
+            let counters = crate::domain::session::Counters { turns, ..Default::default() };
             let (id, session) = (id.to_owned(), "s1".to_owned());
-            first.open_run(Run { id, session, agent_type: "main".to_owned(), tally, ..Run::default() });
+            first.open_run(Run { id, session, agent_type: "main".to_owned(), counters, ..Run::default() });
         }
         let both = [("p1".to_owned(), 1), ("p2".to_owned(), 2)];
         for main in ["p1", "p2", "p2", "p1"] {
@@ -313,9 +313,9 @@ mod tests {
                 session.at_work.as_ref().map(|(id, run)| (id.as_str(), run.session.as_str())),
                 Some((main, "s1"))
             );
-            // A session that is saved without a book keeps the run.
+            // A session that is saved without its state keeps the run.
             store.save_session(&session).unwrap();
-            assert_eq!(store.run("s1", "p1").unwrap().unwrap().tally.turns, 1);
+            assert_eq!(store.run("s1", "p1").unwrap().unwrap().counters.turns, 1);
             assert_eq!(store.run("s1", "p2").unwrap().unwrap().id, "p2");
             first = book(&store);
         }

@@ -6,8 +6,7 @@ pub mod health;
 pub mod history;
 mod jsonb;
 pub mod ledger;
-pub mod locks;
-pub mod logbook;
+pub mod log_file;
 pub mod pools;
 pub mod private;
 pub mod retention;
@@ -23,9 +22,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::environment::Environment;
+use crate::platform::locks::Locks;
 use crate::store::entries::Places;
-use crate::store::locks::Locks;
-use crate::world::World;
 
 /// The database's name.
 const FILE: &str = "state.db";
@@ -47,14 +46,14 @@ pub struct Store {
 
 impl Store {
     /// Opens the state for a command that looks or steers.
-    pub fn open(world: &World) -> Result<Store> {
-        Store::open_for(&folder(world)?, None)
+    pub fn open(env: &Environment) -> Result<Store> {
+        Store::open_for(&folder(env)?, None)
     }
 
     /// Opens the state for one event of a session: its lock first, then the one lock for all.
     pub fn open_for(folder: &Path, session: Option<&str>) -> Result<Store> {
         private::make_folder(folder)?;
-        let locks = Locks::take(folder, session)?;
+        let locks = Locks::acquire(folder, session)?;
         let path = folder.join(FILE);
         Ok(Store {
             conn: connect(&path, schema::migrate)?,
@@ -72,7 +71,7 @@ impl Store {
         if !fs::symlink_metadata(&path).is_ok_and(is_own) {
             return Ok(None);
         }
-        let locks = Locks::take(folder, None)?;
+        let locks = Locks::acquire(folder, None)?;
         let conn = connect(&path, |_| Err(Error::failed("the state is of another version")))?;
         Ok(Some(Store { conn, folder: folder.to_path_buf(), places: RefCell::default(), locks }))
     }
@@ -112,8 +111,8 @@ impl Store {
 }
 
 /// Returns the folder of the state.
-pub fn folder(world: &World) -> Result<PathBuf> {
-    world.state_dir().ok_or_else(|| {
+pub fn folder(env: &Environment) -> Result<PathBuf> {
+    env.state_dir().ok_or_else(|| {
         Error::failed("there is no folder for the state: neither `FUSEBOX_HOME` nor `HOME` is set")
             .hint("set FUSEBOX_HOME to a folder of your own")
     })

@@ -2,16 +2,16 @@
 
 use serde::Deserialize;
 
-use crate::engine::event::Moment;
-use crate::engine::policy::Scope;
-use crate::engine::pool::Pool;
-use crate::engine::record::Charge;
+use crate::domain::budget::SharedBudget;
+use crate::domain::charge::Charge;
+use crate::domain::event::Moment;
+use crate::domain::policy::Scope;
 use crate::error::Result;
 use crate::store::Store;
 
 /// What of a session says whether its charges are wanted.
 #[derive(Deserialize)]
-struct Brief {
+struct SessionAge {
     #[serde(default)]
     project: String,
     last: Moment,
@@ -19,20 +19,20 @@ struct Brief {
 
 impl Store {
     /// Loads what the sessions of the user, or of a project, share.
-    pub fn pool(&self, scope: Scope, id: &str) -> Result<Option<Pool>> {
+    pub fn shared_budget(&self, scope: Scope, id: &str) -> Result<Option<SharedBudget>> {
         self.get(&name(scope, id))
     }
 
     /// Saves what sessions share.
-    pub fn save_pool(&self, pool: &Pool) -> Result<()> {
-        self.put(&name(pool.scope, &pool.id), pool)
+    pub fn save_shared_budget(&self, budget: &SharedBudget) -> Result<()> {
+        self.put(&name(budget.scope, &budget.id), budget)
     }
 
     /// Returns everything that sessions share: the user's first, then the projects'. A period may be over by now.
-    pub fn pools(&self) -> Result<Vec<Pool>> {
-        let mut pools: Vec<Pool> = self.all("x/pool/")?;
-        pools.sort_by(|one, other| (other.scope, &one.id).cmp(&(one.scope, &other.id)));
-        Ok(pools)
+    pub fn shared_budgets(&self) -> Result<Vec<SharedBudget>> {
+        let mut budgets: Vec<SharedBudget> = self.all("x/pool/")?;
+        budgets.sort_by(|one, other| (other.scope, &one.id).cmp(&(one.scope, &other.id)));
+        Ok(budgets)
     }
 
     /// Gives to `take` every charge since `since_ms`, of all sessions or of a project's, the oldest session's first.
@@ -47,7 +47,7 @@ impl Store {
         let (project, own) = of;
         for (listed, _) in self.below("x/session/")? {
             let id = listed.split_once('/').map_or("", |(_, id)| id);
-            let Some(session) = self.get::<Brief>(&format!("s/{id}"))? else { continue };
+            let Some(session) = self.get::<SessionAge>(&format!("s/{id}"))? else { continue };
             let is_old = session.last.wall_ms < since_ms && id != own;
             if is_old || project.is_some_and(|project| project != session.project) {
                 continue;

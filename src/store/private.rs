@@ -8,8 +8,8 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files;
-use crate::files::below::oddity;
+use crate::platform::confined::oddity;
+use crate::platform::files;
 
 /// The modes of what is made.
 const FOLDER: u32 = 0o700;

@@ -1,13 +1,13 @@
-//! What is old goes: small steps, each inside a transaction of the caller's. [`crate::live::prune`] takes them one by one.
+//! What is old goes: small steps, each inside a transaction of the caller's. [`crate::upkeep::prune`] takes them one by one.
 
 use rusqlite::{OptionalExtension, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::engine::event::Moment;
-use crate::engine::meters::Spend;
-use crate::engine::record::{Charge, DaySum};
-use crate::engine::session::{Process, Pruned, Session, Tail};
+use crate::domain::charge::{Charge, DaySum};
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::domain::session::{Process, Pruned, Session, TranscriptPosition};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::entries::{self, Body};
@@ -24,7 +24,7 @@ const REMOVE_RECORD: &str = "DELETE FROM entry WHERE id = ?1";
 
 /// What of a session says whether it may be pruned, and what it holds on to.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Brief {
+pub struct PrunableSession {
     /// Its id.
     #[serde(skip)]
     pub id: String,
@@ -46,8 +46,8 @@ pub struct Brief {
     #[serde(default)]
     pub client: Option<Process>,
     /// How far the main transcript has been read.
-    #[serde(default)]
-    pub tail: Tail,
+    #[serde(rename = "tail", default)]
+    pub position: TranscriptPosition,
     /// What was pruned of it.
     #[serde(default)]
     pub pruned: Option<Pruned>,
@@ -64,7 +64,7 @@ pub enum Extent {
 
 /// What a step removed, and where the next one goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct PruneStep {
     /// Responses.
     pub responses: u64,
     /// Calls.
@@ -107,12 +107,15 @@ impl Store {
     }
 
     /// Returns some of the sessions after one, and where to go on.
-    pub fn some_sessions(&self, after: Option<i64>) -> Result<(Vec<Brief>, Option<i64>)> {
+    pub fn some_sessions(&self, after: Option<i64>) -> Result<(Vec<PrunableSession>, Option<i64>)> {
         let Rows { rows, next } = self.some_below("x/session/", after)?;
         let mut briefs = Vec::with_capacity(rows.len());
         for (_, listed, _) in rows {
             let id = listed.split_once('/').map_or("", |(_, id)| id);
-            briefs.extend(self.get::<Brief>(&format!("s/{id}"))?.map(|brief| Brief { id: id.to_owned(), ..brief }));
+            briefs.extend(
+                self.get::<PrunableSession>(&format!("s/{id}"))?
+                    .map(|brief| PrunableSession { id: id.to_owned(), ..brief }),
+            );
         }
         Ok((briefs, next))
     }
@@ -124,10 +127,10 @@ impl Store {
         extent: Extent,
         after: Option<i64>,
         day: impl Fn(i64) -> String,
-    ) -> Result<Step> {
+    ) -> Result<PruneStep> {
         let prefix = format!("s/{}/", session.id);
         let Rows { rows, next } = self.some_of_family(&prefix, after)?;
-        let mut step = Step { next, ..Step::default() };
+        let mut step = PruneStep { next, ..PruneStep::default() };
         let (mut gone, mut sums) = (Vec::new(), Vec::new());
         if extent == Extent::Whole && after.is_none() {
             let runs = self.runs_of(&session.id)?;

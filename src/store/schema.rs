@@ -11,14 +11,14 @@
 //!
 //! | name | body |
 //! |---|---|
-//! | `s/SESSION` | [`crate::engine::session::Session`], with its main run at work |
-//! | `s/SESSION/a/RUN` | any other [`crate::engine::session::Run`], with the calls of its batch in flight |
-//! | `s/SESSION/c/CALL` | a call whose batch is over: its run and [`crate::engine::book::CallRecord`] |
+//! | `s/SESSION` | [`crate::domain::session::Session`], with its main run at work |
+//! | `s/SESSION/a/RUN` | any other [`crate::domain::session::Run`], with the calls of its batch in flight |
+//! | `s/SESSION/c/CALL` | a call whose batch is over: its run and [`crate::engine::session_state::CallRecord`] |
 //! | `s/SESSION/n/HASH` | an agent's name, by its hash, once its run is not open any more: the run's id |
-//! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::engine::record::Charge`] |
+//! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::domain::charge::Charge`] |
 //! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy and session, a mean of first requests |
-//! | `x/log/NUMBER` | a moment and a [`crate::engine::record::Record`] |
-//! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::engine::pool::Pool`] |
+//! | `x/log/NUMBER` | a moment and a [`crate::domain::charge::Record`] |
+//! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::domain::budget::SharedBudget`] |
 //! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
 //! | `x/sum/DAY` | what was billed on a day, by project and model, in sessions whose detail is pruned |
 //! | `x/session/STARTED/SESSION` | the `fusebox run` that started it, or nothing: lists sessions by age |

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::meters::Spend;
-use crate::engine::record::DaySum;
+use crate::domain::charge::DaySum;
+use crate::domain::meters::Spend;
 use crate::error::Result;
 use crate::store::Store;
 

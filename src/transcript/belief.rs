@@ -1,34 +1,34 @@
 //! What a response adds to the charges: whether it is believed, and what a known one has grown by.
 
-use crate::engine::book::Book;
-use crate::engine::conversation::{Conversation, Prompt};
-use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
+use crate::domain::charge::Charge;
+use crate::domain::conversation::{Conversation, Prompt};
+use crate::domain::meters::Spend;
+use crate::engine::session_state::SessionState;
 use crate::transcript::response::Response;
 
 /// Takes a response into the conversation that its transcript tells; returns whether it may be one of it. What no hook has
 /// seen is believed, and what belongs to no run that is at hand.
-pub fn believes(book: &Book, run: &str, response: &Response, told: &mut Conversation) -> bool {
-    let (usage, cuts) = (response.usage.tokens(), book.session.cuts);
+pub fn believes(state: &SessionState, run: &str, response: &Response, told: &mut Conversation) -> bool {
+    let (usage, cuts) = (response.usage.tokens(), state.session.compactions);
     let prompt = Prompt { tokens: usage.prompt(), is_cached: usage.prompt() > usage.input };
-    if is_long_before(book, response) || book.run(run).is_none() {
+    if is_long_before(state, response) || state.run(run).is_none() {
         told.trusts(prompt, cuts);
         return true;
     }
-    told.believes(prompt, (cuts, book.session.tail.conversation))
+    told.believes(prompt, (cuts, state.session.position.conversation))
 }
 
 /// How far the client's clock may be behind ours.
 const CLOCKS_MS: i64 = 60_000;
 
 /// Whether a response was made before a session began, whatever the clocks say.
-pub fn is_long_before(book: &Book, response: &Response) -> bool {
-    response.at_ms.saturating_add(CLOCKS_MS) < book.session.started.wall_ms
+pub fn is_long_before(state: &SessionState, response: &Response) -> bool {
+    response.at_ms.saturating_add(CLOCKS_MS) < state.session.started.wall_ms
 }
 
 /// Whether a response was made before a session began.
-pub fn is_earlier(book: &Book, response: &Response) -> bool {
-    response.at_ms < book.session.started.wall_ms
+pub fn is_earlier(state: &SessionState, response: &Response) -> bool {
+    response.at_ms < state.session.started.wall_ms
 }
 
 /// Returns a charge with what it grew by; nothing where it did not grow. Counters never shrink.

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use crate::engine::conversation::{Conversation, Last};
-use crate::engine::record;
-use crate::pricing::usage::Usage;
+use crate::domain::charge;
+use crate::domain::conversation::{Conversation, Last};
+use crate::pricing::usage::TokenUsage;
 use crate::transcript::response::Response;
 
 /// How many tokens the client asks with: 6.5 KB.
@@ -22,7 +22,7 @@ const HOUR_MS: u32 = 3_600_000;
 /// Returns the response that a summary's row stands for, as far as that tells.
 pub fn response(uuid: &str, at_ms: Option<i64>, length: u64) -> Response {
     Response {
-        id: record::of_compaction(uuid),
+        id: charge::of_compaction(uuid),
         at_ms: at_ms.unwrap_or(0),
         summary: Some(length),
         ..Response::default()
@@ -51,7 +51,7 @@ pub fn complete_all(responses: &mut [Response]) {
 
 /// Takes note of what a compaction would send again, by a response that is believed.
 pub fn note(told: &mut Conversation, response: &Response) {
-    let Usage { output, write_1h, fast, us, .. } = response.usage;
+    let TokenUsage { output, write_1h, fast, us, .. } = response.usage;
     let tokens = response.usage.tokens();
     let is_cached = tokens.prompt() > tokens.input;
     // A prompt that is read from the cache says not for how long that was written.
@@ -65,17 +65,17 @@ pub fn note(told: &mut Conversation, response: &Response) {
 }
 
 /// Returns what a compaction used, and has the conversation go on from its summary.
-fn usage(told: &mut Conversation, at_ms: i64, length: u64) -> Usage {
+fn usage(told: &mut Conversation, at_ms: i64, length: u64) -> TokenUsage {
     let Last { at_ms: before_ms, prompt, output, cached_ms, fast, us } = told.last;
     let summary = length / BYTES_A_TOKEN;
     told.most = 0;
     told.last = Last { prompt: summary.saturating_add(INSTRUCTIONS), output: 0, ..told.last };
-    let usage = Usage { input: INSTRUCTIONS, output: summary, fast, us, ..Usage::default() };
+    let usage = TokenUsage { input: INSTRUCTIONS, output: summary, fast, us, ..TokenUsage::default() };
     let is_warm = at_ms.saturating_sub(before_ms) <= i64::from(cached_ms);
     let (read, new) = if is_warm { (prompt, output) } else { (0, prompt.saturating_add(output)) };
     match cached_ms {
-        0 => Usage { input: INSTRUCTIONS.saturating_add(prompt).saturating_add(output), ..usage },
-        HOUR_MS => Usage { cache_read: read, write_1h: new, ..usage },
-        _ => Usage { cache_read: read, write_5m: new, ..usage },
+        0 => TokenUsage { input: INSTRUCTIONS.saturating_add(prompt).saturating_add(output), ..usage },
+        HOUR_MS => TokenUsage { cache_read: read, write_1h: new, ..usage },
+        _ => TokenUsage { cache_read: read, write_5m: new, ..usage },
     }
 }

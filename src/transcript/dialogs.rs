@@ -9,10 +9,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes;
-use crate::engine::asks::{Answered, By, TranscriptEnd};
-use crate::files;
-use crate::stable_hash::StableHash;
+use crate::byte_search;
+use crate::domain::pending_prompt::{Answered, AnsweredBy, TranscriptEnd};
+use crate::domain::stable_hash::StableHash;
+use crate::platform::files;
 use crate::transcript::open;
 
 /// How much is searched after a dialog: several batches, whatever their results.
@@ -102,7 +102,7 @@ pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered
     // It may grow while it is read.
     for line in BufReader::new(file.take(REACH)).split(b'\n') {
         let line = line?;
-        let named = calls.iter().filter(|call| bytes::find(call.as_bytes(), &line).is_some());
+        let named = calls.iter().filter(|call| byte_search::find(call.as_bytes(), &line).is_some());
         for (call, by) in named.filter_map(|call| Some((*call, by(&line, call)?))) {
             match found.iter_mut().find(|known| known.call == call) {
                 // What speaks against a person is not taken back by a later row.
@@ -113,26 +113,26 @@ pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered
     }
     if length - after.offset > REACH {
         let missing = calls.iter().filter(|call| found.iter().all(|known| known.call != **call));
-        let hidden = missing.map(|call| Answered { call: (*call).to_owned(), by: By::Nobody });
+        let hidden = missing.map(|call| Answered { call: (*call).to_owned(), by: AnsweredBy::Nobody });
         found.extend(hidden.collect::<Vec<_>>());
     }
     Ok(found)
 }
 
 /// Returns who answered a call's dialog, where a row says something of it.
-fn by(line: &[u8], call: &str) -> Option<By> {
+fn by(line: &[u8], call: &str) -> Option<AnsweredBy> {
     let row = serde_json::from_slice::<Row>(line).ok()?;
     if let Some(attachment) = row.attachment {
         let told = serde_json::from_str::<Attachment>(attachment.get()).ok()?;
         let is_hook = told.r#type == BY_HOOK && told.hook_event == "PermissionRequest" && told.call == call;
-        return is_hook.then_some(By::Hook);
+        return is_hook.then_some(AnsweredBy::Hook);
     }
     let blocks = serde_json::from_str::<Vec<Block>>(row.message?.content.get()).ok()?;
     blocks.iter().find(|block| block.r#type == "tool_result" && block.tool_use_id == call)?;
     Some(match row.decision {
-        Some(decision) if decision.source == "hook" => By::Hook,
-        Some(decision) if !decision.source.starts_with(BY_PERSON) => By::Nobody,
+        Some(decision) if decision.source == "hook" => AnsweredBy::Hook,
+        Some(decision) if !decision.source.starts_with(BY_PERSON) => AnsweredBy::Nobody,
         // Where no decision is written down, a hook's answer left a row of its own.
-        Some(_) | None => By::Person,
+        Some(_) | None => AnsweredBy::Person,
     })
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::stable_hash;
+use crate::domain::stable_hash;
 
 /// The longest id or model's name that is kept as it is; no client writes one.
 const LONGEST_NAME: usize = 200;

@@ -1,10 +1,10 @@
 //! What the first request of a session is taken for, of which nothing is known.
 
-use crate::engine::book::Book;
-use crate::engine::meters::Spend;
+use crate::domain::meters::Spend;
+use crate::engine::session_state::SessionState;
 use crate::pricing::price;
 use crate::pricing::table::Table;
-use crate::pricing::usage::Usage;
+use crate::pricing::usage::TokenUsage;
 use crate::transcript::stand_in::main_model;
 
 /// What the first request of client 2.1.328 holds without MCP servers: 50 KB of JSON, at four bytes a token.
@@ -13,8 +13,8 @@ const PROMPT: u64 = 12_500;
 const COMPLETION: u64 = 500;
 
 /// Returns what a first request to the session's model is taken for, by its own prompt; at four bytes a token, too.
-pub fn first_request(book: &Book, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
-    let usage = Usage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..Usage::default() };
-    let cost = price::price(table, &main_model(book, table, at_ms), at_ms, &usage, None).cost;
+pub fn first_request(state: &SessionState, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
+    let usage = TokenUsage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..TokenUsage::default() };
+    let cost = price::price(table, &main_model(state, table, at_ms), at_ms, &usage, None).cost;
     Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
 }

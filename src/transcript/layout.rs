@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::files::{self, Entry};
+use crate::platform::files::{self, Entry};
 
 /// How many folders deep below `subagents/` agents are looked for.
 const DEPTH: usize = 8;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::transcript::field::{Content, Text, short};
-use crate::transcript::row::moment;
+use crate::transcript::rows::moment;
 
 /// What a prompt's row shows.
 pub enum Prompted<'a> {
@@ -47,7 +47,7 @@ struct PromptRow<'a> {
     #[serde(rename = "type", borrow)]
     kind: Text<'a>,
     #[serde(borrow)]
-    origin: Option<Origin<'a>>,
+    origin: Option<PromptOrigin<'a>>,
     message: Option<Prompt>,
     #[serde(rename = "isCompactSummary")]
     is_summary: Option<bool>,
@@ -58,7 +58,7 @@ struct PromptRow<'a> {
 }
 
 #[derive(Deserialize)]
-struct Origin<'a> {
+struct PromptOrigin<'a> {
     #[serde(borrow, default)]
     kind: Text<'a>,
 }

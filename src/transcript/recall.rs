@@ -8,7 +8,7 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::transcript::lines::{Lines, Piece};
+use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::open;
 
 /// Work that a transcript shows.
@@ -80,7 +80,7 @@ pub fn recall(path: &Path, prompt: Option<&str>, since_ms: i64) -> io::Result<Me
     {
         let Piece::Lines(bytes) = piece else { continue };
         for row in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
-            memory.take(row, &mut looking);
+            memory.read_row(row, &mut looking);
         }
     }
     memory.is_before = looking.has_earlier && !looking.has_later;
@@ -109,7 +109,7 @@ impl Memory {
         self.before += calls.filter(|call| at.seen.insert((*call).clone())).count() as u64;
     }
 
-    fn take(&mut self, row: Row, at: &mut Looking) {
+    fn read_row(&mut self, row: Row, at: &mut Looking) {
         if let (Some(of_row), Some(prompt)) = (&row.prompt_id, at.prompt) {
             at.is_of_prompt = of_row == prompt;
         }
@@ -172,7 +172,7 @@ mod tests {
             user("p2", &result("t2")),
             user("p2", &result("t3")),
         ];
-        crate::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
+        crate::platform::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
         let memory = recall(&path, Some("p2"), 0).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
         assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));

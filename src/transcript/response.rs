@@ -1,9 +1,9 @@
 //! A model's response, as the rows of a transcript tell it.
 
-use crate::engine::meters::Spend;
-use crate::engine::record::Charge;
+use crate::domain::charge::Charge;
+use crate::domain::meters::Spend;
 use crate::pricing::price::Priced;
-use crate::pricing::usage::Usage;
+use crate::pricing::usage::TokenUsage;
 
 /// One model response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Response {
     /// When, in milliseconds since 1970, by the row; zero where it does not say.
     pub at_ms: i64,
     /// What it used.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The session that made the request, where the row is a fork's copy of another session's.
     pub billed_by: Option<String>,
     /// The length of the summary in bytes, where it is a compaction's: no row says what that used.
@@ -55,7 +55,7 @@ impl Response {
     }
 
     /// Folds in another row of the same response.
-    pub fn fold(&mut self, at_ms: i64, usage: &Usage) -> Shrinks {
+    pub fn fold(&mut self, at_ms: i64, usage: &TokenUsage) -> Shrinks {
         let shrinks = if self.usage.shrinks_to(usage) { Shrinks::Yes } else { Shrinks::No };
         self.usage.merge_max(usage);
         if self.at_ms == 0 {

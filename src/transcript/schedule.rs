@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::bytes;
+use crate::byte_search;
 use crate::transcript::open;
 
 /// The end of a transcript that is searched: the row stands among the last few.
@@ -39,7 +39,7 @@ pub fn has_fired(path: &Path, offset: u64, prompt: &str) -> io::Result<bool> {
     file.seek(SeekFrom::Start(from))?;
     let mut end = Vec::new();
     file.take(REACH).read_to_end(&mut end)?;
-    let lines = end.split(|byte| *byte == b'\n').filter(|line| bytes::find(KIND.as_bytes(), line).is_some());
+    let lines = end.split(|byte| *byte == b'\n').filter(|line| byte_search::find(KIND.as_bytes(), line).is_some());
     let mut rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
     Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND && is_of(&row, prompt)))
 }
@@ -61,7 +61,7 @@ mod tests {
             (format!("{}{row}\n", format!("{quoted}\n").repeat(2000)), 0, true),
         ] {
             let _before = std::fs::remove_file(&path);
-            crate::files::write_new(&path, 0o600, &text).unwrap();
+            crate::platform::files::write_new(&path, 0o600, &text).unwrap();
             assert_eq!(has_fired(&path, offset, "/loop").unwrap(), fired, "{text:.200}");
             for other in ["a person's", "/loop more", "/loo", ""] {
                 assert!(!has_fired(&path, offset, other).unwrap(), "{other} {text:.200}");

@@ -6,8 +6,8 @@ use std::path::Path;
 use chrono::DateTime;
 use serde::Deserialize;
 
-use crate::bytes::Finder;
-use crate::transcript::lines::{Lines, Piece};
+use crate::byte_search::Finder;
+use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::{layout, open};
 
 /// The most that is read, in bytes: a hook must not keep the client waiting.
@@ -95,7 +95,7 @@ mod tests {
             [("", None), (&*answer, at), (&end, at), (&timeless, Some(0))].into_iter().enumerate()
         {
             let path = folder.path().join(number.to_string());
-            crate::files::write_new(&path, 0o600, format!("{others}{row}{others}")).unwrap();
+            crate::platform::files::write_new(&path, 0o600, format!("{others}{row}{others}")).unwrap();
             assert_eq!(first(&path).unwrap(), found, "{row}");
         }
         assert!(first(&folder.path().join("none")).is_err());

@@ -12,15 +12,15 @@ use std::thread;
 
 use serde::Deserialize;
 
-use crate::bytes;
-use crate::engine::record::Charge;
+use crate::byte_search;
+use crate::domain::charge::Charge;
 use crate::error::{Error, Result};
 use crate::pricing::price::price;
 use crate::pricing::table::Table;
 use crate::transcript::compaction;
+use crate::transcript::cursor::{self, Chunk};
 use crate::transcript::response::Response;
 use crate::transcript::stand_in::CLIENTS_DEFAULT;
-use crate::transcript::tail::{self, Chunk};
 use crate::transcript::{layout, open};
 use crate::wire::input::is_backgrounded_main;
 
@@ -66,7 +66,7 @@ struct Transcript {
 }
 
 /// What one transcript says.
-struct Reading {
+struct TranscriptRead {
     chunk: Chunk,
     folder: String,
     agent_type: String,
@@ -118,7 +118,7 @@ fn transcript(path: PathBuf) -> Option<Transcript> {
 }
 
 /// Reads transcripts, as many at once as there are processors. What cannot be read is gone: the client deletes old ones.
-fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
+fn at_once(transcripts: &[Transcript]) -> Vec<Option<TranscriptRead>> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(transcripts.len());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -126,11 +126,11 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
         while let Some((at, transcript)) = Some(next.fetch_add(1, Ordering::Relaxed))
             .and_then(|at| transcripts.get(at).map(|transcript| (at, transcript)))
         {
-            readings.push((at, Reading::of(transcript, &mut buffer)));
+            readings.push((at, TranscriptRead::of(transcript, &mut buffer)));
         }
         readings
     };
-    let mut all: Vec<Option<Reading>> = transcripts.iter().map(|_| None).collect();
+    let mut all: Vec<Option<TranscriptRead>> = transcripts.iter().map(|_| None).collect();
     thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         for (at, reading) in workers.into_iter().filter_map(|worker| worker.join().ok()).flatten() {
@@ -140,9 +140,9 @@ fn at_once(transcripts: &[Transcript]) -> Vec<Option<Reading>> {
     all
 }
 
-impl Reading {
-    fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<Reading> {
-        let mut chunk = tail::read_through(buffer, &transcript.path, 0, None).ok()?;
+impl TranscriptRead {
+    fn of(transcript: &Transcript, buffer: &mut Vec<u8>) -> Option<TranscriptRead> {
+        let mut chunk = cursor::read_through(buffer, &transcript.path, 0, None).ok()?;
         compaction::complete_all(&mut chunk.responses);
         let agent_type = match &transcript.agent {
             Some(_) => layout::meta(&transcript.path).unwrap_or_default().agent_type,
@@ -151,7 +151,7 @@ impl Reading {
         // Where the session was started is the same for its subagents.
         let folder =
             if transcript.agent.is_some() { String::new() } else { said(head(&transcript.path, buffer), r#""cwd":"#) };
-        Some(Reading { chunk, folder, agent_type })
+        Some(TranscriptRead { chunk, folder, agent_type })
     }
 }
 
@@ -165,7 +165,7 @@ fn head<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> &'a [u8] {
 /// Returns the first text that stands after a key; nothing where there is none. Quotes inside a text are escaped, so the
 /// key cannot be in one.
 fn said(bytes: &[u8], key: &str) -> String {
-    let after = bytes::find(key.as_bytes(), bytes).map(|at| &bytes[at + key.len()..]);
+    let after = byte_search::find(key.as_bytes(), bytes).map(|at| &bytes[at + key.len()..]);
     let text = after.and_then(|after| String::deserialize(&mut serde_json::Deserializer::from_slice(after)).ok());
     text.unwrap_or_default()
 }
@@ -174,11 +174,11 @@ fn said(bytes: &[u8], key: &str) -> String {
 struct Scan<'a> {
     table: &'a Table,
     transcripts: &'a [Transcript],
-    readings: &'a [Option<Reading>],
+    readings: &'a [Option<TranscriptRead>],
 }
 
 impl Scan<'_> {
-    fn each(&self) -> impl Iterator<Item = (&Transcript, &Reading)> {
+    fn each(&self) -> impl Iterator<Item = (&Transcript, &TranscriptRead)> {
         self.transcripts.iter().zip(self.readings).filter_map(|(of, reading)| Some((of, reading.as_ref()?)))
     }
 

@@ -1,6 +1,6 @@
 //! The hook events Fusebox registers for, as a table. A new event is one row here.
 
-use crate::engine::event::Kind;
+use crate::domain::event::EventKind;
 
 /// An event of the hook protocol that Fusebox knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,22 +86,22 @@ impl EventName {
     }
 
     /// Returns the event that brings what has happened.
-    pub fn of(kind: &Kind) -> Option<EventName> {
+    pub fn of(kind: &EventKind) -> Option<EventName> {
         Some(match kind {
-            Kind::SessionStart { .. } => EventName::SessionStart,
-            Kind::Prompt { .. } => EventName::UserPromptSubmit,
-            Kind::ToolRequested(_) => EventName::PreToolUse,
-            Kind::PermissionRequested => EventName::PermissionRequest,
-            Kind::ToolEnded(_, outcome) if outcome.failed => EventName::PostToolUseFailure,
-            Kind::ToolEnded(..) => EventName::PostToolUse,
-            Kind::BatchEnded(_) => EventName::PostToolBatch,
-            Kind::SubagentStarted => EventName::SubagentStart,
-            Kind::SubagentEnded(_) => EventName::SubagentStop,
-            Kind::Stopped { .. } => EventName::Stop,
-            Kind::SessionEnded => EventName::SessionEnd,
-            Kind::ConfigChanged { .. } => EventName::ConfigChange,
-            Kind::Compacting => EventName::PreCompact,
-            Kind::Other(_) => return None,
+            EventKind::SessionStart { .. } => EventName::SessionStart,
+            EventKind::Prompt { .. } => EventName::UserPromptSubmit,
+            EventKind::ToolRequested(_) => EventName::PreToolUse,
+            EventKind::PermissionRequested => EventName::PermissionRequest,
+            EventKind::ToolEnded(_, outcome) if outcome.failed => EventName::PostToolUseFailure,
+            EventKind::ToolEnded(..) => EventName::PostToolUse,
+            EventKind::BatchEnded(_) => EventName::PostToolBatch,
+            EventKind::SubagentStarted => EventName::SubagentStart,
+            EventKind::SubagentEnded(_) => EventName::SubagentStop,
+            EventKind::Stopped { .. } => EventName::Stop,
+            EventKind::SessionEnded => EventName::SessionEnd,
+            EventKind::ConfigChanged { .. } => EventName::ConfigChange,
+            EventKind::Compacting => EventName::PreCompact,
+            EventKind::Other(_) => return None,
         })
     }
 

@@ -6,15 +6,15 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes;
-use crate::engine::event::{
-    Agent, Background, Call, Ending, Event, Kind, Moment, Notification, Outcome, Prints, Spawned,
+use crate::byte_search;
+use crate::domain::event::{
+    Agent, Background, Call, Ending, Event, EventKind, Fingerprints, Moment, Notification, Outcome, Spawned,
 };
-use crate::wire::ending::says_partial;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::completion::says_partial;
 use crate::wire::events::EventName;
-use crate::wire::guard::Guard;
 use crate::wire::prompt_hash::prompt_hash;
-use crate::wire::{prints, prompts, tools};
+use crate::wire::{fingerprints, machine_prompts, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -175,7 +175,7 @@ pub fn mended(mut json: Vec<u8>) -> Vec<u8> {
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
     let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| bytes::first(b'\\', rest)) {
+    while let Some(found) = json.get(at..).and_then(|rest| byte_search::first(b'\\', rest)) {
         at += found;
         at += match (unit(&json, at), unit(&json, at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
@@ -217,53 +217,53 @@ pub fn is_backgrounded_main(id: &str) -> bool {
     tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
 }
 
-fn kind(input: &Input, guard: &Guard) -> Kind {
+fn kind(input: &Input, guard: &Guard) -> EventKind {
     let Some(name) = EventName::parse(&input.hook_event_name) else {
-        return Kind::Other(input.hook_event_name.clone().into_owned());
+        return EventKind::Other(input.hook_event_name.clone().into_owned());
     };
     match name {
-        EventName::SessionStart => Kind::SessionStart { source: input.source.clone().unwrap_or_default() },
+        EventName::SessionStart => EventKind::SessionStart { source: input.source.clone().unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = input.prompt.as_deref().unwrap_or("");
-            let by_machine = prompts::is_a_machines(text);
-            Kind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
+            let by_machine = machine_prompts::is_a_machines(text);
+            EventKind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
         }
-        EventName::PreToolUse => Kind::ToolRequested(call(input, guard)),
-        EventName::PermissionRequest => Kind::PermissionRequested,
-        EventName::PostToolUse => Kind::ToolEnded(call(input, guard), outcome(input, Failed::No)),
-        EventName::PostToolUseFailure => Kind::ToolEnded(call(input, guard), outcome(input, Failed::Yes)),
-        EventName::PostToolBatch => Kind::BatchEnded(input.tool_calls.iter().map(batch_call).collect()),
-        EventName::SubagentStart => Kind::SubagentStarted,
-        EventName::SubagentStop => Kind::SubagentEnded(Ending { waits: false, ..ending(input) }),
-        EventName::Stop => Kind::Stopped {
+        EventName::PreToolUse => EventKind::ToolRequested(call(input, guard)),
+        EventName::PermissionRequest => EventKind::PermissionRequested,
+        EventName::PostToolUse => EventKind::ToolEnded(call(input, guard), outcome(input, Failed::No)),
+        EventName::PostToolUseFailure => EventKind::ToolEnded(call(input, guard), outcome(input, Failed::Yes)),
+        EventName::PostToolBatch => EventKind::BatchEnded(input.tool_calls.iter().map(batch_call).collect()),
+        EventName::SubagentStart => EventKind::SubagentStarted,
+        EventName::SubagentStop => EventKind::SubagentEnded(Ending { waits: false, ..ending(input) }),
+        EventName::Stop => EventKind::Stopped {
             ending: ending(input),
             crons: input.session_crons.iter().map(|cron| prompt_hash(&cron.prompt)).collect(),
         },
-        EventName::SessionEnd => Kind::SessionEnded,
-        EventName::ConfigChange => Kind::ConfigChanged { lost: Vec::new() },
-        EventName::PreCompact => Kind::Compacting,
+        EventName::SessionEnd => EventKind::SessionEnded,
+        EventName::ConfigChange => EventKind::ConfigChanged { lost: Vec::new() },
+        EventName::PreCompact => EventKind::Compacting,
     }
 }
 
 fn call(input: &Input, guard: &Guard) -> Call {
     let tool = input.tool_name.clone().unwrap_or_default();
     let intent = tools::intent(&tool, input.tool_input, guard);
-    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, prints: Prints::default() }
+    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, fingerprints: Fingerprints::default() }
 }
 
 fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
     let (tool, input) = (&call.tool_name, call.tool_input);
-    let mut prints = prints::of(tool, input, call.tool_response);
+    let mut fingerprints = fingerprints::of(tool, input, call.tool_response);
     if tools::runs_shell(tool) && tools::runs_on(tool, input) {
         // What runs on in the background says no more than its id, and that is never the same.
-        prints.all = prints::of(tool, input, None).all;
+        fingerprints.all = fingerprints::of(tool, input, None).all;
     } else {
-        prints.wait = tools::wait(tool, input);
+        fingerprints.wait = tools::wait(tool, input);
     }
     let response = call.tool_response.map_or("", RawValue::get);
-    prints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
-    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, prints }
+    fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
+    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints }
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.

@@ -1,18 +1,17 @@
 //! Claude Code's hook protocol, the only place that knows its names.
 
-pub mod diversions;
-pub mod ending;
+pub mod bypass_detection;
+pub mod completion;
 pub mod events;
-pub mod guard;
+pub mod fingerprints;
+pub mod inject_run_id;
 pub mod input;
+pub mod machine_prompts;
+pub mod messages;
 pub mod output;
-mod own;
-pub mod prints;
+pub mod polling;
 mod prompt_hash;
-pub mod prompts;
-pub mod sentences;
+pub mod sanitize_output;
 pub mod shell;
-pub mod shorten;
-pub mod shown;
 pub mod tools;
-mod waits;
+pub mod truncate;

@@ -3,19 +3,19 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::engine::amount::Amount;
-use crate::engine::book::Book;
+use crate::domain::amount::Amount;
+use crate::domain::event::{Call, Event, EventKind, Intent};
+use crate::domain::incomplete::is_of_end;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::Run;
+use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::estimate;
-use crate::engine::event::{Call, Event, Intent, Kind};
-use crate::engine::incomplete::is_of_end;
 use crate::engine::measure;
-use crate::engine::policy::{Action, Scope};
-use crate::engine::session::Run;
-use crate::engine::verdict::{Finding, Refusal, Step, Verdict};
-use crate::terminal::plain;
-use crate::wire::ending::ended_for_good;
+use crate::engine::session_state::SessionState;
+use crate::ui::terminal::plain;
+use crate::wire::completion::ended_for_good;
 use crate::wire::events::EventName;
-use crate::wire::{own, sentences, tools};
+use crate::wire::{inject_run_id, messages, tools};
 
 /// The answer's JSON. Empty fields are left out; an answer without any is no answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -150,8 +150,8 @@ pub struct Case<'a> {
     pub name: Option<EventName>,
     /// The event.
     pub event: &'a Event,
-    /// The book after the event.
-    pub book: &'a Book,
+    /// The state after the event.
+    pub state: &'a SessionState,
     /// The run it belongs to.
     pub run: &'a str,
     /// The call's input, as it stands.
@@ -161,29 +161,30 @@ pub struct Case<'a> {
 /// Writes a verdict in the client's protocol.
 pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     let mut answer = Answer::default();
-    let (Some(name), Some(run)) = (case.name, case.book.run(case.run)) else { return answer };
+    let (Some(name), Some(run)) = (case.name, case.state.run(case.run)) else { return answer };
     if verdict.observed {
         tell_own_run(&mut answer, case, (name, run), verdict);
         return answer;
     }
-    match verdict.step {
-        Step::Allow => {}
-        Step::Warn => warn(&mut answer, name, run, verdict),
-        Step::Ask => ask(&mut answer, name, run, verdict),
-        Step::Deny | Step::Stop => refuse(&mut answer, case, (name, run), verdict),
+    match verdict.decision {
+        Decision::Allow => {}
+        Decision::Warn => warn(&mut answer, name, run, verdict),
+        Decision::Ask => ask(&mut answer, name, run, verdict),
+        Decision::Deny | Decision::Stop => refuse(&mut answer, case, (name, run), verdict),
     }
     early(&mut answer, (name, run), verdict);
-    for news in &case.book.news {
-        answer.tell_model(name, &sentences::news(news));
+    for news in &case.state.parent_notifications {
+        answer.tell_model(name, &messages::parent_notification(news));
         // What an agent's end lacked, the person is told of with that end.
         if !is_of_end(&news.finding) {
-            answer.tell_person(&sentences::news(news));
+            answer.tell_person(&messages::parent_notification(news));
         }
     }
-    for cut in case.book.cuts.iter().filter(|cut| cut.run == case.run) {
-        answer.tell_model(name, &sentences::cut(cut));
+    for cut in case.state.clamped_caps.iter().filter(|cut| cut.run == case.run) {
+        answer.tell_model(name, &messages::cut(cut));
     }
-    if let (Some(left), Some(input), Kind::ToolRequested(call)) = (verdict.clamp_ms, case.tool_input, &case.event.kind)
+    if let (Some(left), Some(input), EventKind::ToolRequested(call)) =
+        (verdict.clamp_ms, case.tool_input, &case.event.kind)
     {
         answer.specific(name).updated_input = tools::with_timeout(&call.tool, input, left).map(Raw);
     }
@@ -200,11 +201,11 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
 /// Tells a `fusebox status --me` of the call which run asks, on top of what else of its input is changed.
 fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
-    let is_shell = matches!(&case.event.kind, Kind::ToolRequested(Call { intent: Intent::Wait { .. }, .. }));
-    let Some(input) = case.tool_input.filter(|_| is_shell && verdict.step < Step::Deny) else { return };
+    let is_shell = matches!(&case.event.kind, EventKind::ToolRequested(Call { intent: Intent::Wait { .. }, .. }));
+    let Some(input) = case.tool_input.filter(|_| is_shell && verdict.decision < Decision::Deny) else { return };
     let changed = answer.hook_specific_output.as_ref().and_then(|specific| specific.updated_input.as_ref());
     let input = changed.map_or(input, |Raw(changed)| changed);
-    if let Some(told) = own::named(input, &run.session, &run.id) {
+    if let Some(told) = inject_run_id::named(input, &run.session, &run.id) {
         answer.specific(name).updated_input = Some(Raw(told));
     }
 }
@@ -212,14 +213,14 @@ fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict
 fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().filter(|finding| finding.is_trip()) else { return };
     let text = match verdict.refusal {
-        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => sentences::report_due(run, finding, grace),
-        _ if finding.action == Action::Warn => sentences::warning(run, finding),
-        _ => sentences::report_due(run, finding, 0),
+        Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => messages::report_due(run, finding, grace),
+        _ if finding.action == Action::Warn => messages::warning(run, finding),
+        _ => messages::report_due(run, finding, 0),
     };
     answer.tell_model(name, &text);
     answer.tell_person(&text);
     for other in verdict.findings.iter().skip(1).filter(|other| is_of_end(other)) {
-        answer.tell_person(&sentences::warning(run, other));
+        answer.tell_person(&messages::warning(run, other));
     }
 }
 
@@ -227,7 +228,7 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
 fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
     for finding in verdict.findings.iter().filter(|finding| !finding.is_trip()) {
-        let text = sentences::warning(run, finding);
+        let text = messages::warning(run, finding);
         answer.tell_model(name, &text);
         if finding.scope != Scope::Run {
             answer.tell_person(&text);
@@ -239,29 +240,29 @@ fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(plain(&sentences::question(run, finding)));
+    specific.permission_decision_reason = Some(plain(&messages::question(run, finding)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
     let finding = verdict.deciding();
     match case.event.kind {
-        Kind::ToolRequested(_) => {
+        EventKind::ToolRequested(_) => {
             let specific = answer.specific(name);
             specific.permission_decision = Some("deny");
             specific.permission_decision_reason = Some(plain(&refusal(run, verdict)));
         }
-        Kind::Prompt { .. } | Kind::Compacting => {
+        EventKind::Prompt { .. } | EventKind::Compacting => {
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
                 Some(finding) => {
-                    sentences::blocked_prompt(&case.book.session, run, finding) + &found(case.book, finding)
+                    messages::blocked_prompt(&case.state.session, run, finding) + &found(case.state, finding)
                 }
                 None => refusal(run, verdict),
             }));
             return;
         }
-        Kind::SubagentEnded(_) | Kind::Stopped { .. } if verdict.step == Step::Deny => {
+        EventKind::SubagentEnded(_) | EventKind::Stopped { .. } if verdict.decision == Decision::Deny => {
             answer.decision = Some("block");
             answer.reason = Some(plain(&refusal(run, verdict)));
             return;
@@ -269,21 +270,21 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
         _ => {}
     }
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
-    if verdict.step == Step::Stop {
+    if verdict.decision == Decision::Stop {
         answer.goes_on = Some(false);
         let text = match verdict.refusal {
             Some(Refusal::Prolonged) => ended_for_good,
-            _ => sentences::stop,
+            _ => messages::stop,
         };
         answer.stop_reason = finding.map(|finding| plain(&text(run, finding)));
     } else if let Some(finding) = finding.filter(|_| tripped) {
-        answer.tell_person(&sentences::ending(run, finding));
+        answer.tell_person(&messages::ending(run, finding));
     }
 }
 
 /// Says what of a session's spend was found when the state first saw it.
-fn found(book: &Book, finding: &Finding) -> String {
-    let counted = book.session.earlier.counted.cost;
+fn found(state: &SessionState, finding: &Finding) -> String {
+    let counted = state.session.spend_before_install.counted.cost;
     if counted == Amount::ZERO || finding.scope != Scope::Session || !finding.spent_by_requests() {
         return String::new();
     }
@@ -311,19 +312,19 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     let finding = verdict.deciding();
     let with = |text: fn(&Finding) -> String| finding.map(text).unwrap_or_default();
     match &verdict.refusal {
-        Some(Refusal::Tampering { what }) => sentences::tampering(what),
+        Some(Refusal::Tampering { what }) => messages::tampering(what),
         Some(Refusal::Waits) => WAITS.to_owned(),
-        Some(Refusal::Asking) => with(sentences::asking),
+        Some(Refusal::Asking) => with(messages::asking),
         Some(Refusal::Prolonged) => finding.map(|finding| ended_for_good(run, finding)).unwrap_or_default(),
-        Some(Refusal::Call) => finding.map(|finding| sentences::refused_call(run, finding)).unwrap_or_default(),
+        Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
         Some(Refusal::Unread { bytes }) => unread(*bytes),
         Some(Refusal::Held { why }) => format!("Fusebox: {why}"),
-        Some(Refusal::Missing { what }) => sentences::missing(what),
+        Some(Refusal::Missing { what }) => messages::missing(what),
         Some(Refusal::Addressee { run, ended }) => {
-            finding.map(|finding| sentences::addressee(run, finding, *ended)).unwrap_or_default()
+            finding.map(|finding| messages::addressee(run, finding, *ended)).unwrap_or_default()
         }
         Some(Refusal::Tripped { grace } | Refusal::Ordered { grace }) => {
-            finding.map(|finding| sentences::refusal(run, finding, *grace)).unwrap_or_default()
+            finding.map(|finding| messages::refusal(run, finding, *grace)).unwrap_or_default()
         }
         Some(Refusal::Blocked) | None => String::new(),
     }
@@ -333,12 +334,12 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
 fn remaining(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
     let warned = verdict.findings.iter().any(|finding| finding.action == Action::Warn);
-    let each_turn = run.rules.remaining_each_turn && matches!(case.event.kind, Kind::BatchEnded(_));
-    if verdict.step >= Step::Ask || !(warned || each_turn) {
+    let each_turn = run.limits.remaining_each_turn && matches!(case.event.kind, EventKind::BatchEnded(_));
+    if verdict.decision >= Decision::Ask || !(warned || each_turn) {
         return;
     }
-    let scopes = measure::usage(case.book, run, case.event);
-    let used = sentences::remaining(&scopes, estimate::model_of(case.book, run), case.event);
+    let scopes = measure::usage(case.state, run, case.event);
+    let used = messages::remaining(&scopes, estimate::model_of(case.state, run), case.event);
     if !used.is_empty() {
         answer.tell_model(name, &format!("Fusebox: used so far: {used}."));
     }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bytes;
-use crate::engine::event::{Intent, Wait};
-use crate::wire::guard::{Guard, names_the_model};
+use crate::byte_search;
+use crate::domain::event::{Intent, Wait};
+use crate::wire::bypass_detection::{Guard, names_the_model};
+use crate::wire::polling;
 use crate::wire::prompt_hash::prompt_hash;
-use crate::wire::waits;
 
 /// What a tool does, as far as limits care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ const TOOLS: [(&str, Does); 15] = [
 
 /// What a request to the model holds that the client makes for a tool, and that no transcript shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asks {
+pub struct UnloggedRequest {
     /// Tokens of its prompt.
     pub prompt: u64,
     /// Tokens of its answer.
@@ -64,13 +64,13 @@ pub struct Asks {
 
 /// The tools that are requests themselves, to the session's model. What a search finds comes back as input; of a page client
 /// 2.1.328 sends 100,000 characters at most, and half of that is taken for a page.
-const ASKING: [(&str, Asks); 2] = [
-    ("WebSearch", Asks { prompt: 12_500, completion: 500, searches: 1 }),
-    ("WebFetch", Asks { prompt: 12_500, completion: 500, searches: 0 }),
+const ASKING: [(&str, UnloggedRequest); 2] = [
+    ("WebSearch", UnloggedRequest { prompt: 12_500, completion: 500, searches: 1 }),
+    ("WebFetch", UnloggedRequest { prompt: 12_500, completion: 500, searches: 0 }),
 ];
 
 /// Returns what a tool asks the model that no transcript shows.
-pub fn asks(tool: &str) -> Option<Asks> {
+pub fn unlogged_request(tool: &str) -> Option<UnloggedRequest> {
     ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
 }
 
@@ -192,10 +192,10 @@ pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
     match TOOLS.iter().find(|(name, _)| *name == tool) {
         Some((_, Does::Waits(_))) => Wait::Named,
         Some((_, Does::RunsShell(_))) => {
-            let waits = input.filter(|input| waits::may_wait(input.get()));
-            command(waits).map_or(Wait::No, |command| waits::of_shell(&command))
+            let waits = input.filter(|input| polling::may_wait(input.get()));
+            command(waits).map_or(Wait::No, |command| polling::of_shell(&command))
         }
-        _ => waits::of_name(tool),
+        _ => polling::of_name(tool),
     }
 }
 
@@ -206,7 +206,7 @@ pub fn watches(tool: &str) -> bool {
 
 /// Whether what a call starts runs on in the background once the call has ended.
 pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
-    let input = input.filter(|input| bytes::find(b"run_in_background", input.get().as_bytes()).is_some());
+    let input = input.filter(|input| byte_search::find(b"run_in_background", input.get().as_bytes()).is_some());
     let fields = input.and_then(|input| serde_json::from_str::<Fields>(input.get()).ok()).unwrap_or_default();
     watches(tool) || fields.run_in_background == Some(true)
 }

@@ -1,6 +1,6 @@
 //! `request_increase`: a person in the terminal decides, once for each dialog.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use fusebox::wire::events::EVENTS;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};

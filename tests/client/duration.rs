@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;

@@ -1,6 +1,6 @@
 //! What belongs to a run, a session and a layer, however the client words it.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;

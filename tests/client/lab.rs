@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

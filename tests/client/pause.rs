@@ -1,6 +1,6 @@
 //! A paused run waits for a person, and goes on from where it stood.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::json;
 
 use crate::lab::Lab;

@@ -1,6 +1,6 @@
 //! A subagent that passes its tool call limit ends, its parent learns why, and everybody else goes on.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;

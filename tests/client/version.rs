@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
-use fusebox::setup::clients::{self, Feature, TRIED, Version};
+use fusebox::install::client_versions::{self, Feature, TRIED, Version};
 
 /// Returns the real client, which is installed once from npm into the user's cache.
 pub fn claude() -> PathBuf {
@@ -20,7 +20,7 @@ pub fn version() -> Version {
     // As in FUSEBOX_CLIENT_VERSION=2.1.328.
     let asked = std::env::var("FUSEBOX_CLIENT_VERSION").ok();
     let newest = TRIED[TRIED.len() - 1];
-    asked.map_or(newest, |asked| clients::version(&asked).unwrap())
+    asked.map_or(newest, |asked| client_versions::version(&asked).unwrap())
 }
 
 /// Whether the client has a feature; where a part of a scenario rests on it.
@@ -32,7 +32,7 @@ pub fn has(feature: Feature) -> bool {
 pub fn lacks(feature: Feature) -> bool {
     if !has(feature) {
         let before = feature.row().map_or("", |row| row.before);
-        skip(&format!("not available in {}: {before}", clients::show(version())));
+        skip(&format!("not available in {}: {before}", client_versions::show(version())));
     }
     !has(feature)
 }
@@ -59,7 +59,7 @@ fn install() -> PathBuf {
     }
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
-    let version = clients::show(version());
+    let version = client_versions::show(version());
     let cache = cache.join(format!("claude-code-{version}"));
     if let Some(client) = installed(&cache) {
         return client;
@@ -81,5 +81,5 @@ fn installed(cache: &Path) -> Option<PathBuf> {
 #[test]
 fn the_client_is_of_the_version_that_it_is_taken_for() {
     let said = Command::new(claude()).arg("--version").output().unwrap();
-    assert_eq!(clients::version(&String::from_utf8_lossy(&said.stdout)), Some(version()));
+    assert_eq!(client_versions::version(&String::from_utf8_lossy(&said.stdout)), Some(version()));
 }

@@ -1,4 +1,4 @@
-//! Where the functions of a hook call stand in the program: side by side, in the order of `src/hook.ld`.
+//! Where the functions of a hook call stand in the program: side by side, in the order of `build/order.ld`.
 //!
 //! The kernel maps a program in stretches of 64 KiB, each when a call first comes into it, and takes them away at its end. Spread over
 //! all of the program, that takes a call more time than its own instructions.
@@ -11,7 +11,7 @@ use std::process::Command;
 use crate::scene::{Event, Scene, feed};
 
 /// Where the order is kept.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hook.ld");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/build/order.ld");
 
 /// What a call ran: by callgrind's own file, whose first pages are its head.
 pub struct Ran(String);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::record::Charge;
-use fusebox::engine::session::{Run, Session};
+use fusebox::domain::amount::Amount;
+use fusebox::domain::charge::Charge;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::session::{Run, Session};
 use fusebox::store::Store;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, prop_oneof};
@@ -134,12 +134,12 @@ fn agrees(story: &Story) -> Result<(), String> {
     let charges = store.charges_of("s1").unwrap();
     drop(store);
     let total = charges.iter().map(|charge| charge.spend).fold(Spend::default(), std::ops::Add::add);
-    same("session and charges", session.tally.spent, total)?;
+    same("session and charges", session.counters.spent, total)?;
     let nonzero = |models: &BTreeMap<String, Spend>| {
         models.clone().into_iter().filter(|(_, spend)| *spend != Spend::default()).collect::<BTreeMap<_, _>>()
     };
-    same("models", nonzero(&session.models), by(&charges, |charge| charge.model.clone()))?;
-    let of_runs: BTreeMap<String, Spend> = runs.iter().map(|run| (run.id.clone(), run.tally.spent)).collect();
+    same("models", nonzero(&session.by_model), by(&charges, |charge| charge.model.clone()))?;
+    let of_runs: BTreeMap<String, Spend> = runs.iter().map(|run| (run.id.clone(), run.counters.spent)).collect();
     same("runs", nonzero(&of_runs), by(&charges, |charge| charge.run.clone()))?;
     for told in [&status, &report] {
         same("session's cost", usd(&told["sessions"][0]["cost_usd"]), total.cost)?;
@@ -165,8 +165,8 @@ fn every_place_that_tells_a_cost_tells_the_same() {
 fn the_main_agent_in_the_background_is_charged_by_its_own_transcript() {
     let story = play(&[0_u64; 5].map(|_| Act::Background { output: 20 }));
     let (session, _) = story.state();
-    assert_eq!(session.tally.spent.requests, 5);
-    assert_eq!(session.unwritten.made, 0, "nothing is missing");
+    assert_eq!(session.counters.spent.requests, 5);
+    assert_eq!(session.missing_usage.made, 0, "nothing is missing");
     agrees(&story).unwrap();
 }
 
@@ -191,7 +191,7 @@ fn an_unknown_model_costs_what_the_main_agents_does() {
         batch(&story, id.len(), "Read", json!({}));
     }
     let (session, _) = story.state();
-    assert_eq!(session.models[MODELS[3]].cost, Amount(session.models[MODELS[0]].cost.0 / 2));
+    assert_eq!(session.by_model[MODELS[3]].cost, Amount(session.by_model[MODELS[0]].cost.0 / 2));
 }
 
 #[test]

@@ -1,16 +1,16 @@
 //! Budgets that sessions share: of a user and of a project, over days, weeks and months.
 
-use fusebox::engine::amount::PICO;
-use fusebox::engine::book::Book;
-use fusebox::engine::event::Moment;
-use fusebox::engine::policy::{Action, Layer, Scope};
-use fusebox::engine::record::Charge;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::live::shared;
+use fusebox::domain::amount::PICO;
+use fusebox::domain::charge::Charge;
+use fusebox::domain::event::Moment;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::session::Session;
+use fusebox::engine::session_state::SessionState;
+use fusebox::hook::shared_budgets;
+use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::store::logbook;
-use fusebox::world::World;
+use fusebox::store::log_file;
 use insta::assert_snapshot;
 
 use crate::levers::log;
@@ -24,9 +24,9 @@ const USAGE: &str =
 const DAY_MS: i64 = 86_400_000;
 
 /// A budget of the day in thousandths of a dollar, without grace.
-fn budget(milli_usd: u64) -> Rules {
+fn budget(milli_usd: u64) -> LimitSet {
     let caps = [("max_cost_usd_per_day", milli_usd * PICO / 1000, Action::Terminate)];
-    Rules { grace_turns: 0, warn_at: Vec::new(), ..rules(&caps, Layer::User) }
+    LimitSet { grace_turns: 0, warn_at: Vec::new(), ..rules(&caps, Layer::User) }
 }
 
 /// A session of a client, with hooks as the client runs them.
@@ -39,15 +39,15 @@ struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// Starts a session whose user and project have these budgets.
-    fn start(world: &'a TestWorld, id: &'a str, folder: &'a str, budgets: (Rules, Rules)) -> Client<'a> {
+    fn start(world: &'a TestWorld, id: &'a str, folder: &'a str, budgets: (LimitSet, LimitSet)) -> Client<'a> {
         std::fs::create_dir_all(world.path(folder)).unwrap();
         let client = Client { world, id, folder, rows: String::new() };
         client.event("SessionStart", r#""source":"startup""#);
         save(world, |store| {
             let session = store.session(id).unwrap().unwrap();
-            let (user_rules, project_rules) = budgets;
-            let rules = Rules { grace_turns: 0, ..Rules::default() };
-            store.save_session(&Session { user_rules, project_rules, rules, ..*session }).unwrap();
+            let (user_limits, project_limits) = budgets;
+            let rules = LimitSet { grace_turns: 0, ..LimitSet::default() };
+            store.save_session(&Session { user_limits, project_limits, limits: rules, ..*session }).unwrap();
         });
         client
     }
@@ -69,7 +69,7 @@ impl<'a> Client<'a> {
     /// Makes a response with a call, and ends its batch; returns whether the agent may go on.
     fn turn(&mut self) -> bool {
         let (id, number) = (self.id, self.rows.lines().count());
-        let time = logbook::time(World::real().now().wall_ms);
+        let time = log_file::time(Environment::real().now().wall_ms);
         self.rows += &format!(
             r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"{id}-{number}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
         );
@@ -114,13 +114,13 @@ fn three_sessions_in_two_repositories_share_a_users_day() {
     let world = with_repositories();
     let starts = [("s1", "one"), ("s2", "one"), ("s3", "two")];
     let mut clients: Vec<Client> =
-        starts.map(|(id, folder)| Client::start(&world, id, folder, (budget(30), Rules::default()))).into();
+        starts.map(|(id, folder)| Client::start(&world, id, folder, (budget(30), LimitSet::default()))).into();
     for client in &clients {
         assert_eq!(client.prompt(), "");
     }
     // Five responses of 0.00584 USD fit into 0.03 USD.
     assert_eq!(work(&mut clients), 5);
-    let later = Client::start(&world, "s4", "two", (budget(30), Rules::default()));
+    let later = Client::start(&world, "s4", "two", (budget(30), LimitSet::default()));
     assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: the budget of this user is used up: cost of the day of all sessions of this user 0.0292/0.0300 USD, too little left for the next request (max_cost_usd_per_day, set by the user's fusebox.json); it begins anew at [DATE] 00:00 +00:00. `fusebox grant user max_cost_usd_per_day=+0.015` in another terminal gives more."}"#);
     let day = "max_cost_usd_per_day";
     assert_snapshot!(dateless(&world.run(&["grant", "user", &format!("{day}=+1")]).ok()), @"max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)");
@@ -148,7 +148,7 @@ fn clients_that_work_at_the_same_time_keep_to_the_budget() {
     let world = with_repositories();
     let starts = [("s1", "one"), ("s2", "one"), ("s3", "two"), ("s4", "two")];
     let mut clients: Vec<Client> =
-        starts.map(|(id, folder)| Client::start(&world, id, folder, (budget(30), Rules::default()))).into();
+        starts.map(|(id, folder)| Client::start(&world, id, folder, (budget(30), LimitSet::default()))).into();
     assert_eq!(clients[0].prompt(), "");
     // From the first response on it is known what a request may cost.
     assert!(clients[0].turn());
@@ -166,8 +166,8 @@ fn clients_that_work_at_the_same_time_keep_to_the_budget() {
 fn a_person_is_asked_for_more_of_what_sessions_share() {
     let world = with_repositories();
     let caps = [("max_cost_usd_per_day", 16 * PICO / 1000, Action::RequestIncrease)];
-    let asking = Rules { grace_turns: 0, warn_at: Vec::new(), ..rules(&caps, Layer::User) };
-    let mut client = Client::start(&world, "s1", "one", (asking.clone(), Rules::default()));
+    let asking = LimitSet { grace_turns: 0, warn_at: Vec::new(), ..rules(&caps, Layer::User) };
+    let mut client = Client::start(&world, "s1", "one", (asking.clone(), LimitSet::default()));
     assert_eq!(client.prompt(), "");
     // The third response would not fit: the next call asks, and its end was a Yes.
     assert!(client.turn() && client.turn());
@@ -176,22 +176,22 @@ fn a_person_is_asked_for_more_of_what_sessions_share() {
     assert!(asked.contains(r#""permissionDecision":"ask""#) && asked.contains("to 0.0240 USD"), "{asked}");
     client.event("PostToolUse", &format!(r#"{call},"tool_response":{{}}"#));
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    let granted = store.pools().unwrap()[0].granted.clone();
+    let granted = store.shared_budgets().unwrap()[0].granted.clone();
     drop(store);
     assert_eq!(granted, [("max_cost_usd_per_day".to_owned(), 8 * PICO / 1000)]);
     // Another session has it too.
-    assert_eq!(Client::start(&world, "s2", "two", (asking, Rules::default())).prompt(), "");
+    assert_eq!(Client::start(&world, "s2", "two", (asking, LimitSet::default())).prompt(), "");
 }
 
 #[test]
 fn a_grant_is_written_down_and_a_locked_cap_stays() {
     let world = with_repositories();
-    let _open = Client::start(&world, "s1", "one", (budget(30), Rules::default()));
+    let _open = Client::start(&world, "s1", "one", (budget(30), LimitSet::default()));
     let _granted = world.run(&["grant", "user", "max_cost_usd_per_day=+1"]).ok();
     assert_snapshot!(log(&world), @"LIMIT_GRANTED user max_cost_usd_per_day 0.00/1.03 USD");
     let mut locked = budget(30);
-    locked.rules[0].locked = true;
-    let _locked = Client::start(&world, "s2", "one", (locked, Rules::default()));
+    locked.limits[0].locked = true;
+    let _locked = Client::start(&world, "s2", "one", (locked, LimitSet::default()));
     assert_snapshot!(world.run(&["grant", "user", "max_cost_usd_per_day=+1"]), @r"
     [stderr]
     error: max_cost_usd_per_day of the user is the managed file's: nobody may raise it
@@ -210,7 +210,7 @@ fn budgets_come_from_the_files_and_end_in_their_time_zone() {
     client.event("SessionStart", r#""source":"startup""#);
     assert_eq!(client.prompt(), "");
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    let pools = store.pools().unwrap();
+    let pools = store.shared_budgets().unwrap();
     let resets = |pool: usize| pools[pool].periods.each_ref().map(|period| period.resets.contains("00:00 +05:30"));
     assert_eq!([resets(0), resets(1)], [[true, true, false], [false, false, true]]);
     drop(store);
@@ -222,7 +222,7 @@ fn budgets_come_from_the_files_and_end_in_their_time_zone() {
 #[test]
 fn a_projects_budget_binds_the_sessions_of_that_project_alone() {
     let world = with_repositories();
-    let start = |id, folder| Client::start(&world, id, folder, (Rules::default(), budget(12)));
+    let start = |id, folder| Client::start(&world, id, folder, (LimitSet::default(), budget(12)));
     let mut one = [start("s1", "one"), start("s2", "one/deeper")];
     let mut other = start("s3", "two");
     one.iter().for_each(|client| assert_eq!(client.prompt(), ""));
@@ -234,22 +234,22 @@ fn a_projects_budget_binds_the_sessions_of_that_project_alone() {
 #[test]
 fn a_session_without_shared_rules_reads_and_writes_no_pool() {
     let world = TestWorld::new();
-    let mut client = Client::start(&world, "s1", "one", (Rules::default(), Rules::default()));
+    let mut client = Client::start(&world, "s1", "one", (LimitSet::default(), LimitSet::default()));
     assert!(client.turn());
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    assert_eq!(store.pools().unwrap(), []);
+    assert_eq!(store.shared_budgets().unwrap(), []);
 }
 
-fn spent(book: &Book) -> u64 {
-    book.pools[0].spent(None).day.cost.0 * 1000 / PICO
+fn spent(book: &SessionState) -> u64 {
+    book.shared_budgets[0].spent(None).day.cost.0 * 1000 / PICO
 }
 
 /// Lays the budgets of a session that has one into a book, at some time after ten.
-fn laid(store: &Store, after_ms: i64) -> Book {
+fn laid(store: &Store, after_ms: i64) -> SessionState {
     let session =
         Session { last: Moment { wall_ms: TEN + after_ms, ..at(0) }, ..*store.session("mine").unwrap().unwrap() };
-    let mut book = Book::new(session);
-    shared::lay(store, &mut book, TEN + after_ms).unwrap();
+    let mut book = SessionState::new(session);
+    shared_budgets::load(store, &mut book, TEN + after_ms).unwrap();
     store.save(&mut book).unwrap();
     book
 }
@@ -265,7 +265,7 @@ fn with_spending(world: &TestWorld) {
             ..Session::default()
         };
         store.add_session(&session("theirs")).unwrap();
-        store.add_session(&Session { user_rules: budget(10_000), ..session("mine") }).unwrap();
+        store.add_session(&Session { user_limits: budget(10_000), ..session("mine") }).unwrap();
         let (theirs, mine) = (main_run("theirs", "p1"), main_run("mine", "p2"));
         let copy = Charge { inherited: true, ..charge("m1", &mine, 1, 500) };
         let yesterday = Charge { at_ms: TEN - DAY_MS, ..charge("m0", &theirs, 0, 300) };
@@ -284,7 +284,7 @@ fn what_sessions_without_a_budget_spent_counts_once() {
         store.save_charge(&charge("m2", &main_run("theirs", "p1"), 65, 40)).unwrap();
         // What such a session spends while the day is open counts when the next session with a budget is pinned.
         assert_eq!(spent(&laid(store, 70_000)), 500);
-        shared::recount(store, &store.session("mine").unwrap().unwrap(), Some("UTC"), TEN + 80_000).unwrap();
+        shared_budgets::recount(store, &store.session("mine").unwrap().unwrap(), Some("UTC"), TEN + 80_000).unwrap();
         assert_eq!(spent(&laid(store, 90_000)), 540);
     });
 }
@@ -302,7 +302,7 @@ fn turning_the_clock_back_and_forth_gives_no_fresh_budget() {
         // Back by a day: yesterday's 300 and all since.
         let book = laid(store, -DAY_MS);
         assert_eq!(spent(&book), 820);
-        assert!(book.pools[0].periods[0].covers(TEN - DAY_MS));
+        assert!(book.shared_budgets[0].periods[0].covers(TEN - DAY_MS));
         assert_eq!(spent(&laid(store, 2000)), 520);
     });
 }
@@ -313,9 +313,9 @@ fn a_budget_of_a_user_is_kept_apart_from_a_projects() {
     with_spending(&world);
     save(&world, |store| {
         let mine = store.session("mine").unwrap().unwrap();
-        store.save_session(&Session { project_rules: budget(5), ..*mine }).unwrap();
+        store.save_session(&Session { project_limits: budget(5), ..*mine }).unwrap();
         laid(store, 0);
-        let pools = store.pools().unwrap();
+        let pools = store.shared_budgets().unwrap();
         let names: Vec<(Scope, &str)> = pools.iter().map(|pool| (pool.scope, pool.id.as_str())).collect();
         assert_eq!(names, [(Scope::User, ""), (Scope::Project, "/srv/shop/.git")]);
     });
@@ -325,11 +325,11 @@ fn a_budget_of_a_user_is_kept_apart_from_a_projects() {
 fn a_spawn_that_asks_for_more_than_is_left_gets_what_is_left_and_is_told() {
     let world = with_repositories();
     world.write("home/.claude/fusebox.json", r#"{"session": {"max_turns": 10, "max_cost_usd": null}}"#);
-    let client = Client::start(&world, "s1", "one", (Rules::default(), Rules::default()));
+    let client = Client::start(&world, "s1", "one", (LimitSet::default(), LimitSet::default()));
     save(&world, |store| {
         let session = store.session("s1").unwrap().unwrap();
         let rules = rules(&[("max_turns", 10, Action::Terminate)], Layer::User);
-        store.save_session(&Session { rules, ..*session }).unwrap();
+        store.save_session(&Session { limits: rules, ..*session }).unwrap();
     });
     client.prompt();
     client.event("PreToolUse", r#""tool_name":"Read","tool_input":{},"tool_use_id":"t1""#);

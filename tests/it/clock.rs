@@ -1,22 +1,22 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Moment, Outcome, Prints};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent, Moment, Outcome};
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::{LimitSource, SessionState};
 
 /// No rules at all.
 struct Free;
 
-impl Rulebook for Free {
-    fn main(&self) -> Rules {
-        Rules::default()
+impl LimitSource for Free {
+    fn main(&self) -> LimitSet {
+        LimitSet::default()
     }
-    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
-        Rules::default()
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
+        LimitSet::default()
     }
     fn discipline(&self, _: &str) -> Option<String> {
         None
@@ -29,7 +29,7 @@ const SLEEP: u64 = 40_000;
 
 /// A session whose events come one gap after the other.
 struct Client {
-    book: Book,
+    book: SessionState,
     agent: Agent,
     at: Moment,
 }
@@ -37,10 +37,14 @@ struct Client {
 impl Client {
     fn new(agent: Agent) -> Client {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
-        Client { book: Book::new(Session { id: "s1".to_owned(), started: at, ..Session::default() }), agent, at }
+        Client {
+            book: SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() }),
+            agent,
+            at,
+        }
     }
 
-    fn event(&self, kind: Kind) -> Event {
+    fn event(&self, kind: EventKind) -> Event {
         Event {
             session: "s1".to_owned(),
             agent: self.agent.clone(),
@@ -51,9 +55,9 @@ impl Client {
         }
     }
 
-    fn tell(&mut self, kind: Kind) {
+    fn tell(&mut self, kind: EventKind) {
         let event = self.event(kind);
-        step(&mut self.book, &event, &Findings::default(), &Free);
+        apply_event(&mut self.book, &event, &Ingested::default(), &Free);
     }
 
     fn pass(&mut self, ms: u64, asleep_ms: u64) {
@@ -64,22 +68,22 @@ impl Client {
 
     fn worked_ms(&self) -> u64 {
         let id = if self.agent == Agent::Main { "p1" } else { "a1" };
-        self.book.run(id).map_or(0, |run| run.tally.duration_ms)
+        self.book.run(id).map_or(0, |run| run.counters.duration_ms)
     }
 }
 
 fn call() -> Call {
-    Call { id: "t1".to_owned(), tool: "Bash".to_owned(), intent: Intent::Plain, prints: Prints::default() }
+    Call { id: "t1".to_owned(), tool: "Bash".to_owned(), intent: Intent::Plain, fingerprints: Fingerprints::default() }
 }
 
-fn ends(duration_ms: u64) -> Kind {
-    Kind::ToolEnded(call(), Outcome { duration_ms: Some(duration_ms), ..Outcome::default() })
+fn ends(duration_ms: u64) -> EventKind {
+    EventKind::ToolEnded(call(), Outcome { duration_ms: Some(duration_ms), ..Outcome::default() })
 }
 
-fn begins(agent: &Agent) -> Kind {
+fn begins(agent: &Agent) -> EventKind {
     match agent {
-        Agent::Main => Kind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false },
-        Agent::Sub { .. } => Kind::SubagentStarted,
+        Agent::Main => EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false },
+        Agent::Sub { .. } => EventKind::SubagentStarted,
     }
 }
 
@@ -89,16 +93,16 @@ fn agents() -> [Agent; 2] {
 
 #[test]
 fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
-    let config = || Kind::ConfigChanged { lost: Vec::new() };
-    type Next = (&'static str, fn() -> Kind, bool);
+    let config = || EventKind::ConfigChanged { lost: Vec::new() };
+    type Next = (&'static str, fn() -> EventKind, bool);
     let steps: [Next; 7] = [
-        ("a call", || Kind::ToolRequested(call()), true),
+        ("a call", || EventKind::ToolRequested(call()), true),
         ("a call's end", || ends(1), true),
-        ("a batch", || Kind::BatchEnded(vec![call()]), true),
-        ("a dialog", || Kind::PermissionRequested, true),
-        ("a compaction", || Kind::SessionStart { source: "compact".to_owned() }, true),
-        ("a client that starts anew", || Kind::SessionStart { source: "resume".to_owned() }, false),
-        ("the session's end", || Kind::SessionEnded, false),
+        ("a batch", || EventKind::BatchEnded(vec![call()]), true),
+        ("a dialog", || EventKind::PermissionRequested, true),
+        ("a compaction", || EventKind::SessionStart { source: "compact".to_owned() }, true),
+        ("a client that starts anew", || EventKind::SessionStart { source: "resume".to_owned() }, false),
+        ("the session's end", || EventKind::SessionEnded, false),
     ];
     for agent in agents() {
         for (name, next, is_work) in steps {
@@ -118,7 +122,7 @@ fn the_time_between_two_events_is_work_but_for_sleep_and_unseen_ends() {
         client.tell(config());
         assert_eq!(client.worked_ms(), 0, "{agent:?}: nobody may have been at work");
         client.pass(GAP, 0);
-        client.tell(Kind::ToolRequested(call()));
+        client.tell(EventKind::ToolRequested(call()));
         assert_eq!(client.worked_ms(), 2 * GAP, "{agent:?}: it was at work all the time");
     }
 }
@@ -129,7 +133,7 @@ fn an_agent_that_starts_again_has_ended_unseen() {
     let mut client = Client::new(agent.clone());
     client.tell(begins(&agent));
     client.pass(GAP, 0);
-    client.tell(Kind::ToolRequested(call()));
+    client.tell(EventKind::ToolRequested(call()));
     client.pass(3_600_000, 0);
     client.tell(begins(&agent));
     assert_eq!(client.worked_ms(), GAP);
@@ -144,10 +148,10 @@ fn only_a_dialog_is_a_wait_for_a_person() {
         {
             let mut client = Client::new(agent.clone());
             client.tell(begins(&agent));
-            client.tell(Kind::ToolRequested(call()));
+            client.tell(EventKind::ToolRequested(call()));
             client.pass(held, 0);
             if let Some(open) = dialog {
-                client.tell(Kind::PermissionRequested);
+                client.tell(EventKind::PermissionRequested);
                 client.pass(open, asleep);
             }
             client.pass(ran, 0);
@@ -159,32 +163,33 @@ fn only_a_dialog_is_a_wait_for_a_person() {
 
 #[test]
 fn waits_that_are_still_to_be_shown_are_few_and_the_others_stay_on_the_clock() {
-    use fusebox::engine::asks::{Answered, By, TranscriptEnd};
-    use fusebox::engine::{bounds, dialogs};
+    use fusebox::domain::bounds;
+    use fusebox::domain::pending_prompt::{Answered, AnsweredBy, TranscriptEnd};
+    use fusebox::engine::dialogs;
     const MORE: u64 = 10;
     let agent = agents()[0].clone();
     let mut client = Client::new(agent.clone());
     client.tell(begins(&agent));
-    let all = bounds::WAITS as u64 + MORE;
+    let all = bounds::DIALOG_WAITS as u64 + MORE;
     for number in 0..all {
         let call = Call { id: format!("t{number}"), ..call() };
-        client.tell(Kind::ToolRequested(call.clone()));
-        client.tell(Kind::PermissionRequested);
-        let event = client.event(Kind::PermissionRequested);
+        client.tell(EventKind::ToolRequested(call.clone()));
+        client.tell(EventKind::PermissionRequested);
+        let event = client.event(EventKind::PermissionRequested);
         dialogs::note_transcript(&mut client.book, "p1", &event, &TranscriptEnd::default());
         client.pass(GAP, 0);
-        client.tell(Kind::ToolEnded(call, Outcome { duration_ms: Some(0), ..Outcome::default() }));
+        client.tell(EventKind::ToolEnded(call, Outcome { duration_ms: Some(0), ..Outcome::default() }));
     }
-    assert_eq!(client.book.session.waits.len(), bounds::WAITS);
+    assert_eq!(client.book.session.dialog_waits.len(), bounds::DIALOG_WAITS);
     assert_eq!(client.worked_ms(), MORE * GAP);
     // A person answered every second one; the rest was the agent's time.
     let answers: Vec<Answered> = (0..all)
         .map(|number| Answered {
             call: format!("t{number}"),
-            by: [By::Person, By::Hook][usize::try_from(number % 2).unwrap()],
+            by: [AnsweredBy::Person, AnsweredBy::Hook][usize::try_from(number % 2).unwrap()],
         })
         .collect();
     dialogs::settle(&mut client.book, &answers);
-    assert!(client.book.session.waits.is_empty());
+    assert!(client.book.session.dialog_waits.is_empty());
     assert_eq!(client.worked_ms(), (MORE + (all - MORE) / 2) * GAP);
 }

@@ -1,7 +1,7 @@
 //! A compaction reads the conversation again and has a summary written, in a request that no transcript shows: it is charged at
 //! an estimate, once, to the run that was compacted, and caps act on it.
 
-use fusebox::engine::amount::Amount;
+use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;
@@ -71,7 +71,7 @@ fn a_compaction_is_charged_once_by_its_summary() {
     assert_eq!(report["requests"], 5);
     assert_eq!(report["estimated_cost_usd"], format!("0.0{}000", COMPACTION.0 / 1_000));
     let (_, runs) = story.state();
-    let spent = |id: &str| runs.iter().find(|run| run.id == id).unwrap().tally.spent.cost;
+    let spent = |id: &str| runs.iter().find(|run| run.id == id).unwrap().counters.spent.cost;
     assert_eq!(spent("p1"), FIRST + COMPACTION, "the run that was compacted");
 }
 
@@ -106,8 +106,8 @@ fn a_subagents_compaction_is_its_own() {
     add(&story.world, AGENT, &summary("u0", &story.now()));
     story.batch_of("a1", "t1");
     let (session, runs) = story.state();
-    assert_eq!(session.tally.spent.cost, FIRST + COMPACTION);
-    assert_eq!(runs.iter().find(|run| run.id == "a1").unwrap().tally.spent.cost, FIRST + COMPACTION);
+    assert_eq!(session.counters.spent.cost, FIRST + COMPACTION);
+    assert_eq!(runs.iter().find(|run| run.id == "a1").unwrap().counters.spent.cost, FIRST + COMPACTION);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use fusebox::setup::clients::{self, DIFFERENCES, Feature, TRIED};
-use fusebox::world::World;
+use fusebox::install::client_versions::{self, DIFFERENCES, Feature, TRIED};
+use fusebox::platform::environment::Environment;
 
 use crate::world::check_current;
 
@@ -31,7 +31,7 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
 
 /// Returns the table of differences, a column a version.
 fn differences() -> String {
-    let versions = TRIED.map(clients::show);
+    let versions = TRIED.map(client_versions::show);
     let mut table = format!("| before it was so | {} | limits there | shown by |\n", versions.join(" | "));
     table += &format!("|{}\n", "---|".repeat(versions.len() + 3));
     for row in &DIFFERENCES {
@@ -55,7 +55,7 @@ fn the_page_says_what_the_table_says() {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/compatibility.md");
     let mut page = put(&fs::read_to_string(place).unwrap(), "differences", &differences());
     // What `./check clients` has just counted.
-    if let Some(counts) = World::real().var("FUSEBOX_CLIENT_COUNTS") {
+    if let Some(counts) = Environment::real().var("FUSEBOX_CLIENT_COUNTS") {
         page = put(&page, "counts", &fs::read_to_string(counts).unwrap());
     }
     check_current("docs/compatibility.md", &page);

@@ -10,14 +10,15 @@ mod mistakes;
 mod rights;
 
 use fusebox::config::frontmatter;
-use fusebox::config::layers::{Folder, SOURCES, Source};
+use fusebox::config::layers::{Folder, LAYER_FILES, LayerFile};
 use fusebox::config::limit_name;
-use fusebox::config::policy::Pinned;
+use fusebox::config::policy::Policy;
 use fusebox::config::problem::Problem;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::rules::{Models, PLANNING, Rate, Rule, Rules};
-use fusebox::limits::{self, Role};
+use fusebox::domain::limit::Role;
+use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, PLANNING, Rate};
+use fusebox::limits;
 
 const USER: &str = "~/fusebox.json";
 const USER_SETTINGS: &str = "~/settings.json";
@@ -67,20 +68,20 @@ fn check(files: &[(&str, &str)], question: &str, expected: &str) {
         (_, "discipline") => pinned.discipline(who).unwrap_or("none".to_owned()),
         (_, "grace") => format!("{}, finalizes Bash: {}", rules.grace_turns, rules.finalizes("Bash")),
         (_, "telling") => format!("{:?} {} {}", rules.warn_at, rules.remaining_each_turn, rules.count_cache_reads),
-        (_, "roles") => rules.rules.iter().filter_map(roles).collect::<Vec<_>>().join(", "),
+        (_, "roles") => rules.limits.iter().filter_map(roles).collect::<Vec<_>>().join(", "),
         (_, key) => one(&rules, key),
     };
     assert_eq!(answer, expected, "{question} under {files:#?}; problems: {problems:#?}");
 }
 
 /// Writes every rule but those on repetition and refusals, which every run has.
-fn all(rules: &Rules) -> String {
-    let told = rules.rules.iter().filter(|rule| rule.limit.action.is_none());
+fn all(rules: &LimitSet) -> String {
+    let told = rules.limits.iter().filter(|rule| rule.limit.action.is_none());
     told.map(|rule| format!("{} {}", rule.name(), written(rule))).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes which models a rule counts by their role; the others count the rest of the same.
-fn roles(rule: &Rule) -> Option<String> {
+fn roles(rule: &LimitRule) -> Option<String> {
     match rule.of.as_ref()? {
         Models::Role(Role::Planning, models) => {
             let usual = || PLANNING.map(str::to_owned).to_vec();
@@ -96,43 +97,43 @@ fn rate(rate: &Rate) -> String {
     format!("{tool} {}/{} {} {}", rate.max, rate.per_ms, rate.action.as_str(), rate.layer)
 }
 
-fn policy(files: &[(&str, &str)]) -> (Pinned, Vec<Problem>) {
+fn policy(files: &[(&str, &str)]) -> (Policy, Vec<Problem>) {
     let (mut docs, mut agents, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (name, text) in files {
         if let Some(source) = source(name)
             && let Some(reading) = read::text(source, name, text)
         {
-            docs.push(reading.doc);
+            docs.push(reading.document);
             problems.extend(reading.problems);
         }
         if *name == AGENT {
             let agent = frontmatter::agent(name, "reviewer", text).unwrap();
-            agents.push((agent.name, agent.reading.doc));
+            agents.push((agent.name, agent.reading.document));
             problems.extend(agent.reading.problems);
         }
     }
-    let (pinned, dropped) = Pinned::of(docs, agents, Trust::from(files.contains(&TRUST)));
+    let (pinned, dropped) = Policy::of(docs, agents, Trust::from(files.contains(&TRUST)));
     problems.extend(dropped);
     let text = serde_json::to_string(&pinned).unwrap();
-    assert_eq!(serde_json::from_str::<Pinned>(&text).unwrap(), pinned, "what is pinned comes back from the database");
+    assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), pinned, "what is pinned comes back from the database");
     (pinned, problems)
 }
 
-fn source(name: &str) -> Option<&'static Source> {
+fn source(name: &str) -> Option<&'static LayerFile> {
     let (folder, file) = match name.strip_prefix("~/") {
         Some(file) => (Folder::Claude, file),
         None => name.strip_prefix('/').map_or((Folder::Project, name), |file| (Folder::Managed, file)),
     };
-    SOURCES.iter().find(|source| source.folder == folder && source.file == file)
+    LAYER_FILES.iter().find(|source| source.folder == folder && source.file == file)
 }
 
 /// Writes one rule: cap, action, layer.
-fn one(rules: &Rules, name: &str) -> String {
+fn one(rules: &LimitSet, name: &str) -> String {
     limits::find(name).unwrap();
-    rules.rules.iter().find(|rule| rule.name() == name).map_or_else(|| "none".to_owned(), written)
+    rules.limits.iter().find(|rule| rule.name() == name).map_or_else(|| "none".to_owned(), written)
 }
 
-fn written(rule: &Rule) -> String {
+fn written(rule: &LimitRule) -> String {
     let cap = limit_name::written(rule.limit, rule.cap);
     let locked = if rule.locked { " locked" } else { "" };
     format!("{cap} {} {}{locked}", rule.action.as_str(), rule.layer)

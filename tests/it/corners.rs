@@ -1,13 +1,13 @@
 //! Corners: where scopes, clocks and orders of events meet.
-use fusebox::engine::amount::Amount;
-use fusebox::engine::event::Moment;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::Scope;
-use fusebox::engine::pool::Pool;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::{Reserve, Session};
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::event::Moment;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::Scope;
+use fusebox::domain::session::{Reservation, Session};
+use fusebox::platform::environment::Environment;
+use fusebox::store::{Store, log_file};
 use serde_json::{Value, json};
 
 use crate::state::{load, save};
@@ -23,7 +23,7 @@ fn event(world: &TestWorld, name: &str, rest: &Value) -> String {
 fn row(id: &str, model: &str, ago_ms: i64) -> Value {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
-    let time = logbook::time(World::real().now().wall_ms - ago_ms);
+    let time = log_file::time(Environment::real().now().wall_ms - ago_ms);
     json!({"type": "assistant", "timestamp": time, "message": {"role":"assistant","id": id, "model": model, "content": [], "usage": usage}})
 }
 
@@ -37,9 +37,9 @@ fn call(id: &str, tool: &str, input: &Value) -> Value {
     json!({"tool_name": tool, "tool_input": input, "tool_use_id": id})
 }
 
-fn pool(world: &TestWorld) -> Pool {
+fn pool(world: &TestWorld) -> SharedBudget {
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    store.pools().unwrap().remove(0)
+    store.shared_budgets().unwrap().remove(0)
 }
 
 fn policy(world: &TestWorld, policy: &Value) {
@@ -48,18 +48,18 @@ fn policy(world: &TestWorld, policy: &Value) {
 
 #[test]
 fn what_was_reserved_before_a_boot_holds_nothing_back() {
-    let mut pool = Pool::new(Scope::User, "");
+    let mut pool = SharedBudget::new(Scope::User, "");
     let at = |wall_ms, mono_ms, boot| Moment { wall_ms, mono_ms, boot, slept_ms: 0 };
-    let held = |holder: &str, at| Reserve {
+    let held = |holder: &str, at| Reservation {
         holder: holder.to_owned(),
         spend: Spend { cost: Amount(5), ..Spend::default() },
         at,
-        ..Reserve::default()
+        ..Reservation::default()
     };
     pool.reserve(held("dead", at(0, 1000, 1)), 600_000);
     let later = at(86_400_000 * 30, 5_000_000, 2);
     pool.reserve(held("new", later), 600_000);
-    assert_eq!(pool.reserves.len(), 1, "{:?}", pool.reserves);
+    assert_eq!(pool.reservations.len(), 1, "{:?}", pool.reservations);
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn a_response_at_the_beginning_of_a_day_counts_once() {
     let one = pool(&world).spent(None).day.cost.0;
     // the day that the pool has open is over
     save(&world, |store| {
-        let mut pool = store.pools().unwrap().remove(0);
+        let mut pool = store.shared_budgets().unwrap().remove(0);
         pool.periods[0].from_ms -= 86_400_000;
         pool.periods[0].to_ms -= 86_400_000;
-        store.save_pool(&pool).unwrap();
+        store.save_shared_budget(&pool).unwrap();
     });
     write(&world, "s1.jsonl", &[row("m2", "claude-opus-5-5", 0)]);
     event(&world, "PreToolUse", &call("t2", "Read", &json!({})));
@@ -132,9 +132,9 @@ fn a_background_spawn_hands_its_reservation_to_its_agent() {
     event(&world, "PreToolUse", &sub(call("a-t1", "Read", &json!({}))));
     write(&world, "s1/subagents/agent-a1.jsonl", &[row("m-a1", "claude-opus-5-5", 0)]);
     event(&world, "PostToolBatch", &sub(json!({"tool_calls": [call("a-t1", "Read", &json!({}))]})));
-    let holders: Vec<String> = pool(&world).reserves.iter().map(|held| held.holder.clone()).collect();
+    let holders: Vec<String> = pool(&world).reservations.iter().map(|held| held.holder.clone()).collect();
     let (session, _) = load(&world, "s1");
-    let own: Vec<String> = session.reserves.iter().map(|held| held.holder.clone()).collect();
+    let own: Vec<String> = session.reservations.iter().map(|held| held.holder.clone()).collect();
     assert_eq!(holders, own);
 }
 
@@ -233,7 +233,7 @@ fn what_a_completion_command_takes_is_not_the_agents_time() {
     event(&world, "PreToolUse", &sub(call("a-t2", "Read", &json!({}))));
     let (_, runs) = load(&world, "s1");
     let run = runs.iter().find(|run| run.id == "a1").unwrap();
-    assert!(run.tally.duration_ms < 1500, "{}", run.tally.duration_ms);
+    assert!(run.counters.duration_ms < 1500, "{}", run.counters.duration_ms);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_spawns_budget_for_a_role_is_cut_by_that_role_alone() {
     event(&world, "PreToolUse", &sub(call("a-t1", "Read", &json!({}))));
     let (_, runs) = load(&world, "s1");
     let run = runs.iter().find(|run| run.id == "a1").unwrap();
-    let rule = run.rules.rules.iter().find(|rule| rule.name() == "max_planning_cost_usd").unwrap();
+    let rule = run.limits.limits.iter().find(|rule| rule.name() == "max_planning_cost_usd").unwrap();
     assert_eq!(rule.cap, 40_000_000_000);
 }
 
@@ -316,8 +316,8 @@ fn a_question_of_a_scope_without_rules_is_dropped() {
     event(&world, "PostToolBatch", &json!({"tool_calls": [call("t1", "Read", &json!({}))]}));
     save(&world, |store| {
         let one = store.session("s1").unwrap().unwrap();
-        assert_eq!(one.wants.len(), 1);
-        store.save_session(&Session { user_rules: Rules::default(), ..*one }).unwrap();
+        assert_eq!(one.pending_trips.len(), 1);
+        store.save_session(&Session { user_limits: LimitSet::default(), ..*one }).unwrap();
     });
     let mut asked = 0;
     for n in 2..5 {
@@ -390,6 +390,6 @@ fn a_batch_reads_those_runs_at_work_whose_transcripts_have_grown() {
     event(&world, "PostToolBatch", &json!({"tool_calls": [call("t1", "Read", &json!({}))]}));
     save(&world, |store| {
         assert_eq!(store.text("s/s1/a/a1").unwrap().as_deref(), Some("not to be read"));
-        assert_eq!(store.run("s1", "a2").unwrap().unwrap().tally.spent.requests, 1);
+        assert_eq!(store.run("s1", "a2").unwrap().unwrap().counters.spent.requests, 1);
     });
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fusebox::engine::amount::Amount;
+use fusebox::domain::amount::Amount;
 use fusebox::pricing::price::price;
 use fusebox::pricing::show;
 use fusebox::pricing::table::Table;
+use fusebox::transcript::cursor::{Chunk, read_from};
 use fusebox::transcript::layout::agent_files;
-use fusebox::transcript::tail::{Chunk, read_from};
 use insta::assert_snapshot;
 use serde::Deserialize;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use fusebox::world::World;
+use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 
 use crate::world::TestWorld;
@@ -280,7 +280,7 @@ fn misjudged((who, attended, written, (name, happens), is_off): Held) -> Option<
 }
 
 fn now_ms() -> u64 {
-    World::real().now().mono_ms
+    Environment::real().now().mono_ms
 }
 
 /// How long a dialog is open.

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use fusebox::wire::diversions::{ASKING_HOOKS, SETTINGS, VARIABLES};
+use fusebox::wire::bypass_detection::diversions::{ASKING_HOOKS, SETTINGS, VARIABLES};
 use fusebox::wire::events::EVENTS;
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 
 use std::process::{Child, Command};
 
-use fusebox::processes;
-use fusebox::store::logbook;
-use fusebox::world::World;
+use fusebox::platform::environment::Environment;
+use fusebox::platform::processes;
+use fusebox::store::log_file;
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -55,8 +55,8 @@ enum When {
 
 /// Rows of a prompt, a response with a call, which costs 0.00584 USD, and the call's result.
 fn rows(number: usize, when: When) -> String {
-    let now = World::real().now().wall_ms;
-    let time = logbook::time(if when == When::Now { now } else { now - 20 * DAY_MS });
+    let now = Environment::real().now().wall_ms;
+    let time = log_file::time(if when == When::Now { now } else { now - 20 * DAY_MS });
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
     let call = json!([{"type": "tool_use", "id": format!("t{number}"), "name": "Read", "input": {}}]);
@@ -195,7 +195,7 @@ impl Case {
         if !answer.is_empty() && !["UserPromptSubmit", "SessionEnd"].contains(&name) {
             let hook = json!({"type": "hook_success", "hookEvent": name, "content": "", "stdout": answer,
                 "command": "/opt/bin/fusebox hook"});
-            let time = logbook::time(World::real().now().wall_ms);
+            let time = log_file::time(Environment::real().now().wall_ms);
             self.write(&format!("{}\n", json!({"type": "attachment", "attachment": hook, "timestamp": time})));
         }
         answer
@@ -254,7 +254,7 @@ fn what_was_spent_before_fusebox_is_told_and_what_comes_after_is_held_to_the_lim
     let told = case.prompt();
     assert!(told.contains("began before Fusebox was installed: 0.0292 USD and 5 tool calls of that time"), "{told}");
     let (session, _) = load(&case.world, "s1");
-    assert_eq!((session.tally.spent.requests, session.earlier.spent.requests), (5, 5));
+    assert_eq!((session.counters.spent.requests, session.spend_before_install.spent.requests), (5, 5));
     let status = case.world.run(&["status"]).ok();
     assert!(status.contains("before Fusebox: 0.0292 USD"), "{status}");
     assert!(status.contains("0/2 max_requests"), "{status}");
@@ -341,7 +341,7 @@ fn what_a_known_session_spent_while_fusebox_was_not_installed_is_set_apart_too()
         assert!(told.contains("while Fusebox was not installed"), "{told}");
         assert!(told.contains("0.0584 USD"), "{told}");
         let (session, _) = load(&case.world, "s1");
-        assert_eq!((session.tally.spent.requests, session.earlier.spent.requests), (10, 10));
+        assert_eq!((session.counters.spent.requests, session.spend_before_install.spent.requests), (10, 10));
         let report = case.world.run(&["report", "--since", "all"]).ok();
         assert!(report.contains("0.0584 USD of this is from before Fusebox was installed"), "{report}");
         // What comes now counts.

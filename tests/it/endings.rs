@@ -3,10 +3,10 @@
 mod discipline;
 mod stops;
 
-use fusebox::engine::missing_usage::Growth;
-use fusebox::engine::policy::{Layer, Mode};
-use fusebox::engine::rules::{Checkpoints, Completion, Rules};
-use fusebox::engine::session::{Run, Session, Status};
+use fusebox::domain::limit_set::{Checkpoints, Completion, LimitSet};
+use fusebox::domain::missing_usage::Growth;
+use fusebox::domain::policy::{Layer, Mode};
+use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -15,22 +15,30 @@ use crate::state::{developer, load, main_run, save, session, trip};
 use crate::world::TestWorld;
 
 /// A session with a developer `d1` at work, spawned by main, both with these rules.
-pub fn with_rules(rules: &Rules) -> TestWorld {
+pub fn with_rules(rules: &LimitSet) -> TestWorld {
     with_mode(rules, Mode::Enforce)
 }
 
-fn with_mode(rules: &Rules, mode: Mode) -> TestWorld {
+fn with_mode(rules: &LimitSet, mode: Mode) -> TestWorld {
     let world = TestWorld::new();
     // Their transcripts have been seen to grow: what they say is on disk.
-    let at_work = |run| Run { rules: rules.clone(), working: true, growth: Growth::Before, ..run };
+    let at_work = |run| Run { limits: rules.clone(), working: true, growth: Growth::Before, ..run };
     let (main, developer) = (at_work(main_run("s1", "p1")), at_work(developer("s1", "d1", "p1")));
     let folder = world.path("project").display().to_string();
     let known = session("s1");
     let open = vec!["p1".to_owned(), "d1".to_owned()];
     let policy = "pinned".to_owned();
     let prompt_id = Some("p1".to_owned());
-    let known =
-        Session { main: prompt_id.clone(), prompt_id, folder, policy, mode, open, rules: Rules::default(), ..known };
+    let known = Session {
+        main: prompt_id.clone(),
+        prompt_id,
+        folder,
+        policy,
+        mode,
+        open,
+        limits: LimitSet::default(),
+        ..known
+    };
     save(&world, |store| {
         store.add_session(&known).unwrap();
         store.add_run(&main).unwrap();
@@ -40,16 +48,16 @@ fn with_mode(rules: &Rules, mode: Mode) -> TestWorld {
 }
 
 /// Rules with a file of checkpoints.
-fn checkpoints(file: &str) -> Rules {
+fn checkpoints(file: &str) -> LimitSet {
     let required = ["START", "RED", "GREEN"].map(str::to_owned).to_vec();
     let rule = Checkpoints { file: file.to_owned(), required, max_gap_ms: None, retries: 1, layer: Layer::Project };
-    Rules { checkpoints: Some(rule), ..Rules::default() }
+    LimitSet { checkpoints: Some(rule), ..LimitSet::default() }
 }
 
 /// Rules with a command that judges.
-fn completion(command: &str, timeout_ms: u64) -> Rules {
+fn completion(command: &str, timeout_ms: u64) -> LimitSet {
     let rule = Completion { command: command.to_owned(), timeout_ms, retries: 1, layer: Layer::User };
-    Rules { completion: Some(rule), ..Rules::default() }
+    LimitSet { completion: Some(rule), ..LimitSet::default() }
 }
 
 /// Has an event of the session happen: of the developer where its name says so, else of main.
@@ -151,7 +159,7 @@ fn a_command_sends_an_agent_back_with_its_words() {
     world.write("project/done", "");
     assert_eq!(end(&world, "All done."), "");
     assert_eq!((run(&world).status, run(&world).missing.len()), (Status::Completed, 0));
-    let both = Rules { checkpoints: checkpoints("steps.json").checkpoints, ..completion("exit 2", 10_000) };
+    let both = LimitSet { checkpoints: checkpoints("steps.json").checkpoints, ..completion("exit 2", 10_000) };
     let world = with_rules(&both);
     let sent_back = end(&world, "");
     assert_eq!(end(&world, ""), "");
@@ -181,7 +189,7 @@ fn a_command_that_hangs_is_ended_and_told_of() {
     let pid = world.read("project/pid").unwrap();
     let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "{state}");
-    assert_eq!((run(&world).status, load(&world, "s1").0.tally.turns), (Status::Completed, 1));
+    assert_eq!((run(&world).status, load(&world, "s1").0.counters.turns), (Status::Completed, 1));
     assert_snapshot!(log(&world), @"NOTICE developer d1 the completion command `sleep 60 & echo $! > pid; echo hangs > started; wait` failed, so the end was not judged: it took longer than 2 s");
     assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: the completion command `sleep 60 & echo $! > pid; echo hangs > started; wait` failed, so the end was not judged: it took longer than 2 s"}"#);
 }
@@ -202,7 +210,7 @@ fn an_agent_that_says_its_work_is_partial_may_end() {
     let partial = run(&world);
     assert_eq!((partial.partial, partial.sent_back, partial.status), (true, 0, Status::Completed));
     assert!(reports(&world).contains("its report is incomplete: `steps.json`: it does not exist"));
-    let world = with_rules(&Rules::default());
+    let world = with_rules(&LimitSet::default());
     assert_eq!(end(&world, "PARTIAL: one of two"), "");
     assert!(run(&world).partial);
 }
@@ -238,7 +246,7 @@ fn observed_ends_are_written_down_and_nothing_else() {
 fn a_limit_that_ended_an_agent_is_told_before_what_is_missing() {
     let world = with_rules(&checkpoints("steps.json"));
     let finding =
-        trip("max_turns", (25, 25), fusebox::engine::policy::Action::Terminate, fusebox::engine::policy::Scope::Run);
+        trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, fusebox::domain::policy::Scope::Run);
     let ended = crate::state::ended(run(&world), &finding, Status::Failed);
     save(&world, |store| store.save_run(&ended).unwrap());
     assert_eq!(end(&world, "All done."), "");

@@ -1,11 +1,11 @@
 //! What an agent writes into its own transcript does not make cheaper what it spends: under each forgery, in each place, a limit
 //! strikes nearly when it would have. And what honest transcripts say is charged exactly.
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::bounds;
-use fusebox::engine::rules::Models;
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::bounds;
+use fusebox::domain::limit_set::Models;
+use fusebox::platform::environment::Environment;
+use fusebox::store::{Store, log_file};
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -129,7 +129,7 @@ impl Scene {
     fn responds(&mut self, id: &str, forge: impl FnOnce(&mut Vec<Value>)) {
         let usage = json!({"input_tokens": 10, "output_tokens": 200, "cache_creation_input_tokens": 1_000,
             "cache_read_input_tokens": 20_000});
-        let at = logbook::time(World::real().now().wall_ms);
+        let at = log_file::time(Environment::real().now().wall_ms);
         self.rows.push(json!({"type": "assistant", "timestamp": at,
             "message": {"id": id, "model": "claude-opus-5-5", "usage": usage}}));
         forge(&mut self.rows);
@@ -148,7 +148,7 @@ impl Scene {
     /// Writes the summary of a compaction.
     fn is_summed_up(&mut self) {
         let message = json!({"role": "user", "content": "s".repeat(300)});
-        let at = logbook::time(World::real().now().wall_ms);
+        let at = log_file::time(Environment::real().now().wall_ms);
         let row = json!({"type": "user", "message": message, "isCompactSummary": true, "uuid": "u", "timestamp": at});
         self.rows.push(row);
         self.write();
@@ -175,7 +175,7 @@ impl Scene {
     }
 
     fn spent(&self) -> (u64, Amount) {
-        let spent = load(&self.world, "s1").0.tally.spent;
+        let spent = load(&self.world, "s1").0.counters.spent;
         (spent.requests, spent.cost)
     }
 }
@@ -345,14 +345,14 @@ fn made_up_models_of_a_session_are_its_own_burden() {
     let scene = Scene::begin(Place::Main, &cap);
     let rows = made_up().map(|model| {
         let message = json!({"id": model, "model": model, "usage": {"input_tokens": 100_000, "output_tokens": 1}});
-        json!({"type": "assistant", "timestamp": logbook::time(World::real().now().wall_ms), "message": message})
+        json!({"type": "assistant", "timestamp": log_file::time(Environment::real().now().wall_ms), "message": message})
     });
     let scene = Scene { rows: scene.rows.iter().cloned().chain(rows).collect(), ..scene };
     scene.write();
     scene.batch(1);
     let of_haiku = |session: &str, recount: bool| {
         let store = Store::open_for(&scene.world.path("state"), None).unwrap();
-        let mut pool = store.pools().unwrap().remove(0);
+        let mut pool = store.shared_budgets().unwrap().remove(0);
         assert!(!recount || pool.periods[0].spent.len() < 20, "{:?}", pool.periods[0].spent.keys());
         pool.own_others = bounds::others_of(session);
         let haiku = Models::Like("*haiku*".to_owned());
@@ -389,5 +389,5 @@ fn made_up_models_of_a_session_are_its_own_burden() {
 
 fn pool_names(scene: &Scene) -> Vec<String> {
     let store = Store::open_for(&scene.world.path("state"), None).unwrap();
-    store.pools().unwrap()[0].periods[0].spent.keys().cloned().collect()
+    store.shared_budgets().unwrap()[0].periods[0].spent.keys().cloned().collect()
 }

@@ -180,7 +180,7 @@ fn a_judge_is_put_in_once_and_taken_out_again() {
 #[test]
 fn the_shared_line_does_nothing_without_fusebox() {
     let world = TestWorld::new();
-    let line = fusebox::setup::handler::GUARDED_LINE;
+    let line = fusebox::install::handler::GUARDED_LINE;
     let empty = world.path("bin").display().to_string();
     let run = |path: &str| world.program("/bin/sh", &["-c", line]).env("PATH", path).stdin("in").run();
     insta::assert_snapshot!(run(&empty), @"[exit 0]");

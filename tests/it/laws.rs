@@ -1,4 +1,4 @@
-//! Laws that hold for every limit of the roster over every scope it has, whatever happens: a client in memory plays
+//! Laws that hold for every limit of the registry over every scope it has, whatever happens: a client in memory plays
 //! scripts that nobody wrote, and the engine answers.
 
 mod client;
@@ -10,8 +10,9 @@ mod way;
 mod ways;
 mod ways_on;
 
-use fusebox::engine::policy::{ACTIONS, Action, Scope};
-use fusebox::limits::{Form, Limit, ROSTER};
+use fusebox::domain::limit::{Form, Limit};
+use fusebox::domain::policy::{ACTIONS, Action, Scope};
+use fusebox::limits::REGISTRY;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -38,13 +39,13 @@ where
     assert!(broken.is_empty(), "{name}: {broken}");
 }
 
-/// Tries a law for each limit of the roster over each scope where it can stand, the session that started this one included.
+/// Tries a law for each limit of the registry over each scope where it can stand, the session that started this one included.
 fn for_each_limit(
     keep: impl Fn(&'static Limit, Scope) -> bool,
     law: impl Fn(&Case) -> Result<(), String>,
     sizes: Sizes,
 ) {
-    for limit in ROSTER {
+    for limit in REGISTRY {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         for scope in limit.scopes.iter().copied().chain(outer).filter(|scope| keep(limit, *scope)) {
             try_all(&format!("{limit} over {}", scope.as_str()), SCRIPTS, &case(limit, scope, sizes), |case| {
@@ -136,7 +137,7 @@ fn more_use_never_loosens() {
 
 #[test]
 fn the_limits_without_an_act_of_more_use_are_known() {
-    let without: Vec<&str> = ROSTER.iter().filter(|limit| more(limit, 0).is_none()).map(|limit| limit.key).collect();
+    let without: Vec<&str> = REGISTRY.iter().filter(|limit| more(limit, 0).is_none()).map(|limit| limit.key).collect();
     assert_eq!(without, ["max_delegation_depth", "loop_detection"], "each has a law of its own below");
 }
 
@@ -175,7 +176,7 @@ fn a_repetition_that_goes_on_is_never_answered_more_mildly() {
             return Err(format!("{round:?}"));
         }
         match round.last() {
-            Some(last) if last.0 < fusebox::engine::verdict::Step::Stop => Err("it goes on for ever".to_owned()),
+            Some(last) if last.0 < fusebox::domain::verdict::Decision::Stop => Err("it goes on for ever".to_owned()),
             _ => Ok(()),
         }
     });
@@ -226,7 +227,7 @@ fn the_same_events_get_the_same_answers() {
 #[test]
 fn scripts_reach_every_limit() {
     // A law that no script ever puts to the test says nothing.
-    for limit in ROSTER {
+    for limit in REGISTRY {
         for scope in limit.scopes {
             let trips = std::cell::Cell::new(0);
             try_all(limit.key, SCRIPTS, &case(limit, *scope, Sizes::Any), |case| {
@@ -244,7 +245,7 @@ fn scripts_reach_every_limit() {
 #[test]
 fn without_limits_everything_goes_on() {
     let none = Policy::default();
-    try_all("none", 100, &case(ROSTER[0], Scope::Run, Sizes::Any), |case| {
+    try_all("none", 100, &case(REGISTRY[0], Scope::Run, Sizes::Any), |case| {
         let acts: Vec<Act> = case.acts.into_iter().filter(|act| !matches!(act, Act::Tamper(_))).collect();
         let answers = play(&none, &acts).0;
         if answers.iter().flatten().all(|answer| *answer == FREE) { Ok(()) } else { Err(format!("{answers:?}")) }

@@ -6,9 +6,9 @@ mod law;
 mod scene;
 mod words;
 
-use fusebox::engine::amount::PICO;
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::session::{Order, Phase, Run, Session, Status, Tally};
+use fusebox::domain::amount::PICO;
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::{Counters, Order, Phase, Run, Session, Status};
 use insta::assert_snapshot;
 
 use crate::state::{developer, ended, load, main_run, save, session, trip, used, with_shop};
@@ -27,7 +27,7 @@ pub fn with_paused_session() -> TestWorld {
     save(&world, |store| {
         let tally = used(40, 24_000);
         let main_id = Some(main.id.clone());
-        let paused = Session { status: Status::Paused, order, main: main_id, tally, ..session("5e55") };
+        let paused = Session { status: Status::Paused, order, main: main_id, counters: tally, ..session("5e55") };
         store.add_session(&paused).unwrap();
         store.add_run(&main).unwrap();
         store.add_run(&developer).unwrap();
@@ -40,17 +40,17 @@ pub fn standing(world: &TestWorld, id: &str) -> String {
     let (session, runs) = load(world, id);
     let order =
         |order: &Option<Order>| order.as_ref().map(|it| format!(" by {}", it.finding.limit)).unwrap_or_default();
-    let caps = |rules: &fusebox::engine::rules::Rules| {
+    let caps = |rules: &fusebox::domain::limit_set::LimitSet| {
         let caps =
-            rules.rules.iter().map(|rule| format!(" {} {} {}", rule.limit, rule.limit.show(rule.cap), rule.layer));
+            rules.limits.iter().map(|rule| format!(" {} {} {}", rule.limit, rule.limit.show(rule.cap), rule.layer));
         caps.collect::<Vec<_>>().join(",")
     };
     let line = |run: &Run| {
         let goes_on = if run.resumed { ", next prompt" } else { "" };
-        format!("{}: {}{}{goes_on};{}", run.id, run.status.as_str(), order(&run.order), caps(&run.rules))
+        format!("{}: {}{}{goes_on};{}", run.id, run.status.as_str(), order(&run.order), caps(&run.limits))
     };
-    let first = format!("session: {}{};{}", session.status.as_str(), order(&session.order), caps(&session.rules));
-    let lines = std::iter::once(first).chain(runs.iter().map(line)).chain(session.notices);
+    let first = format!("session: {}{};{}", session.status.as_str(), order(&session.order), caps(&session.limits));
+    let lines = std::iter::once(first).chain(runs.iter().map(line)).chain(session.user_notifications);
     lines.map(|line| line.trim_end_matches(';').to_owned()).collect::<Vec<_>>().join("\n")
 }
 
@@ -238,7 +238,7 @@ fn a_session_whose_prompts_are_kept_back_goes_on_although_no_order_stands() {
     let main = Run { status: Status::Completed, ..main_run("5e55", "p1") };
     save(&world, |store| {
         let main_id = Some(main.id.clone());
-        store.add_session(&Session { main: main_id, tally: used(40, 26_000), ..session("5e55") }).unwrap();
+        store.add_session(&Session { main: main_id, counters: used(40, 26_000), ..session("5e55") }).unwrap();
         store.add_run(&main).unwrap();
     });
     assert_snapshot!(world.run(&["resume", "5e55"]), @r"
@@ -276,8 +276,8 @@ fn a_reset_counts_from_zero_and_keeps_what_was_spent_in_the_report() {
     [exit 0]
     ");
     let (session, runs) = load(&world, SHOP);
-    assert_eq!(session.tally, Tally::default());
-    assert_eq!(runs.iter().filter(|run| run.tally.turns == 0).count(), 2);
+    assert_eq!(session.counters, Counters::default());
+    assert_eq!(runs.iter().filter(|run| run.counters.turns == 0).count(), 2);
     assert_eq!(world.run(&["report", "--since", "all", "--by", "agent"]).ok(), spent);
 }
 

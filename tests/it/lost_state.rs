@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use fusebox::store::logbook;
-use fusebox::world::World;
+use fusebox::platform::environment::Environment;
+use fusebox::store::log_file;
 use serde_json::{Value, json};
 
 use crate::state::{load, save};
@@ -27,7 +27,7 @@ fn write(world: &TestWorld, place: &str, rows: &[Value]) {
 }
 
 fn user(prompt: &str, content: &Value) -> Value {
-    let time = logbook::time(World::real().now().wall_ms);
+    let time = log_file::time(Environment::real().now().wall_ms);
     json!({"type": "user", "promptId": prompt, "timestamp": time, "message": {"role": "user", "content": content}})
 }
 
@@ -35,7 +35,7 @@ fn user(prompt: &str, content: &Value) -> Value {
 fn worked(prompt: &str, id: &str) -> [Value; 2] {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
-    let time = logbook::time(World::real().now().wall_ms);
+    let time = log_file::time(Environment::real().now().wall_ms);
     let content = json!([{"type": "tool_use", "id": id, "name": "Read", "input": {}}]);
     let message = json!({"role": "assistant", "id": format!("m-{id}"), "model": "claude-opus-5-5", "content": content, "usage": usage});
     [
@@ -74,9 +74,9 @@ fn deleting_the_state_gives_no_fresh_counters() {
     assert!(call(&world, "t4", &json!({})).contains("3/3 (max_turns"));
     let (session, runs) = load(&world, SESSION);
     let run = runs.iter().find(|run| run.id == "p2").unwrap();
-    assert_eq!((session.tally.turns, session.tally.spent.requests), (4, 3));
-    assert_eq!((run.tally.turns, run.tally.spent.requests), (3, 2));
-    assert_eq!(run.tally.spent.cost.usd(), 0.01168);
+    assert_eq!((session.counters.turns, session.counters.spent.requests), (4, 3));
+    assert_eq!((run.counters.turns, run.counters.spent.requests), (3, 2));
+    assert_eq!(run.counters.spent.cost.usd(), 0.01168);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_session_counts_the_calls_of_earlier_prompts_too() {
         &json!({"session": {"max_turns": 4, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}}),
     );
     event(&world, "UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p3"}));
-    assert_eq!(load(&world, SESSION).0.tally.turns, 3);
+    assert_eq!(load(&world, SESSION).0.counters.turns, 3);
     assert_eq!(call(&world, "t3", &json!({"prompt_id": "p3"})), "");
     assert!(call(&world, "t4", &json!({"prompt_id": "p3"})).contains("of the whole session 4/4 (max_turns"));
 }
@@ -138,7 +138,7 @@ fn calls_whose_hooks_were_killed_are_counted_once_and_told_once() {
     let told = event(&world, "PostToolUse", &over("t5"));
     assert!(told.contains("Fusebox: 4 tool calls of main went by without Fusebox being asked"), "{told}");
     assert_eq!(event(&world, "PostToolUse", &over("t5")), "");
-    assert_eq!(load(&world, SESSION).0.tally.turns, 5);
+    assert_eq!(load(&world, SESSION).0.counters.turns, 5);
     assert!(world.run(&["log", "--json"]).ok().contains("went by without Fusebox being asked"));
 }
 
@@ -148,7 +148,7 @@ fn a_policy_that_was_taken_out_of_the_state_is_read_again() {
     event(&world, "SessionStart", &json!({"source": "startup"}));
     save(&world, |store| {
         let name = store.session(SESSION).unwrap().unwrap().policy;
-        store.forget_fact(&format!("policy:{name}")).unwrap();
+        store.delete_metadata(&format!("policy:{name}")).unwrap();
     });
     let agent = json!({"agent_id": "a1", "agent_type": "developer"});
     event(&world, "SubagentStart", &agent);

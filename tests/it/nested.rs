@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use fusebox::engine::session::{Session, Status};
+use fusebox::domain::session::{Session, Status};
 use serde_json::json;
 
 use crate::state::{load, save};
@@ -82,7 +82,7 @@ fn a_nested_client_is_charged_to_the_first_session_and_bound_by_it() {
     assert_eq!(call(&world, below, "s2", "t2"), "");
     assert_eq!(call(&world, deepest, "s3", "t3"), "");
     assert_eq!(call(&world, below, "s2", "t4"), "");
-    assert_eq!(load(&world, "s1").0.tally.turns, 4);
+    assert_eq!(load(&world, "s1").0.counters.turns, 4);
     let refused = call(&world, deepest, "s3", "t5");
     assert!(refused.contains("of the session that started this one 4/4 (max_turns"), "{refused}");
     assert_eq!(load(&world, "s1").0.status, Status::Failed);
@@ -130,7 +130,7 @@ fn each_session_on_the_way_up_is_charged_and_binds() {
     // The one in the middle is held to less than the others.
     save(&world, |store| {
         let mut middle = store.session("s2").unwrap().unwrap();
-        middle.rules.rules.iter_mut().filter(|rule| rule.name() == "max_turns").for_each(|rule| rule.cap = 3);
+        middle.limits.limits.iter_mut().filter(|rule| rule.name() == "max_turns").for_each(|rule| rule.cap = 3);
         store.save_session(&middle).unwrap();
     });
     start(&world, deepest, "s3");
@@ -138,7 +138,7 @@ fn each_session_on_the_way_up_is_charged_and_binds() {
     assert_eq!(call(&world, below, "s2", "t1"), "");
     assert_eq!(call(&world, deepest, "s3", "t2"), "");
     assert_eq!(call(&world, deepest, "s3", "t3"), "");
-    let turns = |session: &str| load(&world, session).0.tally.turns;
+    let turns = |session: &str| load(&world, session).0.counters.turns;
     assert_eq!(["s1", "s2", "s3"].map(turns), [3, 3, 2]);
     let refused = call(&world, deepest, "s3", "t4");
     assert!(refused.contains("of the session that started this one 3/3 (max_turns"), "{refused}");
@@ -158,11 +158,11 @@ fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
     start(&world, first, "s1");
     // As it would be found in the next boot: what is known is of the one before.
     save(&world, |store| {
-        for name in store.facts_named("client:").unwrap() {
-            let fact = store.fact(&format!("client:{name}")).unwrap().unwrap();
-            store.forget_fact(&format!("client:{name}")).unwrap();
+        for name in store.metadata_names("client:").unwrap() {
+            let fact = store.metadata(&format!("client:{name}")).unwrap().unwrap();
+            store.delete_metadata(&format!("client:{name}")).unwrap();
             let parts: Vec<&str> = name.split(':').collect();
-            store.set_fact(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();
+            store.set_metadata(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();
         }
     });
     start(&world, below, "s2");
@@ -207,10 +207,10 @@ fn what_a_nested_client_spends_is_the_first_sessions_too() {
             break;
         }
     }
-    let spent = load(&world, "s1").0.tally.spent;
+    let spent = load(&world, "s1").0.counters.spent;
     // The first session's own request is in flight all the time, and taken for one like these.
     assert_eq!((made, spent.requests), (2, 2));
-    assert_eq!(spent, load(&world, "s2").0.tally.spent);
+    assert_eq!(spent, load(&world, "s2").0.counters.spent);
     let later = event(&world, processes.pids[0], "s1", "UserPromptSubmit", &json!({"prompt": "x", "prompt_id": "p2"}));
     assert!(later.contains("budget is used up"), "{later}");
 }
@@ -241,13 +241,13 @@ fn a_first_session_that_is_gone_binds_nobody_and_one_that_has_ended_still_does()
     start(&world, below, "s2");
     event(&world, first, "s1", "SessionEnd", &json!({"reason": "other"}));
     assert_eq!(call(&world, below, "s2", "t1"), "");
-    assert_eq!(load(&world, "s1").0.tally.turns, 1);
+    assert_eq!(load(&world, "s1").0.counters.turns, 1);
     save(&world, |store| {
         let session = store.session("s2").unwrap().unwrap();
         store.save_session(&Session { outer: Some("gone".to_owned()), ..*session }).unwrap();
     });
     assert_eq!(call(&world, below, "s2", "t2"), "");
-    assert_eq!(load(&world, "s1").0.tally.turns, 1);
+    assert_eq!(load(&world, "s1").0.counters.turns, 1);
 }
 
 /// A process outside of every client's tree that carries a session's name, as what an agent has left behind does.
@@ -372,7 +372,7 @@ fn a_session_that_a_client_names_is_charged_only_where_what_is_known_of_it_fits(
 fn waits_for_the_next_tick() {
     let started = || {
         let mut process = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let start = fusebox::processes::parent_and_start(process.id()).unwrap().1;
+        let start = fusebox::platform::processes::parent_and_start(process.id()).unwrap().1;
         drop(process.stdin.take());
         process.wait().unwrap();
         start

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use fusebox::engine::session::Session;
+use fusebox::domain::session::Session;
 use fusebox::store::Store;
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ fn state_of(world: &TestWorld, environment: &Environment) -> PathBuf {
         let set = environment.iter().rev().find(|(known, _)| *known == name);
         set.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
     };
-    fusebox::world::state_dir_in(|name| var(name)).unwrap_or_else(|| world.path("state"))
+    fusebox::platform::environment::state_dir_in(|name| var(name)).unwrap_or_else(|| world.path("state"))
 }
 
 /// Each way to say where the state is, in a folder of this name.
@@ -157,7 +157,7 @@ fn is_bound(family: &Family) -> Result<(), String> {
             return Err(format!("{below} comes from {:?}", known.outer));
         }
     }
-    match (made, first.tally.turns) {
+    match (made, first.counters.turns) {
         (CALLS, CALLS) => Ok(()),
         other => Err(format!("calls made and charged: {other:?}")),
     }
@@ -263,7 +263,7 @@ fn a_time_zone_in_the_environment_begins_no_day_anew_in_a_session_and_below_it()
         let family = Family::start(world, levels);
         family.starts(None, "s1");
         let usage = json!({"input_tokens": 10, "output_tokens": 20});
-        let now = fusebox::store::logbook::time(fusebox::world::World::real().now().wall_ms);
+        let now = fusebox::store::log_file::time(fusebox::platform::environment::Environment::real().now().wall_ms);
         let message = json!({"id": "m1", "model": "claude-opus-5-5", "usage": usage});
         let row = json!({"type": "assistant", "timestamp": now, "message": message});
         family.world.write("s1.jsonl", format!("{row}\n"));

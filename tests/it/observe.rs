@@ -1,27 +1,27 @@
 //! `mode: observe`: everything is decided and written down, nothing is blocked, whatever the limit. And what is written down
 //! of calls that are refused.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::event::{Agent, Call, Event, Intent, Kind, Prints};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{Action, Layer, Mode, Scope};
-use fusebox::engine::pool::Pool;
-use fusebox::engine::rules::{Rate, Rules};
-use fusebox::engine::session::{Session, Status};
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::Step;
+use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent};
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit_set::{LimitSet, Rate};
+use fusebox::domain::policy::{Action, Layer, Mode, Scope};
+use fusebox::domain::session::{Session, Status};
+use fusebox::domain::verdict::Decision;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::{LimitSource, SessionState};
 use fusebox::limits;
 
 use crate::state::{at, rules, session, used};
 
 /// The rules of every run.
-struct Policy(Rules);
+struct Policy(LimitSet);
 
-impl Rulebook for Policy {
-    fn main(&self) -> Rules {
+impl LimitSource for Policy {
+    fn main(&self) -> LimitSet {
         self.0.clone()
     }
-    fn agent(&self, _agent_type: &str, _spawn: Option<&str>) -> Rules {
+    fn agent(&self, _agent_type: &str, _spawn: Option<&str>) -> LimitSet {
         self.0.clone()
     }
     fn discipline(&self, _agent_type: &str) -> Option<String> {
@@ -30,19 +30,19 @@ impl Rulebook for Policy {
 }
 
 /// A session in which everything trips at once.
-fn strict(mode: Mode) -> (Book, Policy) {
+fn strict(mode: Mode) -> (SessionState, Policy) {
     let none = |keys: &[&str]| {
         let caps: Vec<_> = keys.iter().map(|key| (*key, 0, Action::Terminate)).collect();
         rules(&caps, Layer::User)
     };
     let of_session = none(&["max_delegation_depth", "max_parallel_subagents", "max_subagents", "max_cost_usd"]);
-    let mut book = Book::new(Session { mode, rules: of_session, tally: used(0, 100), ..session("s1") });
-    let mut pool = Pool::new(Scope::User, "");
-    pool.rules = none(&["max_cost_usd_per_day"]);
+    let mut book = SessionState::new(Session { mode, limits: of_session, counters: used(0, 100), ..session("s1") });
+    let mut pool = SharedBudget::new(Scope::User, "");
+    pool.limits = none(&["max_cost_usd_per_day"]);
     pool.periods[0].spent = [("claude-opus-5-5".to_owned(), used(0, 100).spent)].into();
-    book.pools.push(pool);
+    book.shared_budgets.push(pool);
     let mut of_run = rules(&[("loop_detection", 1, Action::Terminate)], Layer::User);
-    of_run.rules.extend(none(&["max_turns"]).rules);
+    of_run.limits.extend(none(&["max_turns"]).limits);
     let limit = limits::find("rate_limits").unwrap();
     let (tool, layer, action) = ("Web*".to_owned(), Layer::User, Action::Terminate);
     of_run.rates.push(Rate { limit, tool, max: 0, per_ms: 60_000, layer, action });
@@ -50,34 +50,39 @@ fn strict(mode: Mode) -> (Book, Policy) {
 }
 
 fn call(id: &str, tool: &str, intent: Intent) -> Call {
-    Call { id: id.to_owned(), tool: tool.to_owned(), intent, prints: Prints { all: 7, error: 7, ..Prints::default() } }
+    Call {
+        id: id.to_owned(),
+        tool: tool.to_owned(),
+        intent,
+        fingerprints: Fingerprints { all: 7, error: 7, ..Fingerprints::default() },
+    }
 }
 
-fn event(seconds: i64, kind: Kind) -> Event {
+fn event(seconds: i64, kind: EventKind) -> Event {
     let prompt_id = Some("p1".to_owned());
     Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id, at: at(seconds), attended: true, kind }
 }
 
 /// Works through a prompt, spawns, searches and batches that fail alike; returns the answers and what was written down.
-fn work(mode: Mode) -> (Book, Vec<Step>, Vec<String>) {
+fn work(mode: Mode) -> (SessionState, Vec<Decision>, Vec<String>) {
     let (mut book, policy) = strict(mode);
-    let mut kinds = vec![Kind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false }];
+    let mut kinds = vec![EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false }];
     for number in 0..8 {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
         let calls =
             [call(&format!("a{number}"), "Agent", spawn), call(&format!("w{number}"), "WebSearch", Intent::Plain)];
-        kinds.extend(calls.iter().cloned().map(Kind::ToolRequested));
-        kinds.push(Kind::BatchEnded(calls.to_vec()));
+        kinds.extend(calls.iter().cloned().map(EventKind::ToolRequested));
+        kinds.push(EventKind::BatchEnded(calls.to_vec()));
     }
     let mut steps = Vec::new();
     for (seconds, kind) in kinds.into_iter().enumerate() {
         let event = event(seconds as i64, kind);
-        let (_, verdict) = step(&mut book, &event, &Findings::default(), &policy);
+        let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &policy);
         assert_eq!(verdict.observed, mode == Mode::Observe);
-        steps.push(verdict.step);
+        steps.push(verdict.decision);
     }
     let mut logged: Vec<String> =
-        book.records.iter().map(|record| format!("{} {} {}", record.scope, record.limit, record.mode)).collect();
+        book.log_records.iter().map(|record| format!("{} {} {}", record.scope, record.limit, record.mode)).collect();
     logged.sort();
     (book, steps, logged)
 }
@@ -85,7 +90,7 @@ fn work(mode: Mode) -> (Book, Vec<Step>, Vec<String>) {
 #[test]
 fn observing_writes_everything_down_once_and_blocks_nothing() {
     let (book, steps, logged) = work(Mode::Observe);
-    assert!(steps.iter().all(|step| *step == Step::Allow), "{steps:?}");
+    assert!(steps.iter().all(|step| *step == Decision::Allow), "{steps:?}");
     assert_eq!(
         logged,
         [
@@ -101,9 +106,9 @@ fn observing_writes_everything_down_once_and_blocks_nothing() {
         ]
     );
     let run = book.run("p1").unwrap();
-    assert!(run.order.is_none() && book.session.order.is_none() && run.wants.is_empty());
+    assert!(run.order.is_none() && book.session.order.is_none() && run.pending_trips.is_empty());
     assert_eq!((run.status, book.session.status), (Status::Running, Status::Running));
-    assert_eq!((run.tally.turns, run.denials, run.refused), (16, 0, 0));
+    assert_eq!((run.counters.turns, run.denials, run.refused), (16, 0, 0));
     assert_eq!(book.session.spawns.len(), 0, "spawns whose calls ended without an agent take no room");
 }
 
@@ -112,17 +117,17 @@ fn what_would_be_refused_counts_as_running() {
     let (mut book, policy) = strict(Mode::Observe);
     let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
     for (seconds, id) in [(1, "a1"), (2, "a2")] {
-        let event = event(seconds, Kind::ToolRequested(call(id, "Agent", spawn.clone())));
-        let (_, verdict) = step(&mut book, &event, &Findings::default(), &policy);
+        let event = event(seconds, EventKind::ToolRequested(call(id, "Agent", spawn.clone())));
+        let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &policy);
         assert!(verdict.findings.iter().any(|finding| finding.limit == "max_parallel_subagents"));
     }
-    assert_eq!((book.session.spawns.len(), book.run("p1").unwrap().tally.turns), (2, 2));
+    assert_eq!((book.session.spawns.len(), book.run("p1").unwrap().counters.turns), (2, 2));
 }
 
 #[test]
 fn the_same_would_be_blocked_where_it_is_enforced() {
     let (book, steps, _) = work(Mode::Enforce);
-    assert!(steps.iter().all(|step| *step >= Step::Deny), "{steps:?}");
+    assert!(steps.iter().all(|step| *step >= Decision::Deny), "{steps:?}");
     let run = book.run("p1").unwrap();
     assert!(book.session.spawns.is_empty() && run.order.is_some() && run.refused > 1);
 }
@@ -130,16 +135,16 @@ fn the_same_would_be_blocked_where_it_is_enforced() {
 #[test]
 fn of_a_storm_of_refused_calls_each_runs_first_is_written_down() {
     let (mut book, _) = strict(Mode::Enforce);
-    book.pools.clear();
-    book.session.rules = rules(&[("max_parallel_subagents", 0, Action::Terminate)], Layer::User);
-    let policy = Policy(Rules::default());
+    book.shared_budgets.clear();
+    book.session.limits = rules(&[("max_parallel_subagents", 0, Action::Terminate)], Layer::User);
+    let policy = Policy(LimitSet::default());
     for (seconds, prompt) in (0..6).zip(["p1", "p1", "p1", "p2", "p2", "p2"]) {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
-        let requested = Kind::ToolRequested(call(&format!("t{seconds}"), "Agent", spawn));
+        let requested = EventKind::ToolRequested(call(&format!("t{seconds}"), "Agent", spawn));
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(seconds, requested) };
-        assert_eq!(step(&mut book, &event, &Findings::default(), &policy).1.step, Step::Deny);
+        assert_eq!(apply_event(&mut book, &event, &Ingested::default(), &policy).1.decision, Decision::Deny);
     }
-    let logged: Vec<_> = book.records.iter().map(|it| (it.run.as_str(), it.limit.as_str(), it.used)).collect();
+    let logged: Vec<_> = book.log_records.iter().map(|it| (it.run.as_str(), it.limit.as_str(), it.used)).collect();
     let limit = "max_parallel_subagents";
     assert_eq!(logged, [("p1", limit, Some(0.0)), ("p2", limit, Some(0.0))]);
     assert_eq!(book.run("p2").unwrap().refused, 3);

@@ -5,9 +5,9 @@ mod attempts;
 
 use std::collections::BTreeSet;
 
-use fusebox::engine::event::Intent;
-use fusebox::stable_hash;
-use fusebox::wire::guard::Guard;
+use fusebox::domain::event::Intent;
+use fusebox::domain::stable_hash;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::shell::invocation::Invocation;
 use fusebox::wire::shell::{self, Part};
 use fusebox::wire::tools;

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use fusebox::engine::amount::Amount;
+use fusebox::domain::amount::Amount;
 use fusebox::store::Store;
 use serde_json::json;
 
@@ -63,7 +63,8 @@ fn a_client_below_another_counts_days_in_that_ones_zone() {
     let mut nested = Command::new("sleep").arg("60").stdout(Stdio::null()).spawn().unwrap();
     // This process stands for the client that a person started; its child for one that an agent did.
     begin(&world, ("s1", "Pacific/Kiritimati"), std::process::id());
-    let day = || Store::open_for(&world.path("state"), None).unwrap().pools().unwrap()[0].periods[0].resets.clone();
+    let day =
+        || Store::open_for(&world.path("state"), None).unwrap().shared_budgets().unwrap()[0].periods[0].resets.clone();
     let before = day();
     assert!(before.contains("+14:00"), "{before}");
     begin(&world, ("s2", "Pacific/Pago_Pago"), nested.id());

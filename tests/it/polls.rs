@@ -1,13 +1,13 @@
 //! A run that waits between two looks may look again and see the same, whatever it looks at and however it waits; one that goes
 //! on at full speed may not.
 
-use fusebox::engine::book::Book;
-use fusebox::engine::event::Moment;
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::Step;
-use fusebox::wire::guard::Guard;
+use fusebox::domain::event::Moment;
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::session::Session;
+use fusebox::domain::verdict::Decision;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::SessionState;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ const WAYS: [Way; 8] =
 
 /// A run that looks, waits and looks again.
 struct Polls {
-    book: Book,
+    book: SessionState,
     at: Moment,
     made: usize,
     prompts: usize,
@@ -70,7 +70,7 @@ struct Polls {
 impl Polls {
     fn begin() -> Polls {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
-        let book = Book::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
+        let book = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
         let mut polls = Polls { book, at, made: 0, prompts: 0, is_ended: false };
         polls.prompt("go");
         polls
@@ -81,9 +81,9 @@ impl Polls {
         told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         let bytes = told.to_string().into_bytes();
         let event = input::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
-        let (_, verdict) = step(&mut self.book, &event, &Findings::default(), &Loops);
+        let (_, verdict) = apply_event(&mut self.book, &event, &Ingested::default(), &Loops);
         self.book.saved();
-        self.is_ended |= verdict.step >= Step::Deny;
+        self.is_ended |= verdict.decision >= Decision::Deny;
     }
 
     fn pass(&mut self, ms: u64) {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fusebox::config::policy::Pinned;
+use fusebox::config::policy::Policy;
 use fusebox::config::read;
-use fusebox::engine::policy::{Layer, Mode};
-use fusebox::engine::session::Run;
+use fusebox::domain::policy::{Layer, Mode};
+use fusebox::domain::session::Run;
 use fusebox::pricing::table::Table;
 use fusebox::replay::outcome::Outcome;
 use fusebox::replay::player::{Setting, play};
@@ -85,7 +85,8 @@ fn fixtures() -> PathBuf {
 fn replayed(path: &Path) -> Outcome {
     // One of the recordings goes round in circles, to its end.
     let file = serde_json::json!({ "main": { "loop_detection": false } });
-    let (policy, problems) = Pinned::of(vec![read::file(Layer::User, "file", &file).doc], Vec::new(), false.into());
+    let (policy, problems) =
+        Policy::of(vec![read::file(Layer::User, "file", &file).document], Vec::new(), false.into());
     assert!(problems.is_empty());
     let setting = Setting { policy: &policy, mode: Mode::Enforce, table: &Table::embedded() };
     let found = sources::find(path).unwrap();
@@ -98,7 +99,7 @@ fn shown(runs: &[Run]) -> String {
     let line = |run: &Run| {
         let parent = run.parent.as_ref().map(|id| runs.iter().find(|run| run.id == *id).unwrap());
         let parent = parent.map(|parent| format!("<{}", parent.agent_type)).unwrap_or_default();
-        let (turns, requests) = (run.tally.turns, run.tally.spent.requests);
+        let (turns, requests) = (run.counters.turns, run.counters.spent.requests);
         let (kind, depth, status) = (&run.agent_type, run.depth, run.status.as_str());
         format!("{kind}{parent}/{depth} {turns} calls {requests} requests {status}")
     };
@@ -116,8 +117,8 @@ fn check(path: &Path, name: &str, runs: &str) {
     let at = path.display();
     assert_eq!(shown(&outcome.runs), runs, "{at}");
     assert_eq!(micro(outcome.recorded.spent.cost.usd()), micro(client.total_cost_usd), "{at}");
-    assert_eq!(outcome.session.tally.spent, outcome.recorded.spent, "{at}");
-    assert_eq!(outcome.session.tally.turns, outcome.recorded.calls, "{at}");
+    assert_eq!(outcome.session.counters.spent, outcome.recorded.spent, "{at}");
+    assert_eq!(outcome.session.counters.turns, outcome.recorded.calls, "{at}");
     let agents: Vec<&Run> = outcome.runs.iter().filter(|run| !run.is_main()).collect();
     let mut types: BTreeMap<String, usize> = BTreeMap::new();
     agents.iter().for_each(|run| *types.entry(run.agent_type.clone()).or_default() += 1);

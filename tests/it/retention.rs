@@ -6,13 +6,13 @@ mod year;
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::book::CallRecord;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::record::{Charge, Record};
-use fusebox::engine::session::{Run, Session, Tail};
-use fusebox::live::prune::DAY_MS;
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::charge::{Charge, Record};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::session::{Run, Session, TranscriptPosition};
+use fusebox::engine::session_state::CallRecord;
+use fusebox::platform::environment::Environment;
+use fusebox::store::{Store, log_file};
+use fusebox::upkeep::prune::DAY_MS;
 use proptest::collection::vec;
 use proptest::prelude::Strategy;
 use proptest::sample::select;
@@ -24,7 +24,7 @@ use crate::world::TestWorld;
 
 /// Returns the moment so many days ago, in milliseconds since 1970.
 fn ago(days: i64) -> i64 {
-    World::real().now().wall_ms - days * DAY_MS
+    Environment::real().now().wall_ms - days * DAY_MS
 }
 
 /// A session of days gone by: how old its last event is, of which project, with which responses, and whether it may be resumed.
@@ -73,8 +73,11 @@ fn write_one(world: &TestWorld, store: &Store, id: &str, past: &Past) {
     told.started.wall_ms = ago(past.days + 1);
     if past.has_transcript {
         world.write(&format!("{id}.jsonl"), "");
-        told.tail =
-            Tail { path: world.path(&format!("{id}.jsonl")).display().to_string(), offset: 0, ..Tail::default() };
+        told.position = TranscriptPosition {
+            path: world.path(&format!("{id}.jsonl")).display().to_string(),
+            offset: 0,
+            ..TranscriptPosition::default()
+        };
     }
     let run = Run { started: told.started, last: told.last, ..main_run(id, &format!("{id}-p")) };
     store.add_session(&Session { main: Some(run.id.clone()), ..told }).unwrap();
@@ -190,7 +193,7 @@ fn an_agent_loses_nothing_by_it() {
     world.write("elsewhere/fusebox.json", r#"{"retention_days": 40}"#);
     let elsewhere = world.path("elsewhere");
     world.set("CLAUDE_CONFIG_DIR", elsewhere);
-    save(&world, |store| store.set_fact("pruning", &format!("[{},{}]", ago(0), ago(0))).unwrap());
+    save(&world, |store| store.set_metadata("pruning", &format!("[{},{}]", ago(0), ago(0))).unwrap());
     world.run(&["prune", "--automatic"]).ok();
     let left = Store::open_for(&world.path("state"), None).unwrap().sessions_since(i64::MIN).unwrap();
     assert_eq!(left.len(), 1);
@@ -214,7 +217,7 @@ fn the_log_keeps_one_old_file() {
     let full = "x".repeat((10 << 20) + 1);
     for _ in 0..3 {
         world.write("log/execution-limits.log", &full);
-        logbook::append(logbook::Place { of_session: "", state: &world.path("log") }, &[Record::default()]);
+        log_file::append(log_file::LogPlace { of_session: "", state: &world.path("log") }, &[Record::default()]);
         assert_eq!(world.files("log"), "log/execution-limits.log\nlog/execution-limits.log.1");
         assert!(world.read("log/execution-limits.log").unwrap().len() < 1000);
     }

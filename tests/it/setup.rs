@@ -82,7 +82,7 @@ fn check_round_trip(name: &str, scope: &str, file: &str, before: Option<&str>) {
 
 /// Returns the events where our handler is, in the order of our table.
 fn events_of(settings: &str) -> Vec<String> {
-    let found = fusebox::setup::hooks::find(settings);
+    let found = fusebox::install::hooks::find(settings);
     assert!(found.iter().all(|found| found.covers()), "{settings}");
     let rows = fusebox::wire::events::EVENTS.iter();
     let once = rows.filter(|row| found.iter().filter(|found| found.event == row.name).count() == 1);

@@ -11,19 +11,19 @@ mod run_limits_spec;
 use std::fmt::Write;
 use std::fs;
 
-use fusebox::config::policy::Pinned;
+use fusebox::config::policy::Policy;
 use fusebox::config::problem::Problem;
 use fusebox::config::resolve::Trust;
 use fusebox::config::{frontmatter, load};
-use fusebox::engine::policy::{Action, Layer};
-use fusebox::engine::rules::Rules;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::policy::{Action, Layer};
 use fusebox::limits;
 use serde_json::{Value, json};
 
 use crate::stories::teller::{Tells, tell};
 
 /// Reads a configuration as the user's file.
-fn read(config: &Value) -> (Pinned, Vec<Problem>) {
+fn read(config: &Value) -> (Policy, Vec<Problem>) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fusebox.json");
     fs::write(&file, config.to_string()).unwrap();
@@ -32,7 +32,7 @@ fn read(config: &Value) -> (Pinned, Vec<Problem>) {
 
 /// Reads a configuration that nothing is wrong with.
 #[track_caller]
-fn policy(config: &Value) -> Pinned {
+fn policy(config: &Value) -> Policy {
     let (policy, problems) = read(config);
     assert!(problems.is_empty(), "{problems:?}");
     policy
@@ -40,24 +40,24 @@ fn policy(config: &Value) -> Pinned {
 
 /// Reads an agent's file, as the project has it.
 #[track_caller]
-fn with_agent(name: &str, text: &str) -> Pinned {
+fn with_agent(name: &str, text: &str) -> Policy {
     let agent = frontmatter::agent(&format!(".claude/agents/{name}.md"), name, text).unwrap();
     assert!(agent.reading.problems.is_empty(), "{:?}", agent.reading.problems);
     let (pinned, problems) =
-        Pinned::of(policy(&json!({})).docs, vec![(agent.name, agent.reading.doc)], Trust::Untrusted);
+        Policy::of(policy(&json!({})).documents, vec![(agent.name, agent.reading.document)], Trust::Untrusted);
     assert!(problems.is_empty(), "{problems:?}");
     pinned
 }
 
 /// Returns the cap and the action of a limit, in the configuration's unit; nothing where there is none.
-fn rule(rules: &Rules, key: &str) -> Option<(f64, Action)> {
+fn rule(rules: &LimitSet, key: &str) -> Option<(f64, Action)> {
     let limit = limits::find(key).unwrap();
     rules.get(limit).map(|rule| (limit.configured(rule.cap), rule.action))
 }
 
 /// Returns turns, milliseconds and dollars of an agent type's run, with the action that all of them have.
 #[track_caller]
-fn three(rules: &Rules) -> (f64, f64, f64, Action) {
+fn three(rules: &LimitSet) -> (f64, f64, f64, Action) {
     let of = |key| rule(rules, key).unwrap();
     let [turns, duration, cost] = ["max_turns", "max_duration_ms", "max_cost_usd"].map(of);
     assert!(turns.1 == duration.1 && duration.1 == cost.1, "{rules:?}");
@@ -65,7 +65,7 @@ fn three(rules: &Rules) -> (f64, f64, f64, Action) {
 }
 
 /// Tells what happens to an agent of a type that makes these turns, two seconds each.
-fn agent_at_work(policy: &Pinned, agent_type: &str, prompt: &str, turns: &[Value]) -> String {
+fn agent_at_work(policy: &Policy, agent_type: &str, prompt: &str, turns: &[Value]) -> String {
     let spawn = json!({"subagent_type": agent_type, "prompt": prompt});
     let who = format!("a1:{agent_type}");
     let mut script = vec![
@@ -87,7 +87,7 @@ fn agent_at_work(policy: &Pinned, agent_type: &str, prompt: &str, turns: &[Value
 }
 
 /// Tells what happens to the main agent in these turns, two seconds each.
-fn main_at_work(policy: &Pinned, turns: &[Value]) -> String {
+fn main_at_work(policy: &Policy, turns: &[Value]) -> String {
     let mut script = vec![json!({"at": 0, "does": "prompt", "id": "p1", "text": "go"})];
     script.extend(turns.iter().enumerate().map(|(number, turn)| {
         let mut line = json!({"at": 1 + 2 * number, "does": "turn", "id": format!("t{}", number + 1)});
@@ -99,7 +99,7 @@ fn main_at_work(policy: &Pinned, turns: &[Value]) -> String {
     told(policy, &script)
 }
 
-fn told(policy: &Pinned, script: &[Value]) -> String {
+fn told(policy: &Policy, script: &[Value]) -> String {
     let mut lines = String::new();
     for line in script {
         writeln!(lines, "{line}").unwrap();
@@ -124,6 +124,6 @@ fn says_nothing_of(told: &str, sentences: &[&str]) {
 }
 
 /// Whose rule a limit of a run is.
-fn layer(rules: &Rules, key: &str) -> Option<Layer> {
+fn layer(rules: &LimitSet, key: &str) -> Option<Layer> {
     rules.get(limits::find(key).unwrap()).map(|rule| rule.layer)
 }

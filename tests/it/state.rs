@@ -1,13 +1,13 @@
 //! State as it may stand on a machine, written through the store as the hook writes it.
 
-use fusebox::engine::amount::{Amount, PICO};
-use fusebox::engine::event::Moment;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Layer, Scope};
-use fusebox::engine::record::{Charge, Record, RecordKind};
-use fusebox::engine::rules::{Rule, Rules};
-use fusebox::engine::session::{MAIN, Order, Phase, Run, Session, Status, Tally};
-use fusebox::engine::verdict::Finding;
+use fusebox::domain::amount::{Amount, PICO};
+use fusebox::domain::charge::{Charge, Record, RecordKind};
+use fusebox::domain::event::Moment;
+use fusebox::domain::limit_set::{LimitRule, LimitSet};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::session::{Counters, MAIN, Order, Phase, Run, Session, Status};
+use fusebox::domain::verdict::Finding;
 use fusebox::limits;
 use fusebox::store::Store;
 
@@ -43,7 +43,7 @@ pub fn session(id: &str) -> Session {
         folder: "/srv/shop".to_owned(),
         started: at(0),
         last: at(600),
-        rules: rules(&[("max_cost_usd", 25 * PICO, Action::RequestIncrease)], Layer::BuiltIn),
+        limits: rules(&[("max_cost_usd", 25 * PICO, Action::RequestIncrease)], Layer::BuiltIn),
         ..Session::default()
     }
 }
@@ -70,15 +70,15 @@ pub fn developer(session: &str, id: &str, parent: &str) -> Run {
         depth: 1,
         started: at(60),
         last: at(360),
-        rules: rules(&caps, Layer::Project),
-        tally: used(17, 420),
+        limits: rules(&caps, Layer::Project),
+        counters: used(17, 420),
         ..main_run(session, id)
     }
 }
 
 /// Rules with these caps.
-pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> Rules {
-    let rule = |(key, cap, action): &(&str, u64, Action)| Rule {
+pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> LimitSet {
+    let rule = |(key, cap, action): &(&str, u64, Action)| LimitRule {
         limit: limits::find(key).unwrap(),
         cap: *cap,
         action: *action,
@@ -87,14 +87,14 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> Rules {
         of: None,
         locked: false,
     };
-    Rules { rules: caps.iter().map(rule).collect(), ..Rules::default() }
+    LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }
 }
 
 /// What so many tool calls and thousandths of a dollar make.
-pub fn used(turns: u64, milli_usd: u64) -> Tally {
+pub fn used(turns: u64, milli_usd: u64) -> Counters {
     let cost = Amount(milli_usd * PICO / 1000);
     let spent = Spend { requests: 4, tokens: 12_000, cache_reads: 50_000, cost };
-    Tally { turns, spent, duration_ms: 300_000, ..Tally::default() }
+    Counters { turns, spent, duration_ms: 300_000, ..Counters::default() }
 }
 
 /// A response that cost so many thousandths of a dollar.
@@ -150,7 +150,7 @@ pub fn record(kind: RecordKind, run: &Run, finding: &Finding) -> Record {
         error: format!("Agent exceeded {} limit", finding.limit),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
-        turns: run.tally.turns + 1,
+        turns: run.counters.turns + 1,
         event: Some(kind),
         session: run.session.clone(),
         run: run.id.clone(),
@@ -178,14 +178,15 @@ fn shop(world: &TestWorld) {
     let id = "5f0c1d2e-0000";
     let main = main_run(id, "b7d1aaaa-0000");
     let at_work = Run { working: true, task: Some("7".to_owned()), ..developer(id, "a1b2c3d4e5", &main.id) };
-    let done = Run { status: Status::Completed, tally: used(37, 800), ..developer(id, "a2d0de0000", &main.id) };
+    let done = Run { status: Status::Completed, counters: used(37, 800), ..developer(id, "a2d0de0000", &main.id) };
     let finding = trip("max_turns", (25, 25), Action::Terminate, Scope::Run);
-    let failed = ended(Run { tally: used(25, 640), ..developer(id, "a3fa11ed00", &main.id) }, &finding, Status::Failed);
+    let failed =
+        ended(Run { counters: used(25, 640), ..developer(id, "a3fa11ed00", &main.id) }, &finding, Status::Failed);
     let early = Finding { percent: 80, used: 20, action: Action::Warn, ..finding.clone() };
     save(world, |store| {
         let main_id = Some(main.id.clone());
-        let tally = Tally { turns: 79, ..used(79, 2360) };
-        store.add_session(&Session { main: main_id, tally, ..session(id) }).unwrap();
+        let tally = Counters { turns: 79, ..used(79, 2360) };
+        store.add_session(&Session { main: main_id, counters: tally, ..session(id) }).unwrap();
         for run in [&main, &at_work, &done, &failed] {
             store.add_run(run).unwrap();
         }

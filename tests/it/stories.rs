@@ -99,7 +99,7 @@ fn every_story_ends_as_written() {
 /// Compares what was told with what is written, or writes it anew where that is asked for.
 fn compare(folder: &Path, told: &str, wrong: &mut String) {
     let expected = folder.join("expected.snap");
-    if fusebox::world::World::real().var("FUSEBOX_REGENERATE").is_some() {
+    if fusebox::platform::environment::Environment::real().var("FUSEBOX_REGENERATE").is_some() {
         fs::write(&expected, told).unwrap();
     } else if fs::read_to_string(&expected).unwrap_or_default() != told {
         write!(wrong, "--- {} should be\n{told}", expected.display()).unwrap();

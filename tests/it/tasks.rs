@@ -4,10 +4,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use fusebox::engine::event::{Background, Moment};
-use fusebox::engine::session::Process;
-use fusebox::live::tasks;
-use fusebox::processes;
+use fusebox::domain::event::{Background, Moment};
+use fusebox::domain::session::Process;
+use fusebox::hook::background_tasks;
+use fusebox::platform::processes;
 
 use crate::world::TestWorld;
 
@@ -77,7 +77,7 @@ pub fn is_alive(pid: u32) -> bool {
 
 /// The time since boot, as the world has it.
 pub fn now() -> Moment {
-    fusebox::world::World::real().now()
+    fusebox::platform::environment::Environment::real().now()
 }
 
 fn background(task: &str, command: &str, (began, told): (Moment, Moment)) -> Background {
@@ -136,13 +136,20 @@ fn a_task_is_ended_by_the_file_that_it_writes_to_and_no_other_is() {
     for (pid, at, task) in bench.shells.iter().filter(|shell| shell.1 != usize::MAX) {
         let before = bench.alive();
         // The same text, another task; the same task, another client.
-        assert!(!tasks::end(client, &background("b999", COMMANDS[*at], (bench.began, now()))));
-        assert!(!tasks::end(bench.clients[1].process(), &background(task, COMMANDS[*at], (bench.began, now()))));
+        assert!(!background_tasks::end(client, &background("b999", COMMANDS[*at], (bench.began, now()))));
+        assert!(!background_tasks::end(
+            bench.clients[1].process(),
+            &background(task, COMMANDS[*at], (bench.began, now()))
+        ));
         // An id that was used again.
         let other = Process { start: client.start + 1, ..client };
-        assert!(!tasks::end(other, &background(task, COMMANDS[*at], (bench.began, now()))));
+        assert!(!background_tasks::end(other, &background(task, COMMANDS[*at], (bench.began, now()))));
         assert_eq!(ended(&bench, &before, 0), Vec::<u32>::new());
-        assert!(tasks::end(client, &background(task, COMMANDS[*at], (bench.began, now()))), "{}", COMMANDS[*at]);
+        assert!(
+            background_tasks::end(client, &background(task, COMMANDS[*at], (bench.began, now()))),
+            "{}",
+            COMMANDS[*at]
+        );
         assert_eq!(ended(&bench, &before, 1), [*pid], "{}", COMMANDS[*at]);
     }
 }
@@ -156,19 +163,25 @@ fn a_task_without_a_file_is_ended_by_its_very_command_and_its_time() {
     let before_that = Moment { mono_ms: bench.began.mono_ms.saturating_sub(30_000), ..bench.began };
     for (at, command) in COMMANDS.iter().enumerate() {
         let before = bench.alive();
-        assert!(!tasks::end(client, &background("b1", &format!("{command} x"), (bench.began, told))));
-        assert!(!tasks::end(client, &background("b1", command, (long_ago, before_that))), "{command}: it is older");
-        assert!(!tasks::end(client, &background("b1", "", (bench.began, told))));
+        assert!(!background_tasks::end(client, &background("b1", &format!("{command} x"), (bench.began, told))));
+        assert!(
+            !background_tasks::end(client, &background("b1", command, (long_ago, before_that))),
+            "{command}: it is older"
+        );
+        assert!(!background_tasks::end(client, &background("b1", "", (bench.began, told))));
         assert_eq!(ended(&bench, &before, 0), Vec::<u32>::new());
         // Two were started with this command, and two tasks had it: each ends one.
         for _ in 0..2 {
             let before = bench.alive();
-            assert!(tasks::end(client, &background("b1", command, (bench.began, told))), "{command}");
+            assert!(background_tasks::end(client, &background("b1", command, (bench.began, told))), "{command}");
             let gone = ended(&bench, &before, 1);
             let whose: Vec<usize> =
                 bench.shells.iter().filter(|shell| gone.contains(&shell.0)).map(|it| it.1).collect();
             assert_eq!(whose, [at], "{command}");
         }
-        assert!(!tasks::end(client, &background("b1", command, (bench.began, told))), "{command}: none is left");
+        assert!(
+            !background_tasks::end(client, &background("b1", command, (bench.began, told))),
+            "{command}: none is left"
+        );
     }
 }

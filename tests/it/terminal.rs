@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use fusebox::terminal::is_unseen;
+use fusebox::ui::terminal::is_unseen;
 use serde_json::{Value, json};
 
 use crate::terminal::commands::CALLS;

@@ -9,86 +9,72 @@ use std::path::Path;
 /// Which folders of `src` a folder may name in `crate::…`, besides itself.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
 const MAY_USE: [(&str, &[&str]); 20] = [
-    ("engine", &["limits"]),
-    ("limits", &["engine"]),
-    ("pricing", &["engine", "error", "files", "world"]),
-    ("wire", &["bytes", "engine", "limits", "stable_hash", "terminal"]),
-    ("config", &["engine", "limits", "error", "files", "stable_hash", "terminal"]),
-    ("report", &["engine", "limits", "terminal", "wire"]),
-    ("transcript", &["bytes", "engine", "pricing", "wire", "error", "files", "stable_hash"]),
-    ("store", &["engine", "files", "limits", "stable_hash", "terminal", "wire", "error", "world"]),
-    ("world", &["engine", "files", "stable_hash", "terminal"]),
-    ("error", &["terminal"]),
-    ("bytes", &[]),
-    ("stable_hash", &[]),
-    ("files", &[]),
-    ("terminal", &[]),
-    ("arena", &[]),
-    ("processes", &["files"]),
+    ("domain", &["limits"]),
+    ("limits", &["domain"]),
+    ("engine", &["domain", "limits"]),
+    ("config", &["domain", "engine", "error", "limits"]),
+    ("pricing", &["domain", "error", "platform"]),
+    ("wire", &["byte_search", "domain", "engine", "limits", "ui"]),
+    ("transcript", &["byte_search", "domain", "engine", "error", "platform", "pricing", "wire"]),
+    ("store", &["domain", "engine", "error", "platform", "ui"]),
+    ("report", &["domain", "engine", "limits", "ui", "wire"]),
     (
         "replay",
-        &["bytes", "config", "engine", "files", "limits", "pricing", "report", "transcript", "wire", "error", "world"],
+        &["byte_search", "config", "domain", "engine", "error", "platform", "pricing", "transcript", "ui", "wire"],
     ),
     (
-        "setup",
+        "hook",
         &[
+            "byte_search",
+            "calendar",
             "config",
-            "engine",
-            "files",
-            "live",
-            "pricing",
-            "replay",
-            "stable_hash",
-            "store",
-            "terminal",
-            "wire",
-            "error",
-            "world",
-        ],
-    ),
-    (
-        "live",
-        &[
-            "bytes",
-            "config",
+            "domain",
             "engine",
             "error",
-            "files",
+            "install",
+            "platform",
             "pricing",
-            "processes",
-            "setup",
-            "stable_hash",
             "store",
             "transcript",
+            "upkeep",
             "wire",
-            "world",
         ],
     ),
+    ("upkeep", &["domain", "engine", "error", "hook", "platform", "store", "transcript"]),
+    ("install", &["config", "doctor", "domain", "error", "platform", "replay", "store", "ui", "wire"]),
+    ("doctor", &["config", "domain", "error", "hook", "install", "platform", "pricing", "store", "wire"]),
     (
         "cmd",
         &[
+            "calendar",
             "config",
+            "doctor",
+            "domain",
             "engine",
             "error",
-            "files",
-            "limits",
-            "live",
+            "hook",
+            "install",
+            "platform",
             "pricing",
-            "processes",
             "replay",
             "report",
-            "setup",
             "store",
-            "terminal",
             "transcript",
+            "ui",
+            "upkeep",
             "wire",
-            "world",
         ],
     ),
+    ("platform", &["domain", "error", "ui"]),
+    ("calendar", &["domain"]),
+    ("byte_search", &[]),
+    ("ui", &["domain"]),
+    ("error", &["ui"]),
 ];
 
 /// The folders that decide: same input, same output.
-const PURE: [&str; 6] = ["engine", "limits", "wire", "config", "pricing", "report"];
+const PURE: [&str; 10] =
+    ["domain", "limits", "engine", "wire", "config", "pricing", "report", "ui", "calendar", "byte_search"];
 
 /// What would make them depend on anything else.
 const IMPURE: [&str; 9] = [
@@ -100,7 +86,7 @@ const IMPURE: [&str; 9] = [
     "SystemTime",
     "Instant",
     "rusqlite",
-    "crate::world",
+    "crate::platform",
 ];
 
 /// The files of pure folders that may touch the world all the same, and why.
@@ -197,7 +183,7 @@ fn a_folder_uses_only_the_folders_it_may() {
         };
         for named in paths::of(&[module.to_owned()], &text.lines.join("\n"), true) {
             let used = named.path[0].as_str();
-            let excepted = used == "world" && is_excepted(&text);
+            let excepted = used == "platform" && is_excepted(&text);
             if used != module && !excepted && !allowed.contains(&used) {
                 let what = format!("`{module}` may not use `{used}`: move the code, or pass in what it needs");
                 broken.push(format!("{}:{}: {what}", text.path, named.line));
@@ -320,7 +306,7 @@ fn tests_own_their_world() {
 }
 
 /// The one file with unsafe code; it says why.
-const UNSAFE: &str = "src/arena.rs";
+const UNSAFE: &str = "src/platform/allocator.rs";
 
 #[test]
 fn unsafe_code_is_in_one_file() {
@@ -384,7 +370,7 @@ fn every_story_is_told() {
         rust().iter().filter(|text| text.path.starts_with("tests/it/")).flat_map(|text| text.lines.clone()).collect();
     let stories = fs::read_dir(&root).into_iter().flatten().map(|entry| entry.unwrap().file_name());
     let names = stories.map(|name| name.into_string().unwrap());
-    // The stories of limits are told by the roster.
+    // The stories of limits are told by the registry.
     let untold = names.filter(|name| !name.starts_with("limit-") && !told.contains(&format!("\"{name}\"")));
     check(
         untold

@@ -1,9 +1,9 @@
 //! Responses that are not on disk two batches later: they are charged at an estimate until they come.
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::session::{Run, Session};
-use fusebox::store::{Store, logbook};
-use fusebox::world::World;
+use fusebox::domain::amount::Amount;
+use fusebox::domain::session::{Run, Session};
+use fusebox::platform::environment::Environment;
+use fusebox::store::{Store, log_file};
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -41,7 +41,7 @@ impl Story {
 
     /// Returns the time as rows have it.
     pub fn now(&self) -> String {
-        logbook::time(World::real().now().wall_ms)
+        log_file::time(Environment::real().now().wall_ms)
     }
 
     /// Ends a batch of one call.
@@ -82,7 +82,7 @@ impl Story {
 
     /// Returns what the user's budget of the day has counted.
     pub fn spent_today(&self) -> Amount {
-        let pools = Store::open_for(&self.world.path("state"), None).unwrap().pools().unwrap();
+        let pools = Store::open_for(&self.world.path("state"), None).unwrap().shared_budgets().unwrap();
         pools[0].spent(None).day.cost
     }
 
@@ -91,7 +91,7 @@ impl Story {
     }
 
     pub fn cost(&self) -> Amount {
-        self.state().0.tally.spent.cost
+        self.state().0.counters.spent.cost
     }
 }
 
@@ -124,13 +124,13 @@ fn what_is_later_is_charged_as_an_average_response_and_told_once() {
     assert!(told.contains("responses are missing in the transcript") && told.contains(said), "{told}");
     assert_eq!(story.batch("t4"), "");
     let (session, _) = story.state();
-    assert_eq!((session.tally.spent.requests, session.tally.spent.cost), (3, ONE * 3));
+    assert_eq!((session.counters.spent.requests, session.counters.spent.cost), (3, ONE * 3));
 }
 
 #[test]
 fn a_response_that_comes_after_all_counts_once() {
     let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
-    let given_at = logbook::time(World::real().now().wall_ms);
+    let given_at = log_file::time(Environment::real().now().wall_ms);
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3", "t4"] {
         story.batch(id);
@@ -138,8 +138,8 @@ fn a_response_that_comes_after_all_counts_once() {
     story.write_at(&["m1", "m2", "m3", "m4"], &given_at);
     story.batch("t5");
     let (session, runs) = story.state();
-    assert_eq!((session.tally.spent.requests, session.tally.spent.cost), (5, ONE * 5));
-    assert_eq!((session.unwritten.sum.requests, runs[0].unpaid), (0, 1));
+    assert_eq!((session.counters.spent.requests, session.counters.spent.cost), (5, ONE * 5));
+    assert_eq!((session.missing_usage.sum.requests, runs[0].unpaid), (0, 1));
     assert_eq!(story.spent_today(), ONE * 5);
     story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
     assert_eq!(story.spent_today(), ONE * 5);
@@ -149,7 +149,7 @@ fn a_response_that_comes_after_all_counts_once() {
 
 #[test]
 fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back() {
-    let given_at = logbook::time(World::real().now().wall_ms);
+    let given_at = log_file::time(Environment::real().now().wall_ms);
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3", "t4"] {
@@ -158,7 +158,7 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
     assert_eq!(story.cost(), ONE * 3);
     let cheap = json!({"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": 500});
     story.write_row("cheap", &given_at, &cheap);
-    let later = logbook::time(World::real().now().wall_ms + 60_000);
+    let later = log_file::time(Environment::real().now().wall_ms + 60_000);
     story.write_at(&["m5"], &later);
     story.batch("t5");
     assert_eq!(story.cost(), ONE * 4);
@@ -176,7 +176,7 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
 
 #[test]
 fn one_may_come_and_another_be_missing_in_one_event() {
-    let given_at = logbook::time(World::real().now().wall_ms);
+    let given_at = log_file::time(Environment::real().now().wall_ms);
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3"] {
@@ -185,7 +185,7 @@ fn one_may_come_and_another_be_missing_in_one_event() {
     story.write_at(&["m1"], &given_at);
     story.batch("t4");
     let report: Value = serde_json::from_str(&story.world.run(&["status", "--json"]).ok()).unwrap();
-    assert_eq!((report["sessions"][0]["requests"].as_u64(), story.state().0.tally.spent.requests), (Some(3), 3));
+    assert_eq!((report["sessions"][0]["requests"].as_u64(), story.state().0.counters.spent.requests), (Some(3), 3));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn responses_that_are_called_free_without_a_mod_are_charged_also_where_all_are()
         story.write_unmetered("m2");
         assert_eq!(story.batch("t2"), "");
         let (session, _) = story.state();
-        assert_eq!((session.tally.spent.requests, session.tally.spent.tokens), (2, 26_000));
+        assert_eq!((session.counters.spent.requests, session.counters.spent.tokens), (2, 26_000));
     }
 }
 
@@ -253,7 +253,7 @@ fn a_short_client_without_a_transcript_is_charged_at_its_end() {
         assert_eq!(story.batch(id), "");
     }
     assert!(story.event("Stop", &json!({})).contains("now at 0.0725 USD and 13000 tokens each"));
-    assert_eq!(story.state().0.tally.spent.requests, 3);
+    assert_eq!(story.state().0.counters.spent.requests, 3);
 }
 
 #[test]
@@ -263,10 +263,10 @@ fn a_response_that_is_younger_than_the_missing_ones_is_none_of_them() {
     for id in ["t0", "t1", "t2", "t3"] {
         story.batch(id);
     }
-    story.write_at(&["m9"], &logbook::time(World::real().now().wall_ms + 60_000));
+    story.write_at(&["m9"], &log_file::time(Environment::real().now().wall_ms + 60_000));
     story.batch("t4");
     let (session, runs) = story.state();
-    assert_eq!((session.tally.spent.requests, session.unwritten.sum.requests, runs[0].unpaid), (3, 1, 2));
+    assert_eq!((session.counters.spent.requests, session.missing_usage.sum.requests, runs[0].unpaid), (3, 1, 2));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn what_an_ended_subagent_wrote_nowhere_is_charged_to_all_that_share_in_it() {
     }
     // The response that ends an agent's work has no batch, and is one, too.
     let (session, _) = story.state();
-    assert_eq!((session.tally.spent.requests, session.tally.spent.cost), (7, ONE * 7));
+    assert_eq!((session.counters.spent.requests, session.counters.spent.cost), (7, ONE * 7));
     assert_eq!(story.spent_today(), ONE * 7);
     // Another session counts the budgets anew.
     story.event("SessionStart", &json!({"session_id": "s2", "transcript_path": "", "source": "startup"}));
@@ -299,7 +299,7 @@ fn a_session_none_of_whose_responses_is_written_is_charged_for_first_requests() 
     assert!(story.batch("t2").contains("now at 0.0725 USD and 13000 tokens each"));
     story.batch("t3");
     let (session, _) = story.state();
-    assert_eq!((session.tally.spent.requests, session.tally.spent.tokens), (2, 26_000));
+    assert_eq!((session.counters.spent.requests, session.counters.spent.tokens), (2, 26_000));
     let report: Value = serde_json::from_str(&story.world.run(&["status", "--json"]).ok()).unwrap();
     assert_eq!(report["sessions"][0]["cost_usd"], json!("0.145000000000"));
 }

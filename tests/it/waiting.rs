@@ -1,16 +1,16 @@
 //! Waiting is no loop, and work that fails the same way is one, however long it takes: what counts is what a run shows of its
 //! waiting, in a call, between two calls or between two turns, and how long that took.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::event::Moment;
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{Action, Layer};
-use fusebox::engine::rules::{Rule, Rules};
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::Step;
+use fusebox::domain::event::Moment;
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit_set::{LimitRule, LimitSet};
+use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::session::Session;
+use fusebox::domain::verdict::Decision;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::{LimitSource, SessionState};
 use fusebox::limits;
-use fusebox::wire::guard::Guard;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
 use serde_json::{Value, json};
 
@@ -24,14 +24,14 @@ pub const FEW: usize = 7;
 /// Loop detection alone.
 pub struct Loops;
 
-impl Rulebook for Loops {
-    fn main(&self) -> Rules {
+impl LimitSource for Loops {
+    fn main(&self) -> LimitSet {
         let limit = limits::find("loop_detection").unwrap();
         let (action, layer) = (Action::Terminate, Layer::BuiltIn);
-        let rule = Rule { limit, cap: 1, action, layer, increase: 1, of: None, locked: false };
-        Rules { rules: vec![rule], ..Rules::default() }
+        let rule = LimitRule { limit, cap: 1, action, layer, increase: 1, of: None, locked: false };
+        LimitSet { limits: vec![rule], ..LimitSet::default() }
     }
-    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.main()
     }
     fn discipline(&self, _: &str) -> Option<String> {
@@ -56,20 +56,20 @@ impl Again {
     /// Returns how many of the calls run before the agent is ended.
     fn runs(&self) -> usize {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
-        let mut book = Book::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
+        let mut book = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
         let mut tell = |number: usize, name: &str, rest: Value| {
             let mut told = json!({"session_id": "s1", "prompt_id": "p1", "hook_event_name": name, "tool_name": self.tool,
                 "tool_use_id": format!("t{number}"), "tool_input": self.input});
             told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
             let bytes = told.to_string().into_bytes();
             let event = input::event(&input::parse(&bytes).unwrap(), at, true, &Guard::default());
-            let (_, verdict) = step(&mut book, &event, &Findings::default(), &Loops);
+            let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &Loops);
             book.saved();
-            verdict.step
+            verdict.decision
         };
         tell(0, "UserPromptSubmit", json!({"prompt": "go"}));
         for number in 0..MANY {
-            if tell(number, "PreToolUse", json!({})) >= Step::Deny {
+            if tell(number, "PreToolUse", json!({})) >= Decision::Deny {
                 return number;
             }
             match self.fails {

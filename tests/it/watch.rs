@@ -1,8 +1,8 @@
 //! A command whose time was cut is ended when the cut time is over, also where the client gives it more: in a tree of real
 //! processes, beside look-alikes. A call that has ended leaves nothing to end.
 
-use fusebox::engine::event::Moment;
-use fusebox::live::watch::{self, Order};
+use fusebox::domain::event::Moment;
+use fusebox::hook::command_watch::{self, WatchOrder};
 use serde_json::{Value, json};
 
 use crate::tasks::{Client, is_alive, now};
@@ -61,7 +61,7 @@ impl Bench {
     }
 
     /// Returns the order that a hook gives for a call of now.
-    fn order(&self, call: &str, (began, runs_on): (Moment, bool)) -> Order {
+    fn order(&self, call: &str, (began, runs_on): (Moment, bool)) -> WatchOrder {
         let finding = json!({"limit": "max_duration_ms", "scope": "run", "used": 0, "cap": LEFT_MS, "action": "terminate",
             "layer": "user", "percent": 100});
         let order = json!({"session": "s1", "run": "p1", "call": call, "client": self.client.process(), "log": "",
@@ -69,8 +69,8 @@ impl Bench {
         serde_json::from_value(order).unwrap()
     }
 
-    fn watch(&self, order: &Order) {
-        watch::keep(&fusebox::world::World::real(), &self.world.path("state"), order);
+    fn watch(&self, order: &WatchOrder) {
+        command_watch::keep(&fusebox::platform::environment::Environment::real(), &self.world.path("state"), order);
     }
 
     fn notices(&self) -> Vec<Value> {

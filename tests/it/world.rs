@@ -13,7 +13,7 @@ const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
 
 /// Whether the generated tests try all that they can: `FUSEBOX_LAWS=full`.
 pub fn in_long_form() -> bool {
-    fusebox::world::World::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full")
+    fusebox::platform::environment::Environment::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full")
 }
 
 /// A temporary folder with `home/.claude`, `project`, `state` and `bin` (first on the PATH) in it.
@@ -232,7 +232,7 @@ fn a_command_sees_nothing_but_its_world() {
 /// Compares a generated file with what it should be; writes it instead with FUSEBOX_REGENERATE=1.
 pub fn check_current(place: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-    if fusebox::world::World::real().var("FUSEBOX_REGENERATE").is_some() {
+    if fusebox::platform::environment::Environment::real().var("FUSEBOX_REGENERATE").is_some() {
         fs::write(&path, expected).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();

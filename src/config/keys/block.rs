@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use crate::config::each;
 use crate::config::key::{Apply, Key, Merge, Takes, assign};
-use crate::config::loosening;
+use crate::config::per_limit;
+use crate::config::permissions;
 use crate::config::place::{BLOCKS, Block};
 use crate::config::resolved::{DEFAULT_ACTION, LimitSettings, Resolved};
 use crate::config::setting::Setting;
 use crate::config::setting_value::{Increase, SettingValue};
-use crate::config::shape::Shape;
-use crate::engine::policy::Layer;
-use crate::engine::rules::{FINALIZE_TOOLS, Rules};
-use crate::limits::Limit;
+use crate::config::value_type::ValueType;
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::{FINALIZE_TOOLS, LimitSet};
+use crate::domain::policy::Layer;
 
 const WORK: &[Block] = &[Block::Session, Block::Main, Block::Agents];
 
@@ -21,7 +21,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "timeout_action",
         blocks: &BLOCKS,
-        takes: Takes::One(Shape::Action),
+        takes: Takes::One(ValueType::Action),
         read: SettingValue::action,
         merge: Merge::PerLimit,
         apply: Apply::Limit(|to, limit, value| {
@@ -29,7 +29,7 @@ pub const KEYS: &[Key] = &[
                 action(to, value);
             }
         }),
-        loosens: loosening::action,
+        loosens: permissions::action,
         default: || json!(DEFAULT_ACTION),
         doc: "What the limits of this block do when they trip: end the run (`terminate`), hold it until a person resumes \
               it (`pause`), ask the user for more (`request_increase`), or tell and go on (`warn`). Limits with an action \
@@ -41,10 +41,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "actions",
         blocks: &BLOCKS,
-        takes: Takes::PerLimit(each::ACTIONS),
+        takes: Takes::PerLimit(per_limit::ACTIONS),
         merge: Merge::PerLimit,
         apply: Apply::Limit(|to, _, value| action(to, value)),
-        loosens: loosening::action,
+        loosens: permissions::action,
         doc: "The action of single limits; it beats `timeout_action` of the same block. That of `rate_limits` and \
               `adapter_rate_limit` stands in the block of what they are counted over: `session`, `user`, or for runs in \
               `main` and `agents`.",
@@ -54,10 +54,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "grace_turns",
         blocks: WORK,
-        takes: Takes::One(Shape::Whole(0, 20)),
+        takes: Takes::One(ValueType::Whole(0, 20)),
         apply: Apply::Value(grace_turns),
-        loosens: loosening::grace_turns,
-        default: || json!(Rules::default().grace_turns),
+        loosens: permissions::grace_turns,
+        default: || json!(LimitSet::default().grace_turns),
         doc: "How many further model responses a terminated agent may use to report. With 0 it ends at once.",
         example: "2",
         ..Key::PLAIN
@@ -65,10 +65,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "finalize_tools",
         blocks: WORK,
-        takes: Takes::One(Shape::Names),
+        takes: Takes::One(ValueType::Names),
         read: SettingValue::list,
         apply: Apply::Value(|to, said, _| to.rules.finalize_tools = said.value.as_list().map(<[String]>::to_vec)),
-        loosens: loosening::finalize_tools,
+        loosens: permissions::finalize_tools,
         default: || json!(FINALIZE_TOOLS),
         doc: "The tools that still run in that grace: those that save or report work.",
         example: r#"["Write", "TaskUpdate"]"#,
@@ -77,10 +77,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "warn_at",
         blocks: &BLOCKS,
-        takes: Takes::One(Shape::Percents),
+        takes: Takes::One(ValueType::Percents),
         read: SettingValue::percents,
         apply: Apply::Value(warn_at),
-        default: || json!(Rules::default().warn_at),
+        default: || json!(LimitSet::default().warn_at),
         doc: "Per cents of a cap at which it warns early, once each. `[]` for never.",
         example: "[50, 90]",
         ..Key::PLAIN
@@ -88,11 +88,11 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "increase",
         blocks: &BLOCKS,
-        takes: Takes::OneOrPerLimit(Shape::Number(0.01, 10.0), each::INCREASES),
+        takes: Takes::OneOrPerLimit(ValueType::Number(0.01, 10.0), per_limit::INCREASES),
         read: SettingValue::fraction,
         merge: Merge::PerLimit,
         apply: Apply::Limit(increase),
-        loosens: loosening::increase,
+        loosens: permissions::increase,
         default: || SettingValue::Increase(Increase::DEFAULT).written(None),
         doc: "What `request_increase` proposes to add: a number is a part of the cap (0.5 adds half of it), an object gives \
               amounts for single limits, each in its own unit.",
@@ -102,7 +102,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "remaining",
         blocks: WORK,
-        takes: Takes::One(Shape::WordOrNull(&["turn"])),
+        takes: Takes::One(ValueType::WordOrNull(&["turn"])),
         apply: Apply::Value(|to, said, _| to.rules.remaining_each_turn = said.value.as_text().is_some()),
         doc: "`turn` tells the agent what remains of every limit after each batch of tool calls.",
         example: r#""turn""#,
@@ -111,10 +111,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "count_cache_reads",
         blocks: WORK,
-        takes: Takes::One(Shape::Flag),
+        takes: Takes::One(ValueType::Flag),
         apply: Apply::Value(|to, said, _| assign(&mut to.rules.count_cache_reads, said.value.as_flag())),
-        loosens: loosening::count_cache_reads,
-        default: || json!(Rules::default().count_cache_reads),
+        loosens: permissions::count_cache_reads,
+        default: || json!(LimitSet::default().count_cache_reads),
         doc: "Whether `max_tokens` counts cache reads too.",
         example: "true",
         ..Key::PLAIN
@@ -125,7 +125,7 @@ pub const KEYS: &[Key] = &[
         takes: Takes::Models,
         merge: Merge::PerLimit,
         apply: Apply::Cap,
-        loosens: loosening::cap,
+        loosens: permissions::cap,
         doc: "Caps on the models whose id matches a pattern: any limit of the block on cost or tokens of requests, beside the cap on \
               all models.",
         example: r#"{ "*opus*": { "max_cost_usd": 5, "max_tokens": 100000 } }"#,
@@ -134,7 +134,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// The row that the keys of all limits with a cap share: what differs is in [`crate::limits`].
-pub const CAP: Key = Key { merge: Merge::PerLimit, apply: Apply::Cap, loosens: loosening::cap, ..Key::PLAIN };
+pub const CAP: Key = Key { merge: Merge::PerLimit, apply: Apply::Cap, loosens: permissions::cap, ..Key::PLAIN };
 
 /// The row that the keys of all limits of so many in so much time share.
 pub const WINDOWS: Key = Key { merge: Merge::All, apply: Apply::Cap, ..Key::PLAIN };

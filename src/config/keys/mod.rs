@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::config::key::Key;
 use crate::config::place::Block;
 use crate::config::setting::{Setting, Subject};
-use crate::limits::Form;
+use crate::domain::limit::Form;
 
 /// Every key, in the order of the documentation.
 const GROUPS: [&[Key]; 3] = [top::KEYS, block::KEYS, run::KEYS];

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::config::duties;
 use crate::config::key::{Apply, Key, Setter, Takes};
-use crate::config::loosening;
+use crate::config::permissions;
 use crate::config::place::Block;
+use crate::config::run_policies;
 
 const RUNS: &[Block] = &[Block::Main, Block::Agents];
 const AGENTS: &[Block] = &[Block::Agents];
@@ -15,10 +15,10 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "checkpoints",
         blocks: RUNS,
-        takes: Takes::One(duties::CHECKPOINTS),
-        read: duties::checkpoints,
-        apply: Apply::Value(|to, said, layer| to.rules.checkpoints = duties::of_layer(&said.value, layer)),
-        loosens: loosening::checkpoints,
+        takes: Takes::One(run_policies::CHECKPOINTS),
+        read: run_policies::checkpoints,
+        apply: Apply::Value(|to, said, layer| to.rules.checkpoints = run_policies::of_layer(&said.value, layer)),
+        loosens: permissions::checkpoints,
         doc: "What has to be in the JSON file that the agent keeps when it ends: `{\"execution_checkpoints\": [{\"checkpoint\": \
               \"START\", \"timestamp\": \"2026-11-20T10:00:00Z\"}]}` with the `required` checkpoints in this order, and at \
               most `max_gap_ms` between two of them. `file` is its path from the folder where the client was started; \
@@ -31,9 +31,9 @@ pub const KEYS: &[Key] = &[
         name: "completion",
         blocks: RUNS,
         setter: Setter::Trusted,
-        takes: Takes::One(duties::COMPLETION),
-        read: duties::completion,
-        apply: Apply::Value(|to, said, layer| to.rules.completion = duties::of_layer(&said.value, layer)),
+        takes: Takes::One(run_policies::COMPLETION),
+        read: run_policies::completion,
+        apply: Apply::Value(|to, said, layer| to.rules.completion = run_policies::of_layer(&said.value, layer)),
         doc: "A shell command that judges the work when the agent ends: it reads the hook's input and blocks with exit 2 or JSON. \
               A plain text is the command. It may take `timeout_ms` (60000 unless said, at most 600000), then it is ended and \
               does not block. The agent is sent back `retries` times (1 unless said), then it is let go and the run is \
@@ -45,10 +45,10 @@ pub const KEYS: &[Key] = &[
         name: "explicit_stop",
         blocks: RUNS,
         setter: Setter::Files,
-        takes: Takes::One(duties::EXPLICIT_STOP),
-        read: duties::explicit_stop,
-        apply: Apply::Value(|to, said, layer| to.rules.explicit_stop = duties::of_layer(&said.value, layer)),
-        loosens: loosening::explicit_stop,
+        takes: Takes::One(run_policies::EXPLICIT_STOP),
+        read: run_policies::explicit_stop,
+        apply: Apply::Value(|to, said, layer| to.rules.explicit_stop = run_policies::of_layer(&said.value, layer)),
+        loosens: permissions::explicit_stop,
         doc: "How a tool ends the run: a call of one of the `tools` (patterns), or a line in a tool's result that begins with the \
               `marker`; the rest of the line is the reason. A plain text is a pattern of tools.",
         example: r#"{ "tools": ["mcp__*__submit"], "marker": "FUSEBOX-STOP:" }"#,
@@ -58,9 +58,9 @@ pub const KEYS: &[Key] = &[
         name: "discipline",
         blocks: AGENTS,
         setter: Setter::Files,
-        takes: Takes::One(duties::DISCIPLINE),
-        read: duties::discipline,
-        apply: Apply::Value(|to, said, _| to.discipline = duties::discipline_of(&said.value)),
+        takes: Takes::One(run_policies::DISCIPLINE),
+        read: run_policies::discipline,
+        apply: Apply::Value(|to, said, _| to.discipline = run_policies::discipline_of(&said.value)),
         default: || json!(false),
         doc: "Whether the prompt of an agent gets a text about its limits, what is expected of each phase, and watching itself: \
               `true` for the one below, or a text of your own. `{{limits}}` in it becomes the list of the run's limits.",

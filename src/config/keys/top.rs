@@ -2,36 +2,37 @@
 
 use serde_json::{Value, json};
 
-use crate::config::each;
 use crate::config::key::{Apply, Key, Merge, Setter, Takes, assign};
-use crate::config::loosening;
+use crate::config::per_limit;
+use crate::config::permissions;
 use crate::config::place::Block;
 use crate::config::resolved::{RETENTION_DAYS, RETENTION_RANGE, Resolved, SaidCeiling};
 use crate::config::setting::Setting;
 use crate::config::setting_value::{SettingValue, typed};
-use crate::config::shape::{Field, LOCAL_TIME, Shape};
-use crate::engine::policy::{Layer, Mode, OnError};
-use crate::engine::rules::PLANNING;
-use crate::limits::Limit;
+use crate::config::value_type::{Field, LOCAL_TIME, ValueType};
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::PLANNING;
+use crate::domain::policy::{Layer, Mode, OnError};
 
-const RETENTION: Shape = Shape::Either(&[Shape::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), Shape::Null]);
-const ROLES: Shape = Shape::Object(&[Field::needed("planning", Shape::Names)]);
-const LOCKED: Shape = Shape::Either(&[Shape::Flag, Shape::Names]);
+const RETENTION: ValueType =
+    ValueType::Either(&[ValueType::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), ValueType::Null]);
+const ROLES: ValueType = ValueType::Object(&[Field::needed("planning", ValueType::Names)]);
+const LOCKED: ValueType = ValueType::Either(&[ValueType::Flag, ValueType::Names]);
 
 /// The keys at the top of a file.
 pub const KEYS: &[Key] = &[
     Key {
         name: "$schema",
-        takes: Takes::Note(Shape::Text),
+        takes: Takes::Note(ValueType::Text),
         doc: "Where an editor finds the schema: `fusebox config schema` prints it, `fusebox init` puts a copy beside the file.",
         example: r#""fusebox.schema.json""#,
         ..Key::PLAIN
     },
     Key {
         name: "mode",
-        takes: Takes::One(Shape::Word(&["enforce", "observe"])),
+        takes: Takes::One(ValueType::Word(&["enforce", "observe"])),
         apply: Apply::Value(|to, said, _| assign(&mut to.mode, said.value.as_word())),
-        loosens: loosening::mode,
+        loosens: permissions::mode,
         default: || json!(Mode::default()),
         doc: "`observe` decides and logs everything and blocks nothing.",
         example: r#""observe""#,
@@ -75,10 +76,10 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "ceilings",
-        takes: Takes::PerLimit(each::CEILINGS),
+        takes: Takes::PerLimit(per_limit::CEILINGS),
         merge: Merge::PerLimit,
         apply: Apply::Value(ceiling),
-        loosens: loosening::ceiling,
+        loosens: permissions::ceiling,
         doc: "The range that binds the limits of subagents' runs, whoever sets them: the largest cap, or `[smallest, \
               largest]`, or `null` for no ceiling. A configured value outside is an error that drops that key alone; a \
               spawn's value is cut to it. Only the managed file's limits are not bound.",
@@ -87,9 +88,9 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "on_error",
-        takes: Takes::One(Shape::Word(&["allow", "deny"])),
+        takes: Takes::One(ValueType::Word(&["allow", "deny"])),
         apply: Apply::Value(|to, said, _| assign(&mut to.on_error, said.value.as_word())),
-        loosens: loosening::on_error,
+        loosens: permissions::on_error,
         default: || json!(OnError::default()),
         doc: "What to answer where Fusebox itself fails: let the call through, or refuse it.",
         example: r#""deny""#,
@@ -98,7 +99,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "spawn_may_loosen",
         setter: Setter::Owner,
-        takes: Takes::One(Shape::Flag),
+        takes: Takes::One(ValueType::Flag),
         apply: Apply::Value(|to, said, _| assign(&mut to.spawn_may_loosen, said.value.as_flag())),
         default: || json!(false),
         doc: "Whether an `execution_limits` block in the prompt of an Agent call may loosen limits (within the ceilings), \
@@ -110,7 +111,7 @@ pub const KEYS: &[Key] = &[
         name: "roles",
         takes: Takes::One(ROLES),
         apply: Apply::Value(planning),
-        loosens: loosening::planning,
+        loosens: permissions::planning,
         default: || json!({ "planning": PLANNING }),
         doc: "The models whose cost `max_planning_cost_usd` counts, as patterns; all others count as execution.",
         example: r#"{ "planning": ["*opus*"] }"#,
@@ -119,7 +120,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "time_zone",
         setter: Setter::Owner,
-        takes: Takes::One(Shape::Zone),
+        takes: Takes::One(ValueType::Zone),
         apply: Apply::Value(|to, said, _| to.time_zone = said.value.as_text()),
         default: || json!(LOCAL_TIME),
         doc: "Where days, weeks and months of budgets begin: `local` for the machine's time, or a name of the IANA database. Only the \

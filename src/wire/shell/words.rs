@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::bytes;
+use crate::byte_search;
 use crate::wire::shell::lexer::{DEEPEST, Lexer, Until};
 use crate::wire::shell::parts::{Part, Word, assignment};
 
@@ -87,7 +87,7 @@ impl<'a> Lexer<'a> {
             }
             b'\'' => {
                 let inner = &self.text[self.at + 1..self.end];
-                let length = bytes::first(b'\'', inner.as_bytes()).unwrap_or(inner.len());
+                let length = byte_search::first(b'\'', inner.as_bytes()).unwrap_or(inner.len());
                 into.push_str(&inner[..length]);
                 self.at = (self.at + length + 2).min(self.end);
             }

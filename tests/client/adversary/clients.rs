@@ -1,6 +1,6 @@
 //! The agent starts clients of its own, or speaks to the model itself.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::adversary::siege::{ESCAPED, told};

@@ -1,6 +1,6 @@
 //! The agent writes a mod: code that the client loads into itself.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::json;
 
 use crate::adversary::trial::{self, Trial, in_turn};

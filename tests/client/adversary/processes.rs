@@ -1,6 +1,6 @@
 //! The agent attacks the processes that the client starts at its hooks.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::json;
 
 use crate::adversary::siege::{ESCAPED, daemon, four_calls, told};

@@ -1,6 +1,6 @@
 //! The agent changes the client's settings, or what else the client runs beside its tools.
 
-use fusebox::setup::clients::Feature;
+use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::adversary::trial::{self, Trial, in_turn, noticed, settled};

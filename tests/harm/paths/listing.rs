@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use fusebox::stable_hash;
+use fusebox::domain::stable_hash;
 
 use crate::stage::Stage;
 

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use fusebox::config::keys::{self, FUTURE};
-use fusebox::config::layers::{Folder, Part, Source};
+use fusebox::config::layers::{FilePart, Folder, LayerFile};
 use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
-use fusebox::engine::policy::Layer;
-use fusebox::limits::{self, Form};
+use fusebox::domain::limit::Form;
+use fusebox::domain::policy::Layer;
+use fusebox::limits;
 
 use crate::config::{MANAGED, USER, policy};
 use crate::world::check_current;
@@ -50,7 +51,7 @@ fn defaults_and_examples_are_valid() {
             blocks => texts.push(inside(blocks[blocks.len() / 2], key.name, key.example)),
         }
     }
-    for limit in limits::ROSTER {
+    for limit in limits::REGISTRY {
         let block = BLOCKS.into_iter().rev().find(|block| limit.scopes.contains(&block.scope())).unwrap();
         texts.push(match limit.form {
             Form::Cap => inside(block, limit.key, limit.example),
@@ -73,7 +74,7 @@ fn inside(block: Block, key: &str, example: &str) -> String {
 
 #[test]
 fn every_key_has_one_meaning() {
-    let limits = limits::ROSTER.iter().flat_map(|it| it.aliases.iter().map(|alias| alias.key).chain([it.key]));
+    let limits = limits::REGISTRY.iter().flat_map(|it| it.aliases.iter().map(|alias| alias.key).chain([it.key]));
     let mut names: Vec<&str> = limits.chain(keys::all().map(|key| key.name)).chain(FUTURE.iter().copied()).collect();
     let all = names.len();
     names.sort_unstable();
@@ -82,8 +83,8 @@ fn every_key_has_one_meaning() {
     assert!(keys::all().all(|key| key.doc.ends_with('.')), "docs are sentences");
 }
 
-fn user_file() -> Source {
-    Source { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: Part::Whole }
+fn user_file() -> LayerFile {
+    LayerFile { layer: Layer::User, folder: Folder::Claude, file: "fusebox.json", part: FilePart::Whole }
 }
 
 fn samples(kind: &str) -> Vec<PathBuf> {

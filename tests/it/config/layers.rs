@@ -1,7 +1,7 @@
 //! Which value wins.
 
-use fusebox::config::layers::{Part, SOURCES};
-use fusebox::engine::policy::Layer;
+use fusebox::config::layers::{FilePart, LAYER_FILES};
+use fusebox::domain::policy::Layer;
 use fusebox::limits;
 
 use crate::config::{LOCAL, MANAGED, PROJECT, PROJECT_SETTINGS, SPAWN, TRUST, USER, USER_SETTINGS, check, policy};
@@ -152,10 +152,10 @@ fn other_keys_of_a_block() {
 
 #[test]
 fn every_layer_is_named() {
-    assert!(SOURCES.iter().all(|source| source.file.ends_with(".json")));
-    assert!(SOURCES.is_sorted_by_key(|source| source.layer), "the table is in the order of precedence");
+    assert!(LAYER_FILES.iter().all(|source| source.file.ends_with(".json")));
+    assert!(LAYER_FILES.is_sorted_by_key(|source| source.layer), "the table is in the order of precedence");
     for layer in [Layer::User, Layer::Project, Layer::ProjectLocal, Layer::Managed] {
-        let mut parts = SOURCES.iter().filter(|source| source.layer == layer).map(|source| source.part);
-        assert_eq!((parts.next(), parts.next()), (Some(Part::Object), Some(Part::Whole)), "{layer}");
+        let mut parts = LAYER_FILES.iter().filter(|source| source.layer == layer).map(|source| source.part);
+        assert_eq!((parts.next(), parts.next()), (Some(FilePart::Object), Some(FilePart::Whole)), "{layer}");
     }
 }

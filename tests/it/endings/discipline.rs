@@ -1,12 +1,12 @@
 //! The text about discipline at the end of the prompt of an agent that is about to start.
 
-use fusebox::engine::book::{Book, Rulebook};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::{LimitSource, SessionState};
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::events::EventName;
-use fusebox::wire::guard::Guard;
 use fusebox::wire::input;
 use fusebox::wire::output::{self, Answer, Case};
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 /// Has a text for developers alone.
 struct ForDevelopers;
 
-impl Rulebook for ForDevelopers {
-    fn main(&self) -> Rules {
-        Rules::default()
+impl LimitSource for ForDevelopers {
+    fn main(&self) -> LimitSet {
+        LimitSet::default()
     }
-    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
-        Rules::default()
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
+        LimitSet::default()
     }
     fn discipline(&self, agent_type: &str) -> Option<String> {
         (agent_type == "developer").then(|| "## EXECUTION DISCIPLINE\nStop after 25 tool calls.\n".to_owned())
@@ -33,10 +33,10 @@ fn answer(tool_input: &Value) -> String {
     .to_string();
     let input = input::parse(text.as_bytes()).unwrap();
     let event = input::event(&input, crate::state::at(0), true, &Guard::default());
-    let mut book = Book::new(Session { id: "s1".to_owned(), ..Session::default() });
-    let (run, verdict) = step(&mut book, &event, &Findings::default(), &ForDevelopers);
+    let mut book = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
+    let (run, verdict) = apply_event(&mut book, &event, &Ingested::default(), &ForDevelopers);
     let name = Some(EventName::PreToolUse);
-    let case = Case { name, event: &event, book: &book, run: &run, tool_input: input.tool_input };
+    let case = Case { name, event: &event, state: &book, run: &run, tool_input: input.tool_input };
     output::answer(&case, &verdict).text()
 }
 

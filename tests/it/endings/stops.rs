@@ -1,8 +1,8 @@
 //! Stops that somebody asked for, with the reason they gave: a tool, a line of its result, a person.
 
-use fusebox::engine::policy::Layer;
-use fusebox::engine::rules::{ExplicitStop, Rules};
-use fusebox::engine::session::Status;
+use fusebox::domain::limit_set::{ExplicitStop, LimitSet};
+use fusebox::domain::policy::Layer;
+use fusebox::domain::session::Status;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use crate::endings::{event, reports, run, with_rules};
 use crate::levers::log;
 use crate::world::TestWorld;
 
-fn asks() -> Rules {
+fn asks() -> LimitSet {
     let tools = vec!["mcp__judge__submit*".to_owned()];
     let rule = ExplicitStop { tools, marker: Some("FUSEBOX_STOP:".to_owned()), layer: Layer::Project };
-    Rules { explicit_stop: Some(rule), ..Rules::default() }
+    LimitSet { explicit_stop: Some(rule), ..LimitSet::default() }
 }
 
 /// Has the developer's call of a tool end with this result.
@@ -47,19 +47,19 @@ fn a_line_of_a_result_ends_the_run_with_its_reason() {
 
 #[test]
 fn a_marker_means_nothing_where_no_rule_names_it() {
-    let world = with_rules(&Rules::default());
+    let world = with_rules(&LimitSet::default());
     assert_eq!(ends(&world, "Bash", &json!({"stdout": "FUSEBOX_STOP: now"})), "");
     assert_eq!(run(&world).status, Status::Running);
 }
 
 #[test]
 fn a_persons_reason_reaches_the_agent_and_its_parent() {
-    let world = with_rules(&Rules::default());
+    let world = with_rules(&LimitSet::default());
     let _said = world.run(&["stop", "d1", "--reason", "wrong branch"]).ok();
     let call = json!({"agent_id": "d1", "agent_type": "developer", "tool_name": "Read", "tool_use_id": "t8", "tool_input": {}});
     assert_snapshot!(event(&world, "PreToolUse", &call), @r#"{"continue":false,"stopReason":"Fusebox stopped agent developer (run d1): a person stopped it (`fusebox stop`): \"wrong branch\". `fusebox explain d1` tells more.","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Fusebox: Agent developer (run d1): a person stopped it (`fusebox stop`): \"wrong branch\". This call was not run. The agent is stopped here; its work so far counts as partial."}}"#);
     assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: agent developer (run d1) was stopped before it was done: a person stopped it (`fusebox stop`): \"wrong branch\". Its result is partial, although it is reported as completed.","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) was stopped before it was done: a person stopped it (`fusebox stop`): \"wrong branch\". Its result is partial, although it is reported as completed."}}"#);
-    let world = with_rules(&Rules::default());
+    let world = with_rules(&LimitSet::default());
     let _said = world.run(&["pause", "s1", "--reason", "lunch"]).ok();
     assert_snapshot!(event(&world, "UserPromptSubmit", &json!({"prompt": "go on", "prompt_id": "p2"})), @r#"{"decision":"block","reason":"Fusebox: this work is paused: a person paused it (`fusebox pause`): \"lunch\". `fusebox resume s1` in another terminal lets it go on."}"#);
 }

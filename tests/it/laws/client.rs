@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{Book, NewCharge, Rulebook};
+use fusebox::domain::amount::Amount;
+use fusebox::domain::budget::{Period, SharedBudget};
+use fusebox::domain::charge::Charge;
+use fusebox::domain::event::{Agent, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Outcome, Spawned};
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::ingested::Link;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::Session;
+use fusebox::domain::verdict::{Decision, Refusal, Verdict};
+use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
-use fusebox::engine::event::{Agent, Call, Ending, Event, Intent, Kind, Moment, Outcome, Prints, Spawned};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::ingested::Link;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::pool::{Period, Pool};
-use fusebox::engine::record::Charge;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::{Refusal, Step, Verdict};
+use fusebox::engine::session_state::{LimitSource, NewCharge, SessionState};
 
 /// One model response with its calls, and what it spent.
 #[derive(Clone, Debug)]
@@ -46,17 +46,17 @@ pub enum Act {
 /// The rules in force over each scope, and how a person answers.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    pub scopes: Vec<(Scope, Rules)>,
+    pub scopes: Vec<(Scope, LimitSet)>,
     pub says_yes: bool,
 }
 
 /// How strict an answer is: its step, the per cent of its warning, and the fewer reports it leaves the stricter.
-pub type Strictness = (Step, u8, Reverse<u32>);
+pub type Strictness = (Decision, u8, Reverse<u32>);
 
 /// What an agent gets that is over or was never started.
-const OVER: Strictness = (Step::Stop, 100, Reverse(0));
+const OVER: Strictness = (Decision::Stop, 100, Reverse(0));
 /// What is said where nothing happens.
-pub const FREE: Strictness = (Step::Allow, 0, Reverse(u32::MAX));
+pub const FREE: Strictness = (Decision::Allow, 0, Reverse(u32::MAX));
 
 /// 2026-11-20 10:00 UTC.
 const BEGAN_MS: i64 = 1_795_168_800_000;
@@ -71,7 +71,7 @@ enum State {
 /// The client with the book that its events go to.
 pub struct Client<'a> {
     policy: &'a Policy,
-    pub book: Book,
+    pub book: SessionState,
     agents: BTreeMap<u8, State>,
     now: u64,
     prompts: u32,
@@ -81,11 +81,11 @@ pub struct Client<'a> {
     pub verdicts: Vec<Verdict>,
 }
 
-impl Rulebook for Policy {
-    fn main(&self) -> Rules {
+impl LimitSource for Policy {
+    fn main(&self) -> LimitSet {
         self.of(Scope::Run)
     }
-    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.of(Scope::Run)
     }
     fn discipline(&self, _: &str) -> Option<String> {
@@ -94,24 +94,24 @@ impl Rulebook for Policy {
 }
 
 impl Policy {
-    fn of(&self, scope: Scope) -> Rules {
+    fn of(&self, scope: Scope) -> LimitSet {
         self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
     }
 
     /// Opens the book of a session under these rules.
-    pub fn book(&self) -> Book {
-        let session = |id: &str, scope| Session { id: id.to_owned(), rules: self.of(scope), ..Session::default() };
-        let mut book = Book::new(session("s", Scope::Session));
+    pub fn book(&self) -> SessionState {
+        let session = |id: &str, scope| Session { id: id.to_owned(), limits: self.of(scope), ..Session::default() };
+        let mut book = SessionState::new(session("s", Scope::Session));
         book.session.started = at(0);
         let has = |scope: Scope| self.scopes.iter().any(|(known, _)| *known == scope);
         book.above
             .extend(has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) })));
         for scope in [Scope::Project, Scope::User].into_iter().filter(|scope| has(*scope)) {
             let for_ever = Period { from_ms: 0, to_ms: i64::MAX, resets: "midnight".to_owned(), ..Period::default() };
-            let mut pool = Pool::new(scope, "");
+            let mut pool = SharedBudget::new(scope, "");
             pool.periods = [for_ever.clone(), for_ever.clone(), for_ever];
-            pool.take_rules(&self.of(scope));
-            book.pools.push(pool);
+            pool.set_limits(&self.of(scope));
+            book.shared_budgets.push(pool);
         }
         book
     }
@@ -152,8 +152,8 @@ impl Client<'_> {
             Act::Done(who) => {
                 if self.state(*who) == Some(State::AtWork) {
                     let ending = Ending::default();
-                    let stopped = |ending| Kind::Stopped { crons: Vec::new(), ending };
-                    let kind = if *who == 0 { stopped(ending) } else { Kind::SubagentEnded(ending) };
+                    let stopped = |ending| EventKind::Stopped { crons: Vec::new(), ending };
+                    let kind = if *who == 0 { stopped(ending) } else { EventKind::SubagentEnded(ending) };
                     self.event(*who, kind, None);
                     if *who > 0 {
                         self.agents.insert(*who, State::Ended);
@@ -175,8 +175,9 @@ impl Client<'_> {
 
     fn prompt(&mut self) {
         self.prompts += 1;
-        let verdict = self.event(0, Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
-        self.agents.insert(0, if verdict.step >= Step::Deny { State::Over } else { State::AtWork });
+        let verdict =
+            self.event(0, EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
+        self.agents.insert(0, if verdict.decision >= Decision::Deny { State::Over } else { State::AtWork });
     }
 
     fn turn(&mut self, turn: &Turn) {
@@ -192,7 +193,7 @@ impl Client<'_> {
             id: String::new(),
             tool: tool.to_owned(),
             intent,
-            prints: Prints { all: print, error: print, ..Prints::default() },
+            fingerprints: Fingerprints { all: print, error: print, ..Fingerprints::default() },
         }
     }
 
@@ -208,22 +209,22 @@ impl Client<'_> {
         }
         let mut ran = true;
         for call in &named {
-            let verdict = self.event(who, Kind::ToolRequested(call.clone()), None);
-            let runs = match verdict.step {
-                Step::Allow | Step::Warn => true,
-                Step::Ask => self.policy.says_yes,
-                Step::Deny | Step::Stop => false,
+            let verdict = self.event(who, EventKind::ToolRequested(call.clone()), None);
+            let runs = match verdict.decision {
+                Decision::Allow | Decision::Warn => true,
+                Decision::Ask => self.policy.says_yes,
+                Decision::Deny | Decision::Stop => false,
             };
             ran &= runs;
             if runs && self.state(who) == Some(State::AtWork) {
                 let agent = matches!(call.intent, Intent::Spawn { .. })
                     .then(|| Spawned { id: "launched".to_owned(), ended: false });
                 let outcome = Outcome { failed: turn.fails, agent, ..Outcome::default() };
-                self.event(who, Kind::ToolEnded(call.clone(), outcome), None);
+                self.event(who, EventKind::ToolEnded(call.clone(), outcome), None);
             }
         }
         if self.state(who) == Some(State::AtWork) {
-            self.event(who, Kind::BatchEnded(named), Some(turn));
+            self.event(who, EventKind::BatchEnded(named), Some(turn));
         }
         ran && self.state(who) == Some(State::AtWork)
     }
@@ -240,7 +241,7 @@ impl Client<'_> {
             let depth = self.book.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
             let parent = (by > 0).then(|| self.run(by));
             let link = Link { spawn_call: Some(format!("t{}", self.made)), parent, depth, name: None };
-            self.found(id, Kind::SubagentStarted, Findings { link: Some(link), ..Findings::default() });
+            self.found(id, EventKind::SubagentStarted, Ingested { link: Some(link), ..Ingested::default() });
         }
     }
 
@@ -252,7 +253,7 @@ impl Client<'_> {
         let call = self.call("SendMessage", Intent::Message { to: format!("a{id}") }, id);
         if self.batch(by, &[call], &Turn::small(by)) {
             self.agents.insert(id, State::AtWork);
-            self.event(id, Kind::SubagentStarted, None);
+            self.event(id, EventKind::SubagentStarted, None);
         } else {
             self.agents.insert(id, State::Over);
         }
@@ -262,25 +263,25 @@ impl Client<'_> {
         if who == 0 { format!("p{}", self.prompts) } else { format!("a{who}") }
     }
 
-    fn event(&mut self, who: u8, kind: Kind, spends: Option<&Turn>) -> Verdict {
+    fn event(&mut self, who: u8, kind: EventKind, spends: Option<&Turn>) -> Verdict {
         let charges = spends.map(|turn| (self.run(who), turn.charge(&self.run(who), self.now))).into_iter().collect();
-        self.found(who, kind, Findings { charges, ..Findings::default() })
+        self.found(who, kind, Ingested { charges, ..Ingested::default() })
     }
 
-    fn found(&mut self, who: u8, kind: Kind, found: Findings) -> Verdict {
+    fn found(&mut self, who: u8, kind: EventKind, found: Ingested) -> Verdict {
         let agent = match who {
             0 => Agent::Main,
             _ => Agent::Sub { id: self.run(who), agent_type: "worker".to_owned() },
         };
         let prompt_id = Some(format!("p{}", self.prompts));
         let event = Event { session: "s".to_owned(), agent, prompt_id, at: at(self.now), attended: true, kind };
-        let (_, verdict) = step(&mut self.book, &event, &found, self.policy);
+        let (_, verdict) = apply_event(&mut self.book, &event, &found, self.policy);
         if let Some(halted) = self.book.halted.clone() {
             enforce::cascade(&mut self.book, &halted);
         }
         self.book.saved();
         self.answers.push(strictness(&verdict));
-        if verdict.step == Step::Stop {
+        if verdict.decision == Decision::Stop {
             self.agents.insert(who, State::Over);
         }
         self.verdicts.push(verdict.clone());
@@ -300,7 +301,7 @@ fn strictness(verdict: &Verdict) -> Strictness {
         _ => u32::MAX,
     };
     // A trip that will ask at the next call is no less than a warning.
-    let step = if percent >= 100 { verdict.step.max(Step::Warn) } else { verdict.step };
+    let step = if percent >= 100 { verdict.decision.max(Decision::Warn) } else { verdict.decision };
     (step, percent, Reverse(grace))
 }
 

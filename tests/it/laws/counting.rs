@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fusebox::engine::book::{Book, CallState};
-use fusebox::engine::event::{Agent, Call, Event, Kind, Moment, Outcome};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{Action, Layer};
-use fusebox::engine::rules::{Rule, Rules};
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::event::{Agent, Call, Event, EventKind, Moment, Outcome};
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit_set::{LimitRule, LimitSet};
+use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::{CallState, SessionState};
 use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
-use fusebox::transcript::intake::Intake;
+use fusebox::transcript::ingest::TranscriptIngest;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy};
 
 use crate::laws::client::Policy;
 use crate::laws::try_all;
 
-fn event(number: usize, kind: Kind) -> Event {
+fn event(number: usize, kind: EventKind) -> Event {
     let ms = number as u64;
     Event {
         session: "s".to_owned(),
@@ -33,13 +33,13 @@ fn event(number: usize, kind: Kind) -> Event {
 }
 
 /// What happened of a call: it asked, ended, or its batch was over.
-fn arrives(call: u8, how: u8) -> Kind {
+fn arrives(call: u8, how: u8) -> EventKind {
     let call = Call { id: format!("t{call}"), tool: "Bash".to_owned(), ..Call::default() };
     match how {
-        0 => Kind::ToolRequested(call),
-        1 => Kind::ToolEnded(call, Outcome::default()),
-        2 => Kind::ToolEnded(call, Outcome { failed: true, ..Outcome::default() }),
-        _ => Kind::BatchEnded(vec![call]),
+        0 => EventKind::ToolRequested(call),
+        1 => EventKind::ToolEnded(call, Outcome::default()),
+        2 => EventKind::ToolEnded(call, Outcome { failed: true, ..Outcome::default() }),
+        _ => EventKind::BatchEnded(vec![call]),
     }
 }
 
@@ -47,22 +47,22 @@ fn arrives(call: u8, how: u8) -> Kind {
 fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
     let arrivals = vec((0_u8..6, 0_u8..4), 0..40);
     try_all("tool_use_id", 500, &arrivals, |arrivals| {
-        let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
+        let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
         book.above.push(Box::default());
         for (number, (call, how)) in arrivals.iter().enumerate() {
-            step(&mut book, &event(number, arrives(*call, *how)), &Findings::default(), &Policy::default());
+            apply_event(&mut book, &event(number, arrives(*call, *how)), &Ingested::default(), &Policy::default());
             book.saved();
         }
         let mut distinct: Vec<u8> = arrivals.iter().map(|(call, _)| *call).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let expected = distinct.len() as u64;
-        let outer = book.above.first().map_or(0, |outer| outer.tally.turns);
-        let of_run = book.run("p1").map_or(0, |run| run.tally.turns);
-        match [book.session.tally.turns, outer, of_run] == [expected; 3] {
+        let outer = book.above.first().map_or(0, |outer| outer.counters.turns);
+        let of_run = book.run("p1").map_or(0, |run| run.counters.turns);
+        match [book.session.counters.turns, outer, of_run] == [expected; 3] {
             true => Ok(()),
             false => {
-                Err(format!("{} of {expected} calls, outside {outer}, the run {of_run}", book.session.tally.turns))
+                Err(format!("{} of {expected} calls, outside {outer}, the run {of_run}", book.session.counters.turns))
             }
         }
     });
@@ -72,42 +72,42 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
 fn a_call_that_ran_and_is_asked_about_again_counts_once() {
     for action in [Action::Terminate, Action::Pause, Action::RequestIncrease] {
         let limit = limits::find("max_turns").unwrap();
-        let rule = Rule { limit, cap: 1, action, layer: Layer::User, increase: 1, of: None, locked: false };
-        let rules = Rules { rules: vec![rule], ..Rules::default() };
-        let mut book = Book::new(Session { id: "s".to_owned(), rules, ..Session::default() });
+        let rule = LimitRule { limit, cap: 1, action, layer: Layer::User, increase: 1, of: None, locked: false };
+        let rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
+        let mut book = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
         for (number, how) in [0, 1, 0, 1, 3].into_iter().enumerate() {
-            step(&mut book, &event(number, arrives(1, how)), &Findings::default(), &Policy::default());
+            apply_event(&mut book, &event(number, arrives(1, how)), &Ingested::default(), &Policy::default());
             book.saved();
         }
-        assert_eq!((book.session.tally.turns, book.session.rules.rules[0].cap), (1, 1), "{action:?}");
+        assert_eq!((book.session.counters.turns, book.session.limits.limits[0].cap), (1, 1), "{action:?}");
         assert_eq!(book.call("t1").unwrap().state, CallState::Counted, "{action:?}");
     }
 }
 
 #[test]
 fn a_prompt_whose_id_comes_back_keeps_what_it_has_counted() {
-    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
+    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
     for (number, (prompt, call)) in [("p1", 1), ("p2", 2), ("p1", 1), ("p1", 3)].into_iter().enumerate() {
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(number, arrives(call, 1)) };
-        step(&mut book, &event, &Findings::default(), &Policy::default());
+        apply_event(&mut book, &event, &Ingested::default(), &Policy::default());
         book.saved();
     }
-    assert_eq!(["p1", "p2"].map(|id| book.run(id).map(|run| run.tally.turns)), [Some(2), Some(1)]);
-    assert_eq!(book.session.tally.turns, 3);
+    assert_eq!(["p1", "p2"].map(|id| book.run(id).map(|run| run.counters.turns)), [Some(2), Some(1)]);
+    assert_eq!(book.session.counters.turns, 3);
 }
 
 #[test]
 fn a_call_that_ends_after_the_next_prompt_counts_once() {
-    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-    let prompt = || Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
+    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    let prompt = || EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
     let happens =
         [("p1", prompt()), ("p1", arrives(1, 0)), ("p2", prompt()), ("p1", arrives(1, 1)), ("p1", arrives(1, 3))];
     for (number, (id, kind)) in happens.into_iter().enumerate() {
         let event = Event { prompt_id: Some(id.to_owned()), ..event(number, kind) };
-        step(&mut book, &event, &Findings::default(), &Policy::default());
+        apply_event(&mut book, &event, &Ingested::default(), &Policy::default());
         book.saved();
     }
-    assert_eq!(book.session.tally.turns, 1);
+    assert_eq!(book.session.counters.turns, 1);
 }
 
 /// One row of a response: which, and its output tokens so far.
@@ -125,9 +125,9 @@ fn charged(rows: &[Row], pieces: &[usize]) -> (u64, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let table = Table::embedded();
-    let mut book = Book::new(Session { id: "s".to_owned(), ..Session::default() });
-    book.session.tail.path = path.display().to_string();
-    let mut intake = Intake::new(Memory::default(), &table);
+    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    book.session.position.path = path.display().to_string();
+    let mut intake = TranscriptIngest::new(Memory::default(), &table);
     let ends = pieces.iter().map(|end| end % (rows.len() + 1)).chain([rows.len()]);
     for (number, end) in ends.enumerate() {
         let written: String = rows[..end].iter().map(line).collect();
@@ -136,12 +136,12 @@ fn charged(rows: &[Row], pieces: &[usize]) -> (u64, u64) {
         }
         fs::write(&path, written).unwrap();
         intake.main(&mut book, None).unwrap();
-        let found = Findings { charges: std::mem::take(&mut intake.found), ..Findings::default() };
-        let kind = Kind::Other("looks".to_owned());
-        step(&mut book, &event(number, kind), &found, &Policy::default());
+        let found = Ingested { charges: std::mem::take(&mut intake.found), ..Ingested::default() };
+        let kind = EventKind::Other("looks".to_owned());
+        apply_event(&mut book, &event(number, kind), &found, &Policy::default());
         book.saved();
     }
-    let spent = book.session.tally.spent;
+    let spent = book.session.counters.spent;
     (spent.requests, spent.tokens)
 }
 

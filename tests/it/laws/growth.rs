@@ -3,22 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{NewCharge, Rulebook};
-use fusebox::engine::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVES, SPAWNS};
-use fusebox::engine::event::{
-    Agent, Background, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints,
+use fusebox::domain::amount::Amount;
+use fusebox::domain::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
+use fusebox::domain::charge::Charge;
+use fusebox::domain::event::{
+    Agent, Background, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome,
 };
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::record::Charge;
-use fusebox::engine::rules::Rules;
-use fusebox::engine::session::Session;
-use fusebox::engine::step::step;
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::Session;
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::session_state::{LimitSource, NewCharge};
+use fusebox::hook::{load, overload};
 use fusebox::limits;
-use fusebox::live::{full, load};
+use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::world::World;
 use serde_json::Value;
 
 use crate::laws::scripts::Case;
@@ -31,7 +31,7 @@ const SOME: usize = 40;
 /// What may grow with the times that something is done, and how long it gets. All else that is saved is shorter than [`SOME`].
 const BOUNDS: [(&str, usize); 12] = [
     ("session.spawns", SPAWNS),
-    ("session.reserves", RESERVES + 1),
+    ("session.reserves", RESERVATIONS + 1),
     ("session.crons", CRONS),
     ("session.open", OPEN_RUNS),
     ("session.read", OPEN_RUNS),
@@ -47,13 +47,13 @@ const BOUNDS: [(&str, usize); 12] = [
 const BEGAN_MS: i64 = 1_795_168_800_000;
 
 /// Subagents may make one call.
-struct Policy(Rules);
+struct Policy(LimitSet);
 
-impl Rulebook for Policy {
-    fn main(&self) -> Rules {
-        Rules::default()
+impl LimitSource for Policy {
+    fn main(&self) -> LimitSet {
+        LimitSet::default()
     }
-    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.0.clone()
     }
     fn discipline(&self, _: &str) -> Option<String> {
@@ -102,7 +102,7 @@ const DEEDS: [Deed; 16] = [
 ];
 
 fn call(id: &str, tool: &str, intent: Intent) -> Call {
-    Call { id: id.to_owned(), tool: tool.to_owned(), intent, prints: Prints::default() }
+    Call { id: id.to_owned(), tool: tool.to_owned(), intent, fingerprints: Fingerprints::default() }
 }
 
 fn ran_on(id: &str) -> Outcome {
@@ -119,45 +119,46 @@ fn ran_on(id: &str) -> Outcome {
 
 impl Deed {
     /// The events of one time: whose they are (nobody's name is the main agent's), and what happens.
-    fn events(self, number: usize) -> Vec<(String, Kind)> {
+    fn events(self, number: usize) -> Vec<(String, EventKind)> {
         let id = format!("{self:?}-{number}");
         let wait = Intent::Wait { timeout_ms: 1 };
         let of_main = |kind| (String::new(), kind);
         let of_agent = |kind| (id.clone(), kind);
+        let asks = |call| of_main(EventKind::ToolRequested(call));
+        let prompt = |text_hash, notifications| EventKind::Prompt { text_hash, notifications, by_machine: false };
         let spawn =
             Intent::Spawn { agent_type: "worker".to_owned(), name: Some(id.clone()), prompt: "work".to_owned() };
         match self {
-            Deed::Spawns => vec![of_main(Kind::ToolRequested(call(&id, "Agent", spawn)))],
+            Deed::Spawns => vec![asks(call(&id, "Agent", spawn))],
             Deed::Messages => {
                 let to = format!("{:?}-{number}", Deed::AgentsEnded);
-                vec![of_main(Kind::ToolRequested(call(&id, "SendMessage", Intent::Message { to })))]
+                vec![asks(call(&id, "SendMessage", Intent::Message { to }))]
             }
             Deed::AgentsEnded => {
-                vec![of_agent(Kind::SubagentStarted), of_agent(Kind::SubagentEnded(Ending::default()))]
+                vec![of_agent(EventKind::SubagentStarted), of_agent(EventKind::SubagentEnded(Ending::default()))]
             }
             Deed::AgentsThatFail => {
-                let calls = [0, 1].map(|at| Kind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
+                let calls =
+                    [0, 1].map(|at| EventKind::ToolRequested(call(&format!("{id}-{at}"), "Read", Intent::Plain)));
                 let notification = Notification { task: id.clone(), tool_use_id: None, is_line: false };
-                let prompt = Kind::Prompt { text_hash: 1, notifications: vec![notification], by_machine: false };
-                [Kind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(prompt)]).collect()
+                let prompt = prompt(1, vec![notification]);
+                [EventKind::SubagentStarted].into_iter().chain(calls).map(of_agent).chain([of_main(prompt)]).collect()
             }
             Deed::Commands => {
                 let call = call(&id, "Bash", wait);
-                vec![of_main(Kind::ToolRequested(call.clone())), of_main(Kind::ToolEnded(call, ran_on(&id)))]
+                vec![asks(call.clone()), of_main(EventKind::ToolEnded(call, ran_on(&id)))]
             }
-            Deed::CommandsSideBySide => vec![of_main(Kind::ToolEnded(call(&id, "Bash", wait), ran_on(&id)))],
-            Deed::Watches => vec![of_main(Kind::ToolEnded(call(&id, "Monitor", wait), ran_on(&id)))],
+            Deed::CommandsSideBySide => vec![of_main(EventKind::ToolEnded(call(&id, "Bash", wait), ran_on(&id)))],
+            Deed::Watches => vec![of_main(EventKind::ToolEnded(call(&id, "Monitor", wait), ran_on(&id)))],
             Deed::Schedules => {
                 let intent = Intent::Schedules { prompt: number as u64 };
-                vec![of_main(Kind::ToolRequested(call(&id, "CronCreate", intent)))]
+                vec![asks(call(&id, "CronCreate", intent))]
             }
             Deed::Crons => {
-                let crons = (0..number as u64).collect();
-                vec![of_main(Kind::Stopped { ending: Ending::default(), crons })]
+                vec![of_main(EventKind::Stopped { ending: Ending::default(), crons: (0..number as u64).collect() })]
             }
             Deed::Prompts => {
-                let prompt = Kind::Prompt { text_hash: number as u64, notifications: Vec::new(), by_machine: false };
-                vec![of_main(prompt), of_main(Kind::ToolRequested(call(&id, "Read", Intent::Plain)))]
+                vec![of_main(prompt(number as u64, Vec::new())), asks(call(&id, "Read", Intent::Plain))]
             }
             Deed::Notifications => {
                 let one = |at| Notification {
@@ -166,16 +167,16 @@ impl Deed {
                     is_line: at % 2 == 0,
                 };
                 let notifications = (0..3).map(one).collect();
-                vec![of_main(Kind::Prompt { text_hash: 2, notifications, by_machine: false })]
+                vec![of_main(prompt(2, notifications))]
             }
-            Deed::Calls => vec![of_main(Kind::ToolRequested(call(&id, "Read", Intent::Plain)))],
+            Deed::Calls => vec![asks(call(&id, "Read", Intent::Plain))],
             Deed::Batches => {
                 let calls = (0..3).map(|at| call(&format!("{id}-{at}"), "Read", Intent::Plain)).collect();
-                vec![of_main(Kind::BatchEnded(calls))]
+                vec![of_main(EventKind::BatchEnded(calls))]
             }
-            Deed::Tasks => vec![of_main(Kind::ToolRequested(call(&id, "TaskUpdate", Intent::Task { id: id.clone() })))],
-            Deed::Unknown => vec![of_main(Kind::Other(id.clone()))],
-            Deed::Models => vec![of_main(Kind::PermissionRequested)],
+            Deed::Tasks => vec![asks(call(&id, "TaskUpdate", Intent::Task { id: id.clone() }))],
+            Deed::Unknown => vec![of_main(EventKind::Other(id.clone()))],
+            Deed::Models => vec![of_main(EventKind::PermissionRequested)],
         }
     }
 }
@@ -212,29 +213,29 @@ impl History {
         let rules = Case::plain(limits::find("max_turns").unwrap(), Scope::Run, 1, Action::Terminate).policy(1).main();
         store.save_session(&Session { id: "s".to_owned(), ..Session::default() }).unwrap();
         let mut history = History { store, policy: Policy(rules), now: 1, prompts: 0, _folder: folder };
-        history.event("", Kind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
+        history.event("", EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false }, None);
         history
     }
 
     /// Takes one event, as the hook does.
-    fn event(&mut self, who: &str, kind: Kind, charge: Option<usize>) {
+    fn event(&mut self, who: &str, kind: EventKind, charge: Option<usize>) {
         let agent = match who {
             "" => Agent::Main,
             id => Agent::Sub { id: id.to_owned(), agent_type: "worker".to_owned() },
         };
-        self.prompts += usize::from(matches!(kind, Kind::Prompt { .. }));
+        self.prompts += usize::from(matches!(kind, EventKind::Prompt { .. }));
         let prompt_id = Some(format!("p{}", self.prompts));
         let at = Moment { wall_ms: BEGAN_MS + self.now as i64, mono_ms: self.now, slept_ms: 0, boot: 1 };
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
         let session = self.store.session("s").unwrap().unwrap();
         let mut book = load::load(&self.store, session, &event).unwrap();
-        book.held = full::held(&mut book, &event);
-        let mut findings = load::gather(&World::real(), &self.store, &mut book, &event).unwrap();
+        book.held = overload::held(&mut book, &event);
+        let mut findings = load::ingest(&Environment::real(), &self.store, &mut book, &event).unwrap();
         let run = book.session.main.clone().unwrap_or_default();
         findings.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
-        step(&mut book, &event, &findings, &self.policy);
+        apply_event(&mut book, &event, &findings, &self.policy);
         // The hook itself tells them, and keeps so many.
-        book.session.notices.clear();
+        book.session.user_notifications.clear();
         self.store.save(&mut book).unwrap();
     }
 
@@ -310,29 +311,33 @@ fn no_command_in_the_background_is_forgotten() {
             prompt_id: Some("p1".to_owned()),
             at: Moment { wall_ms: BEGAN_MS + 9_000, mono_ms: 9_000, slept_ms: 0, boot: 1 },
             attended: true,
-            kind: Kind::ToolRequested(call("one-more", "Bash", Intent::Wait { timeout_ms: 1 })),
+            kind: EventKind::ToolRequested(call("one-more", "Bash", Intent::Wait { timeout_ms: 1 })),
         };
         let session = history.store.session("s").unwrap().unwrap();
         let mut book = load::load(&history.store, session, &event).unwrap();
-        let held = full::held(&mut book, &event).unwrap_or_default();
+        let held = overload::held(&mut book, &event).unwrap_or_default();
         assert!(held.contains("200 shell commands in the background"), "{deed:?}: {held}");
         assert!(!held.contains('\n'));
         // One that was let through before is ended at once.
         let ended = Event {
-            kind: Kind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
+            kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = load::gather(&World::real(), &history.store, &mut book, &ended).unwrap();
-        step(&mut book, &ended, &found, &history.policy);
+        let found = load::ingest(&Environment::real(), &history.store, &mut book, &ended).unwrap();
+        apply_event(&mut book, &ended, &found, &history.policy);
         let kills: Vec<&str> = book.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");
-        assert!(book.session.notices.iter().any(|told| told.contains("sleep 60")), "{:?}", book.session.notices);
+        assert!(
+            book.session.user_notifications.iter().any(|told| told.contains("sleep 60")),
+            "{:?}",
+            book.session.user_notifications
+        );
         // Once one has ended there is room.
         book.run_mut("p1").unwrap().background.pop();
         assert_eq!(
-            full::held(
+            overload::held(
                 &mut book,
-                &Event { kind: Kind::ToolRequested(call("n", "Bash", Intent::Wait { timeout_ms: 1 })), ..ended }
+                &Event { kind: EventKind::ToolRequested(call("n", "Bash", Intent::Wait { timeout_ms: 1 })), ..ended }
             ),
             None
         );

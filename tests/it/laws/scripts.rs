@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use fusebox::engine::policy::{ACTIONS, Action, Layer, Scope};
-use fusebox::engine::rules::{Models, Rate, Rule, Rules};
-use fusebox::limits::{Counts, Form, Limit, ROSTER, Unit};
+use fusebox::domain::limit::{Counts, Form, Limit, Unit};
+use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
+use fusebox::domain::policy::{ACTIONS, Action, Layer, Scope};
+use fusebox::limits::REGISTRY;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
@@ -59,7 +60,7 @@ impl Case {
 
     /// Returns the policy with a cap of this size.
     pub fn policy(&self, cap: u64) -> Policy {
-        let mut rules = Rules { grace_turns: self.grace, ..Rules::default() };
+        let mut rules = LimitSet { grace_turns: self.grace, ..LimitSet::default() };
         if !self.warns {
             rules.warn_at.clear();
         }
@@ -125,7 +126,7 @@ impl Many {
 fn policy(of: &[(&'static Limit, Scope, u64, Action)], grace_turns: u32, says_yes: bool) -> Policy {
     let mut policy = Policy { scopes: Vec::new(), says_yes };
     for scope in [Scope::Run, Scope::Session, Scope::Outer, Scope::Project, Scope::User] {
-        let mut rules = Rules { grace_turns, warn_at: Vec::new(), ..Rules::default() };
+        let mut rules = LimitSet { grace_turns, warn_at: Vec::new(), ..LimitSet::default() };
         for (limit, _, cap, action) in of.iter().filter(|rule| rule.1 == scope) {
             add(&mut rules, limit, *cap, *action);
         }
@@ -137,7 +138,7 @@ fn policy(of: &[(&'static Limit, Scope, u64, Action)], grace_turns: u32, says_ye
     policy
 }
 
-fn add(rules: &mut Rules, limit: &'static Limit, cap: u64, action: Action) {
+fn add(rules: &mut LimitSet, limit: &'static Limit, cap: u64, action: Action) {
     let layer = Layer::User;
     match limit.form {
         Form::Cap => {
@@ -145,7 +146,7 @@ fn add(rules: &mut Rules, limit: &'static Limit, cap: u64, action: Action) {
                 Counts::Role(role) => Some(Models::Role(role, Some(vec!["*opus*".to_owned()]))),
                 Counts::All => None,
             };
-            rules.rules.push(Rule { limit, cap, action, layer, increase: 1, of, locked: false });
+            rules.limits.push(LimitRule { limit, cap, action, layer, increase: 1, of, locked: false });
         }
         Form::Windows => {
             let tool = if limit.key == "rate_limits" { "*".to_owned() } else { String::new() };
@@ -236,7 +237,7 @@ pub fn case(limit: &'static Limit, scope: Scope, sizes: Sizes) -> impl Strategy<
 }
 
 fn rule() -> impl Strategy<Value = (&'static Limit, Scope, u64, Action)> {
-    select(&ROSTER[..]).prop_flat_map(|limit| {
+    select(&REGISTRY[..]).prop_flat_map(|limit| {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         let scopes: Vec<Scope> = limit.scopes.iter().copied().chain(outer).collect();
         (Just(limit), select(scopes), caps(limit), select(&ACTIONS[..]))

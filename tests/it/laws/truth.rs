@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fusebox::engine::policy::Scope;
-use fusebox::engine::session::Status;
-use fusebox::engine::verdict::{Finding, Refusal};
+use fusebox::domain::policy::Scope;
+use fusebox::domain::session::Status;
+use fusebox::domain::verdict::{Finding, Refusal};
 
 use crate::laws::ways::{BEFORE, COPIED, ONE, Play, Used};
 

@@ -2,20 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fusebox::engine::amount::Amount;
-use fusebox::engine::book::{Book, NewCharge, Rulebook};
-use fusebox::engine::enforce;
-use fusebox::engine::event::{
-    Agent, Call, Ending, Event, Intent, Kind, Moment, Notification, Outcome, Prints, Spawned,
+use fusebox::domain::amount::Amount;
+use fusebox::domain::charge::{self, Charge};
+use fusebox::domain::event::{
+    Agent, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome, Spawned,
 };
-use fusebox::engine::history;
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::ingested::Link;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::record::{self, Charge};
-use fusebox::engine::rules::Rules;
-use fusebox::engine::step::step;
-use fusebox::engine::verdict::{Refusal, Step, Verdict};
+use fusebox::domain::ingested::{Ingested, Link};
+use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::meters::Spend;
+use fusebox::domain::spend_before_prompt;
+use fusebox::domain::verdict::{Decision, Refusal, Verdict};
+use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::enforce;
+use fusebox::engine::session_state::{LimitSource, NewCharge, SessionState};
 
 use crate::laws::client::Policy;
 use crate::laws::truth::sum;
@@ -42,7 +41,7 @@ pub struct Play<'a> {
     rules: &'a Policy,
     way: Way,
     attended: bool,
-    pub book: Book,
+    pub book: SessionState,
     now: u64,
     prompts: u32,
     calls: u32,
@@ -71,11 +70,11 @@ pub const COPIED: &str = "copied";
 /// What stands there for what sessions before it have made: it counts in what they share alone.
 pub const BEFORE: &str = "before";
 
-impl Rulebook for Play<'_> {
-    fn main(&self) -> Rules {
-        if self.way.is_of_agents() { Rules::default() } else { self.rules.main() }
+impl LimitSource for Play<'_> {
+    fn main(&self) -> LimitSet {
+        if self.way.is_of_agents() { LimitSet::default() } else { self.rules.main() }
     }
-    fn agent(&self, _: &str, _: Option<&str>) -> Rules {
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.rules.agent("", None)
     }
     fn discipline(&self, _: &str) -> Option<String> {
@@ -143,9 +142,9 @@ impl Play<'_> {
             Way::Calls if self.is_on(&main) => drop(self.batch("", Intent::Plain)),
             Way::Compactions if self.is_on(&main) => {
                 if self.batch("", Intent::Plain) {
-                    self.event("", Kind::SessionStart { source: "compact".to_owned() }, Findings::default());
+                    self.event("", EventKind::SessionStart { source: "compact".to_owned() }, Ingested::default());
                     self.made.entry(main.clone()).or_default().requests += 1;
-                    self.late.push((main, record::of_compaction(&number.to_string())));
+                    self.late.push((main, charge::of_compaction(&number.to_string())));
                 }
             }
             Way::Calls | Way::Compactions => {}
@@ -160,8 +159,8 @@ impl Play<'_> {
             }
             Way::Resumes => {
                 self.answers("");
-                self.event("", Kind::SessionEnded, Findings::default());
-                self.event("", Kind::SessionStart { source: "resume".to_owned() }, Findings::default());
+                self.event("", EventKind::SessionEnded, Ingested::default());
+                self.event("", EventKind::SessionStart { source: "resume".to_owned() }, Ingested::default());
                 self.prompt(None, false);
             }
             Way::Forks | Way::Clears => {
@@ -210,9 +209,9 @@ impl Play<'_> {
 
     /// Leaves the session for another: one that begins anew, or with a copy of what was said in this one.
     fn leaves(&mut self) {
-        self.event("", Kind::SessionEnded, Findings::default());
+        self.event("", EventKind::SessionEnded, Ingested::default());
         let over = std::mem::replace(&mut self.book, self.rules.book());
-        (self.book.above, self.book.pools) = (over.above, over.pools);
+        (self.book.above, self.book.shared_budgets) = (over.above, over.shared_budgets);
         let made = std::mem::take(&mut self.made);
         let own = sum(made.iter().filter(|(run, _)| !matches!(run.as_str(), COPIED | BEFORE)).map(|(_, used)| used));
         let in_session = sum(made.iter().filter(|(run, _)| *run != BEFORE).map(|(_, used)| used));
@@ -223,9 +222,10 @@ impl Play<'_> {
             BTreeMap::from([(BEFORE.to_owned(), before), (COPIED.to_owned(), Used { requests: copied, turns: 0 })]);
         self.shown.clone_from(&self.made);
         let source = if self.way == Way::Forks { "fork" } else { "clear" };
-        let history = history::id_of("s");
+        let history = spend_before_prompt::id_of("s");
         let charges = (0..copied).map(|_| (history.clone(), copy(&charge(&history, self.now)))).collect();
-        self.event("", Kind::SessionStart { source: source.to_owned() }, Findings { charges, ..Findings::default() });
+        let start = EventKind::SessionStart { source: source.to_owned() };
+        self.event("", start, Ingested { charges, ..Ingested::default() });
     }
 
     /// Whether a run's loop is at work.
@@ -240,10 +240,10 @@ impl Play<'_> {
     /// Sends a prompt; returns whether it was sent.
     fn prompt(&mut self, notification: Option<Notification>, by_machine: bool) -> bool {
         self.prompts += 1;
-        let kind = Kind::Prompt { text_hash: 0, notifications: notification.into_iter().collect(), by_machine };
-        let verdict = self.event("", kind, Findings::default());
+        let kind = EventKind::Prompt { text_hash: 0, notifications: notification.into_iter().collect(), by_machine };
+        let verdict = self.event("", kind, Ingested::default());
         let main = self.main();
-        let sent = verdict.step < Step::Deny;
+        let sent = verdict.decision < Decision::Deny;
         if sent {
             self.made.entry(main.clone()).or_default();
             self.done.remove(&main);
@@ -255,8 +255,8 @@ impl Play<'_> {
     /// Starts a subagent, or goes on with it.
     fn starts(&mut self, id: &str, spawn: Option<&str>) -> bool {
         let link = Link { spawn_call: spawn.map(str::to_owned), parent: None, depth: 1, name: None };
-        let found = Findings { link: Some(link).filter(|_| spawn.is_some()), ..Findings::default() };
-        self.event(id, Kind::SubagentStarted, found);
+        let found = Ingested { link: Some(link).filter(|_| spawn.is_some()), ..Ingested::default() };
+        self.event(id, EventKind::SubagentStarted, found);
         self.made.entry(id.to_owned()).or_default();
         // Nothing refuses a start.
         self.done.remove(id);
@@ -272,9 +272,12 @@ impl Play<'_> {
         self.requests(&run);
         self.done.insert(run);
         let ending = Ending::default();
-        let kind =
-            if who.is_empty() { Kind::Stopped { ending, crons: Vec::new() } } else { Kind::SubagentEnded(ending) };
-        self.event(who, kind, Findings::default());
+        let kind = if who.is_empty() {
+            EventKind::Stopped { ending, crons: Vec::new() }
+        } else {
+            EventKind::SubagentEnded(ending)
+        };
+        self.event(who, kind, Ingested::default());
     }
 
     /// Whether the client has ended the loop of a run because it was told to.
@@ -297,38 +300,40 @@ impl Play<'_> {
         self.calls += 1;
         let tool = if matches!(intent, Intent::Plain) { "WebSearch" } else { "Agent" };
         let wakes = matches!(intent, Intent::Message { .. } | Intent::Spawn { .. });
-        let prints = Prints { all: self.calls, error: self.calls, ..Prints::default() };
-        let call = Call { id: format!("t{}", self.calls), tool: tool.to_owned(), intent, prints };
+        let prints = Fingerprints { all: self.calls, error: self.calls, ..Fingerprints::default() };
+        let call = Call { id: format!("t{}", self.calls), tool: tool.to_owned(), intent, fingerprints: prints };
         self.asking = false;
-        let verdict = self.event(who, Kind::ToolRequested(call.clone()), Findings::default());
-        self.asking = verdict.step == Step::Ask;
+        let verdict = self.event(who, EventKind::ToolRequested(call.clone()), Ingested::default());
+        self.asking = verdict.decision == Decision::Ask;
         if self.asking && self.way == Way::DialogLeftOpen {
             // Nobody ever answers, and the agent is left: no event tells of that.
             self.done.insert(run);
             return false;
         }
-        let ran = verdict.step < Step::Ask;
+        let ran = verdict.decision < Decision::Ask;
         if ran {
             self.made.entry(run.clone()).or_default().turns += 1;
             self.shown.entry(run.clone()).or_default().turns += 1;
             let agent = wakes.then(|| Spawned { id: "a1".to_owned(), ended: false });
             self.event(
                 who,
-                Kind::ToolEnded(call.clone(), Outcome { agent, ..Outcome::default() }),
-                Findings::default(),
+                EventKind::ToolEnded(call.clone(), Outcome { agent, ..Outcome::default() }),
+                Ingested::default(),
             );
         }
-        if verdict.step != Step::Stop && self.is_on(&run) {
-            self.event(who, Kind::BatchEnded(vec![call]), Findings::default());
+        if verdict.decision != Decision::Stop && self.is_on(&run) {
+            self.event(who, EventKind::BatchEnded(vec![call]), Ingested::default());
         }
         ran && self.is_on(&run)
     }
 
     /// Tells the engine of an event.
-    pub fn event(&mut self, who: &str, kind: Kind, mut found: Findings) -> Verdict {
+    pub fn event(&mut self, who: &str, kind: EventKind, mut found: Ingested) -> Verdict {
         // The last response is not on disk where a loop ends, nor surely where a call asks to run.
-        let message = matches!(&kind, Kind::ToolRequested(Call { intent: Intent::Message { .. }, .. }));
-        let reads = !matches!(kind, Kind::Stopped { .. } | Kind::SubagentEnded(_) | Kind::ToolRequested(_)) || message;
+        let message = matches!(&kind, EventKind::ToolRequested(Call { intent: Intent::Message { .. }, .. }));
+        let reads =
+            !matches!(kind, EventKind::Stopped { .. } | EventKind::SubagentEnded(_) | EventKind::ToolRequested(_))
+                || message;
         for (run, message) in if reads { std::mem::take(&mut self.late) } else { Vec::new() } {
             self.shown.entry(run.clone()).or_default().requests += 1;
             let new = charge(&run, self.now);
@@ -339,7 +344,7 @@ impl Play<'_> {
             "" => Agent::Main,
             id => Agent::Sub { id: id.to_owned(), agent_type: "worker".to_owned() },
         };
-        let is_prompt = matches!(kind, Kind::Prompt { .. });
+        let is_prompt = matches!(kind, EventKind::Prompt { .. });
         let prompt_id = Some(format!("p{}", self.prompts));
         let at = Moment {
             wall_ms: BEGAN_MS + i64::try_from(self.now).unwrap_or(0),
@@ -349,7 +354,7 @@ impl Play<'_> {
         };
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: self.attended, kind };
         let mut book = std::mem::take(&mut self.book);
-        let (run, verdict) = step(&mut book, &event, &found, self);
+        let (run, verdict) = apply_event(&mut book, &event, &found, self);
         if let Some(halted) = book.halted.clone() {
             enforce::cascade(&mut book, &halted);
         }
@@ -357,7 +362,7 @@ impl Play<'_> {
         book.saved();
         self.book = book;
         let ends = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
-        if verdict.step == Step::Stop || is_prompt && verdict.step == Step::Deny && (began || ends) {
+        if verdict.decision == Decision::Stop || is_prompt && verdict.decision == Decision::Deny && (began || ends) {
             // A prompt that is kept back ends nothing that had ended by itself, but for what its own limit ends.
             let own = matches!(verdict.refusal, Some(Refusal::Tripped { .. })) || began || !is_prompt;
             if own {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fusebox::engine::event::{Call, Intent, Kind, Outcome};
-use fusebox::engine::ingested::Findings;
-use fusebox::engine::policy::{ACTIONS, Action, Scope};
-use fusebox::engine::session::Status;
-use fusebox::engine::verdict::{Refusal, Step};
-use fusebox::limits::{Limit, ROSTER, Unit};
+use fusebox::domain::event::{Call, EventKind, Intent, Outcome};
+use fusebox::domain::ingested::Ingested;
+use fusebox::domain::limit::{Limit, Unit};
+use fusebox::domain::policy::{ACTIONS, Action, Scope};
+use fusebox::domain::session::Status;
+use fusebox::domain::verdict::{Decision, Refusal};
+use fusebox::limits::REGISTRY;
 
 use crate::laws::client::{Policy, ends};
 use crate::laws::scripts::Case;
@@ -47,7 +48,7 @@ fn all() -> Vec<Tried> {
     };
     let most_caps = if is_full { 2 } else { 1 };
     let mut all = Vec::new();
-    for limit in ROSTER {
+    for limit in REGISTRY {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         for scope in limit.scopes.iter().copied().chain(outer) {
             for (action, way) in ACTIONS.into_iter().flat_map(|action| WAYS.map(|way| (action, way))) {
@@ -105,7 +106,7 @@ impl Tried {
 
     fn holds(self, play: &Play) -> Result<(), String> {
         if !self.stops() {
-            let refused = play.said.iter().find(|(_, verdict, _)| verdict.step >= Step::Ask);
+            let refused = play.said.iter().find(|(_, verdict, _)| verdict.decision >= Decision::Ask);
             return refused.map_or(Ok(()), |refused| Err(format!("a warning refuses: {refused:?}")));
         }
         if self.way == Way::StartsOfItsOwn && self.limit.spent_by_requests() {
@@ -133,7 +134,7 @@ impl Tried {
 
     fn says_what_is_so(self, play: &Play) -> Result<(), String> {
         let runs = play.made.len() as u64;
-        let stopped = || play.said.iter().find(|(_, verdict, _)| verdict.step == Step::Stop);
+        let stopped = || play.said.iter().find(|(_, verdict, _)| verdict.decision == Decision::Stop);
         if let Some(stopped) = stopped().filter(|_| self.limit.key == "rate_limits" && self.action != Action::Pause) {
             return Err(format!("a rate ends a run: {stopped:?}"));
         }
@@ -193,7 +194,7 @@ fn every_way_goes_on_where_nothing_limits_it() {
 
 #[test]
 fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
-    for limit in ROSTER.into_iter().filter(|limit| limit.unit == Unit::Millis) {
+    for limit in REGISTRY.into_iter().filter(|limit| limit.unit == Unit::Millis) {
         for (scope, action) in
             [Scope::Run, Scope::Session, Scope::Outer].into_iter().flat_map(|s| ACTIONS.map(|a| (s, a)))
         {
@@ -203,7 +204,7 @@ fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
                 let mut play = play(&policy, tried.way, attended);
                 let intent = Intent::Wait { timeout_ms: 120_000 };
                 let call = Call { id: "wait".to_owned(), tool: "Bash".to_owned(), intent, ..Call::default() };
-                let cut = play.event("", Kind::ToolRequested(call), Findings::default()).clamp_ms.is_some();
+                let cut = play.event("", EventKind::ToolRequested(call), Ingested::default()).clamp_ms.is_some();
                 let ends = ends(action) || action == Action::RequestIncrease && !attended;
                 assert_eq!(cut, ends, "{tried:?}");
             }
@@ -228,31 +229,31 @@ fn main_may_report_wherever_it_meets_the_end_of_its_session() {
     let call = |id: &str, tool: &str| Call { id: id.to_owned(), tool: tool.to_owned(), ..Call::default() };
     for meets in 0..3 {
         let mut play = play(&policy, tried.way, false);
-        let mut main = |kind| play.event("", kind, Findings::default());
-        main(Kind::ToolRequested(call("m1", "Bash")));
-        let ended = Kind::ToolEnded(call("m1", "Bash"), Outcome::default());
+        let mut main = |kind| play.event("", kind, Ingested::default());
+        main(EventKind::ToolRequested(call("m1", "Bash")));
+        let ended = EventKind::ToolEnded(call("m1", "Bash"), Outcome::default());
         if meets < 2 {
             main(ended.clone());
         }
         if meets < 1 {
-            main(Kind::BatchEnded(vec![call("m1", "Bash")]));
+            main(EventKind::BatchEnded(vec![call("m1", "Bash")]));
         }
         for number in 1..=2 {
             let call = call(&format!("a{number}"), "Bash");
-            play.event("w0", Kind::ToolRequested(call), Findings::default());
+            play.event("w0", EventKind::ToolRequested(call), Ingested::default());
         }
         assert_eq!(play.book.session.status, Status::Failed);
-        let mut main = |kind| play.event("", kind, Findings::default()).step;
+        let mut main = |kind| play.event("", kind, Ingested::default()).decision;
         let met = match meets {
-            0 => main(Kind::ToolRequested(call("m2", "Bash"))),
-            1 => main(Kind::BatchEnded(vec![call("m1", "Bash")])),
-            _ => main(ended).max(main(Kind::BatchEnded(vec![call("m1", "Bash")]))),
+            0 => main(EventKind::ToolRequested(call("m2", "Bash"))),
+            1 => main(EventKind::BatchEnded(vec![call("m1", "Bash")])),
+            _ => main(ended).max(main(EventKind::BatchEnded(vec![call("m1", "Bash")]))),
         };
-        assert_eq!(met, if meets == 0 { Step::Deny } else { Step::Warn }, "{meets}: main is told");
+        assert_eq!(met, if meets == 0 { Decision::Deny } else { Decision::Warn }, "{meets}: main is told");
         if meets == 0 {
-            assert!(main(Kind::BatchEnded(vec![call("m2", "Bash")])) <= Step::Warn);
+            assert!(main(EventKind::BatchEnded(vec![call("m2", "Bash")])) <= Decision::Warn);
         }
-        assert_eq!(main(Kind::ToolRequested(call("m3", "Write"))), Step::Allow, "{meets}: its report");
-        assert_eq!(main(Kind::BatchEnded(vec![call("m3", "Write")])), Step::Stop, "{meets}: nothing after it");
+        assert_eq!(main(EventKind::ToolRequested(call("m3", "Write"))), Decision::Allow, "{meets}: its report");
+        assert_eq!(main(EventKind::BatchEnded(vec![call("m3", "Write")])), Decision::Stop, "{meets}: nothing after it");
     }
 }

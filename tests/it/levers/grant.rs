@@ -1,7 +1,7 @@
 //! `fusebox grant` from outside.
 
-use fusebox::engine::policy::{Action, Scope};
-use fusebox::engine::session::{Run, Session, Status};
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::{Run, Session, Status};
 use insta::assert_snapshot;
 
 use crate::levers::{SHOP, log, standing, with_paused_session};
@@ -139,7 +139,7 @@ fn a_failed_main_run_goes_on_with_the_next_prompt_although_another_came_between(
     let world = TestWorld::new();
     let finding = trip("max_turns", (200, 200), Action::Terminate, Scope::Run);
     let first =
-        ended(Run { rules: developer("5e55", "x", "y").rules, ..main_run("5e55", "p1") }, &finding, Status::Failed);
+        ended(Run { limits: developer("5e55", "x", "y").limits, ..main_run("5e55", "p1") }, &finding, Status::Failed);
     let second = Run { status: Status::Completed, started: at(500), ..main_run("5e55", "p2") };
     save(&world, |store| {
         store.add_session(&Session { main: Some(second.id.clone()), ..session("5e55") }).unwrap();

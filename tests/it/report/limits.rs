@@ -1,19 +1,19 @@
 //! What reports, `status --me` and `explain` tell of limits beyond plain caps: models, rates, what sessions share, loops,
 //! refused calls.
 
-use fusebox::engine::amount::{Amount, PICO};
-use fusebox::engine::book::Book;
-use fusebox::engine::event::{Agent, Event, Kind, Moment};
+use fusebox::domain::amount::{Amount, PICO};
+use fusebox::domain::budget::{Period, SharedBudget};
+use fusebox::domain::charge::{Record, RecordKind};
+use fusebox::domain::event::{Agent, Event, EventKind, Moment};
+use fusebox::domain::limit_set::{LimitSet, Models, Rate};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Layer, Mode, Scope};
+use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::verdict::Finding;
 use fusebox::engine::measure;
-use fusebox::engine::meters::Spend;
-use fusebox::engine::policy::{Action, Layer, Mode, Scope};
-use fusebox::engine::pool::{Period, Pool};
-use fusebox::engine::record::{Record, RecordKind};
-use fusebox::engine::rules::{Models, Rate, Rules};
-use fusebox::engine::session::{Run, Session, Status};
-use fusebox::engine::verdict::Finding;
+use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
-use fusebox::wire::sentences;
+use fusebox::wire::messages;
 use insta::assert_snapshot;
 
 use crate::state::{at, developer, ended, main_run, record, rules, save, session, trip, used};
@@ -25,7 +25,7 @@ fn rate(limit: &str, tool: &str, max: u64) -> Rate {
 }
 
 fn now() -> Moment {
-    fusebox::world::World::real().now()
+    fusebox::platform::environment::Environment::real().now()
 }
 
 /// A developer with a limit of every kind.
@@ -39,20 +39,20 @@ fn many_limits() -> Run {
         ("max_cost_usd", PICO, Action::Terminate),
     ];
     let mut rules = rules(&caps, Layer::Project);
-    rules.rules[5].of = Some(Models::Like("*opus*".to_owned()));
+    rules.limits[5].of = Some(Models::Like("*opus*".to_owned()));
     rules.rates.push(rate("rate_limits", "WebSearch", 10));
-    let mut run = Run { rules, extremes: (50_000, 900), refused: 2, ..developer("s1", "a1", "p1") };
+    let mut run = Run { limits: rules, extremes: (50_000, 900), refused: 2, ..developer("s1", "a1", "p1") };
     let spend = Spend { cost: Amount(PICO / 4), ..Spend::default() };
-    run.models = [("claude-opus-5-5".to_owned(), spend), ("claude-haiku-5-5".to_owned(), spend)].into();
+    run.by_model = [("claude-opus-5-5".to_owned(), spend), ("claude-haiku-5-5".to_owned(), spend)].into();
     for _ in 0..3 {
-        run.windows.note(&run.rules.rates[0], "", now());
+        run.windows.note(&run.limits.rates[0], "", now());
     }
     run
 }
 
 /// A pool whose day lasts for a hundred years, with so much spent.
-fn pool(scope: Scope, id: &str, cost: u64) -> Pool {
-    let mut pool = Pool::new(scope, id);
+fn pool(scope: Scope, id: &str, cost: u64) -> SharedBudget {
+    let mut pool = SharedBudget::new(scope, id);
     let spend = Spend { requests: 9, cost: Amount(cost), ..Spend::default() };
     let spent = [("claude-opus-5-5".to_owned(), spend)].into();
     pool.periods[0] =
@@ -62,15 +62,15 @@ fn pool(scope: Scope, id: &str, cost: u64) -> Pool {
 
 fn with_many_limits() -> TestWorld {
     let world = TestWorld::new();
-    let user_rules = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
-    let project_rules = rules(&[("max_cost_usd_per_day", 5 * PICO, Action::Terminate)], Layer::Project);
+    let user_limits = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
+    let project_limits = rules(&[("max_cost_usd_per_day", 5 * PICO, Action::Terminate)], Layer::Project);
     let caps = [("max_parallel_subagents", 8, Action::Terminate), ("max_delegation_depth", 2, Action::Terminate)];
-    let started = Session { user_rules, project_rules, rules: rules(&caps, Layer::User), ..session("s1") };
+    let started = Session { user_limits, project_limits, limits: rules(&caps, Layer::User), ..session("s1") };
     save(&world, |store| {
         store.add_session(&started).unwrap();
         store.add_run(&many_limits()).unwrap();
-        store.save_pool(&pool(Scope::User, "", 3 * PICO)).unwrap();
-        store.save_pool(&pool(Scope::Project, &started.project, 0)).unwrap();
+        store.save_shared_budget(&pool(Scope::User, "", 3 * PICO)).unwrap();
+        store.save_shared_budget(&pool(Scope::Project, &started.project, 0)).unwrap();
     });
     world
 }
@@ -160,17 +160,17 @@ fn an_agent_is_told_what_it_has_left() {
 
 #[test]
 fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
-    let mut book = Book::new(Session { tally: used(60, 9000), ..session("s1") });
-    book.above.push(Box::new(Session { tally: used(90, 20_000), ..session("s0") }));
-    book.pools.push(pool(Scope::User, "", 3 * PICO));
-    book.pools[0].rules = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
-    book.pools[0].rules.rates.push(rate("rate_limits", "WebFetch", 5));
-    book.lay_run(many_limits());
-    let kind = Kind::BatchEnded(Vec::new());
+    let mut book = SessionState::new(Session { counters: used(60, 9000), ..session("s1") });
+    book.above.push(Box::new(Session { counters: used(90, 20_000), ..session("s0") }));
+    book.shared_budgets.push(pool(Scope::User, "", 3 * PICO));
+    book.shared_budgets[0].limits = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
+    book.shared_budgets[0].limits.rates.push(rate("rate_limits", "WebFetch", 5));
+    book.insert_loaded_run(many_limits());
+    let kind = EventKind::BatchEnded(Vec::new());
     let at = now();
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
     let run = book.run("a1").unwrap();
-    let words = sentences::remaining(&measure::usage(&book, run, &event), "", &event);
+    let words = messages::remaining(&measure::usage(&book, run, &event), "", &event);
     assert_snapshot!(words.replace("; ", ";\n"), @r"
     tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 (max_context_tokens), completion tokens of one request 900/8000 (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (rate_limits.WebSearch);
     of the whole session: cost 9.00/25.00 USD (max_cost_usd);
@@ -219,8 +219,8 @@ fn without_a_run_the_session_of_the_client_is_shown() {
 fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> String {
     let world = TestWorld::new();
     let caps = [("max_parallel_subagents", 8, Action::Terminate)];
-    let mut of = Session { rules: rules(&caps, Layer::User), ..session("s1") };
-    let is_call = finding.facts().is_some_and(|limit| limit.ends == limits::Ends::Call);
+    let mut of = Session { limits: rules(&caps, Layer::User), ..session("s1") };
+    let is_call = finding.facts().is_some_and(|limit| limit.ends == fusebox::domain::limit::Ends::Call);
     let run = developer("s1", "a1", "p1");
     let kind = if is_call { RecordKind::AgentWarning } else { RecordKind::AgentFailed };
     let mut told =
@@ -230,7 +230,7 @@ fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> S
     let run = if goes_on { run } else { ended(run, finding, Status::Failed) };
     save(&world, |store| {
         store.add_session(&of).unwrap();
-        store.add_run(&Run { rules: Rules::default(), ..run }).unwrap();
+        store.add_run(&Run { limits: LimitSet::default(), ..run }).unwrap();
         store.save_record(&told, at(240)).unwrap();
     });
     let all = world.command(&["explain", "1"]).env("COLUMNS", "200").run().ok();
@@ -338,19 +338,19 @@ fn only_the_next_prompt_waits_for_nobody_where_a_budget_begins_anew() {
 fn a_person_is_named_the_command_that_does_it() {
     let budget = |action| trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
     let budget = |action| Finding { frees: "at midnight".to_owned(), increase: PICO, ..budget(action) };
-    let (prompt, free) = (sentences::blocked_prompt, main_run("s1", "p1"));
+    let (prompt, free) = (messages::blocked_prompt, main_run("s1", "p1"));
     let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
     for (words, command) in [
         (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1`"),
         (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox resume p1`"),
-        (sentences::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
+        (messages::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
         (
-            sentences::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
+            messages::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
             "`fusebox resume a1`",
         ),
         (
-            sentences::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
+            messages::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
             "`fusebox grant a1 max_turns=+N`",
         ),
     ] {
@@ -381,7 +381,7 @@ fn partial_work_is_shown_with_what_is_missing() {
     save(&world, |store| {
         store.add_session(&session("s1")).unwrap();
         store.add_run(&Run { partial: true, ..done.clone() }).unwrap();
-        store.add_run(&Run { id: "a2".to_owned(), missing, rules: Rules::default(), ..done }).unwrap();
+        store.add_run(&Run { id: "a2".to_owned(), missing, limits: LimitSet::default(), ..done }).unwrap();
     });
     assert_snapshot!(world.run(&["status", "--all"]), @r"
     session s1  running  0.00 USD  since 2026-11-20 10:00

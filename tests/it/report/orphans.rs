@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::{Child, Command};
 
-use fusebox::engine::event::Moment;
-use fusebox::engine::session::{Process, Run, Session, Status};
-use fusebox::processes;
+use fusebox::domain::event::Moment;
+use fusebox::domain::session::{Process, Run, Session, Status};
+use fusebox::platform::processes;
 use insta::assert_snapshot;
 
 use crate::levers::{log, standing};
@@ -69,7 +69,7 @@ fn statuses(world: &TestWorld) -> String {
 fn a_session_is_orphaned_when_its_client_is_surely_gone() {
     let client = Client::start();
     let alive = client.process();
-    let now = fusebox::world::World::real().now();
+    let now = fusebox::platform::environment::Environment::real().now();
     let (gone, stays) = ("orphaned orphaned orphaned", "running running running");
     for (name, client, boot, expected) in [
         ("alive", Some(alive), now.boot, stays),

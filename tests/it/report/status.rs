@@ -1,6 +1,6 @@
 //! `fusebox status` from outside.
 
-use fusebox::engine::session::Run;
+use fusebox::domain::session::Run;
 use insta::assert_snapshot;
 
 use crate::state::{developer, save, session, with_shop};

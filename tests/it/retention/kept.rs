@@ -1,11 +1,12 @@
 //! What has to survive: counters, orders and policies of sessions that may be resumed, and what was billed already.
 
-use fusebox::engine::event::{Agent, Event, Kind, Moment};
-use fusebox::engine::policy::Scope;
-use fusebox::engine::session::{Process, Session};
-use fusebox::live::prune::{self, DAY_MS};
-use fusebox::live::retention;
-use fusebox::store::{Store, locks, logbook};
+use fusebox::domain::event::{Agent, Event, EventKind, Moment};
+use fusebox::domain::policy::Scope;
+use fusebox::domain::session::{Process, Session};
+use fusebox::hook::retention;
+use fusebox::platform::locks;
+use fusebox::store::{Store, log_file};
+use fusebox::upkeep::prune::{self, DAY_MS};
 use serde_json::{Value, json};
 
 use crate::levers::with_paused_session;
@@ -22,7 +23,7 @@ fn response(id: &str, days: i64) -> String {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
     let message = json!({"role": "assistant", "id": id, "model": "claude-opus-5-5", "content": [], "usage": usage});
-    format!("{}\n", json!({"type": "assistant", "timestamp": logbook::time(ago(days)), "message": message}))
+    format!("{}\n", json!({"type": "assistant", "timestamp": log_file::time(ago(days)), "message": message}))
 }
 
 fn event(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> String {
@@ -48,7 +49,7 @@ fn with_old_session(days: i64) -> TestWorld {
         let told = store.session("s1").unwrap().unwrap();
         let listed = format!("x/session/{:016}/s1", told.started.wall_ms);
         let earlier = |moment: Moment| Moment { wall_ms: moment.wall_ms - days * DAY_MS, ..moment };
-        store.forget(&listed).unwrap();
+        store.delete(&listed).unwrap();
         store.add_session(&Session { started: earlier(told.started), last: earlier(told.last), ..*told }).unwrap();
     });
     world
@@ -57,8 +58,8 @@ fn with_old_session(days: i64) -> TestWorld {
 /// Returns what the session has spent, and what all sessions of today have by its user's budget, in responses.
 fn spent(world: &TestWorld) -> (u64, u64) {
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    let today = store.pool(Scope::User, "").unwrap().unwrap().spent(None).day.requests;
-    (store.session("s1").unwrap().unwrap().tally.spent.requests, today)
+    let today = store.shared_budget(Scope::User, "").unwrap().unwrap().spent(None).day.requests;
+    (store.session("s1").unwrap().unwrap().counters.spent.requests, today)
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn a_pruned_session_that_is_resumed_goes_on_with_its_counters() {
     let world = with_old_session(100);
     assert_eq!(billed(&world).requests, 3);
     world.run(&["prune"]).ok();
-    assert_eq!(load(&world, "s1").0.tally.spent.requests, 3);
+    assert_eq!(load(&world, "s1").0.counters.spent.requests, 3);
     world.write("s1.jsonl", world.read("s1.jsonl").unwrap() + &response("m3", 0));
     // The cap is that of the whole session: a fifth response does not fit.
     let answer = resume(&world, "s1.jsonl");
@@ -108,7 +109,7 @@ fn a_pause_outlives_its_detail() {
     save(&world, |store| {
         let mut paused = store.session("5e55").unwrap().unwrap();
         paused.last.wall_ms = ago(200);
-        paused.tail.path = world.path("t.jsonl").display().to_string();
+        paused.position.path = world.path("t.jsonl").display().to_string();
         store.save_session(&paused).unwrap();
     });
     let before = load(&world, "5e55");
@@ -120,32 +121,33 @@ fn a_pause_outlives_its_detail() {
 #[test]
 fn policies_go_a_pruning_after_nothing_refers_to_them_and_trust_never() {
     let world = with_old_session(100);
-    let policies =
-        |world: &TestWorld| Store::open_for(&world.path("state"), None).unwrap().facts_named("policy:").unwrap().len();
+    let policies = |world: &TestWorld| {
+        Store::open_for(&world.path("state"), None).unwrap().metadata_names("policy:").unwrap().len()
+    };
     save(&world, |store| {
-        store.set_fact("trust:/srv/shop", "1").unwrap();
-        store.set_fact("policy:unused", "{}").unwrap();
-        store.set_fact("policy:wanted-again", "{}").unwrap();
-        store.set_fact("client:4194300:7:5:9", "unused gone").unwrap();
+        store.set_metadata("trust:/srv/shop", "1").unwrap();
+        store.set_metadata("policy:unused", "{}").unwrap();
+        store.set_metadata("policy:wanted-again", "{}").unwrap();
+        store.set_metadata("client:4194300:7:5:9", "unused gone").unwrap();
     });
     world.run(&["prune"]).ok();
     assert_eq!(policies(&world), 3);
     // Somebody is pinned to one from the files meanwhile.
-    save(&world, |store| store.set_fact("policy:wanted-again", "{}").unwrap());
+    save(&world, |store| store.set_metadata("policy:wanted-again", "{}").unwrap());
     world.run(&["prune"]).ok();
     assert_eq!(policies(&world), 2);
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    assert!(store.fact("trust:/srv/shop").unwrap().is_some());
+    assert!(store.metadata("trust:/srv/shop").unwrap().is_some());
     assert_eq!(store.clients(5).unwrap(), []);
-    assert!(store.fact(&format!("policy:{}", store.session("s1").unwrap().unwrap().policy)).unwrap().is_some());
+    assert!(store.metadata(&format!("policy:{}", store.session("s1").unwrap().unwrap().policy)).unwrap().is_some());
 }
 
 #[test]
 fn a_session_whose_client_lives_is_left_alone() {
     let world = with_old_session(100);
-    let (parent, _) = fusebox::processes::parent_and_start(std::process::id()).unwrap();
-    let (_, start) = fusebox::processes::parent_and_start(parent).unwrap();
-    let client = Process { pid: parent, start, ns: fusebox::processes::namespace().unwrap() };
+    let (parent, _) = fusebox::platform::processes::parent_and_start(std::process::id()).unwrap();
+    let (_, start) = fusebox::platform::processes::parent_and_start(parent).unwrap();
+    let client = Process { pid: parent, start, ns: fusebox::platform::processes::namespace().unwrap() };
     save(&world, |store| {
         let told = store.session("s1").unwrap().unwrap();
         store.save_session(&Session { client: Some(client), ..*told }).unwrap();
@@ -159,9 +161,9 @@ fn records_go_and_their_numbers_go_on() {
     let world = TestWorld::new();
     let run = developer("s1", "a1", "p1");
     let note = record(
-        fusebox::engine::record::RecordKind::AgentFailed,
+        fusebox::domain::charge::RecordKind::AgentFailed,
         &run,
-        &trip("max_turns", (25, 25), fusebox::engine::policy::Action::Terminate, Scope::Run),
+        &trip("max_turns", (25, 25), fusebox::domain::policy::Action::Terminate, Scope::Run),
     );
     let at = |days| Moment { wall_ms: ago(days), ..Moment::default() };
     save(&world, |store| {
@@ -178,7 +180,14 @@ fn records_go_and_their_numbers_go_on() {
 fn start(days: i64) -> Event {
     let at = Moment { wall_ms: TEN + days * DAY_MS, ..Moment::default() };
     let (session, agent) = ("s1".to_owned(), Agent::Main);
-    Event { session, agent, prompt_id: None, at, attended: true, kind: Kind::SessionStart { source: String::new() } }
+    Event {
+        session,
+        agent,
+        prompt_id: None,
+        at,
+        attended: true,
+        kind: EventKind::SessionStart { source: String::new() },
+    }
 }
 
 #[test]
@@ -199,7 +208,7 @@ fn a_pruning_is_begun_once_a_day_and_a_clock_that_jumps_takes_nothing_recent() {
             assert_eq!(prune::is_due(store, &start(day)).unwrap(), due, "day {day}");
             assert_eq!(prune::pinned_ms(store).unwrap(), Some(TEN + (as_of - 90) * DAY_MS), "day {day}");
         }
-        let plain = Event { kind: Kind::SessionEnded, ..start(900) };
+        let plain = Event { kind: EventKind::SessionEnded, ..start(900) };
         assert!(!prune::is_due(store, &plain).unwrap());
     });
 }
@@ -218,7 +227,7 @@ fn a_report_that_is_being_made_keeps_pruning_away() {
 #[expect(clippy::disallowed_methods, reason = "what goes on in the background is seen in the state alone")]
 fn a_start_begins_it_in_the_background() {
     let world = with_old_session(100);
-    save(&world, |store| store.set_fact("pruning", &format!("[{0},{0}]", ago(2))).unwrap());
+    save(&world, |store| store.set_metadata("pruning", &format!("[{0},{0}]", ago(2))).unwrap());
     let start = json!({"session_id": "s2", "transcript_path": "", "cwd": "/p", "hook_event_name": "SessionStart", "source": "startup"});
     assert_eq!(world.hook(start).ok(), r#"{"suppressOutput":true}"#);
     let done = || {

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fusebox::engine::meters::Spend;
-use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::domain::meters::Spend;
+use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::world::World;
+use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
 
 use crate::retention::{Past, ago, billed, many, write};
 use crate::state::save;
@@ -31,7 +31,7 @@ fn with_old_sessions() -> TestWorld {
         responses: many(),
     };
     write(&world, &(0..4).map(one).collect::<Vec<_>>());
-    save(&world, |store| store.set_fact("pruning", &format!("[{0},{0}]", ago(0))).unwrap());
+    save(&world, |store| store.set_metadata("pruning", &format!("[{0},{0}]", ago(0))).unwrap());
     world
 }
 
@@ -48,12 +48,12 @@ fn left(world: &TestWorld, whole: Spend) -> usize {
 fn a_pruning_that_ends_after_any_step_leaves_a_sound_state_and_the_next_goes_on() {
     let world = with_old_sessions();
     let whole = billed(&world);
-    let order = Order { before_ms: ago(90), day: |at_ms| (at_ms / DAY_MS).to_string() };
+    let order = PruneOrder { before_ms: ago(90), day: |at_ms| (at_ms / DAY_MS).to_string() };
     let (mut steps, mut before) = (1, left(&world, whole));
     while before > 0 {
         let mut allowed = steps;
         let cut = catch_unwind(AssertUnwindSafe(|| {
-            prune(&World::real(), &world.path("state"), order, || {
+            prune(&Environment::real(), &world.path("state"), order, || {
                 allowed -= 1;
                 assert!(allowed > 0, "cut off, as it is meant to be");
             })
@@ -88,7 +88,7 @@ fn hooks_and_reports_beside_a_pruning_lose_nothing() {
     let world = TestWorld::new();
     let one = |days| Past { days, project: "/srv/shop", has_transcript: false, responses: many() };
     write(&world, &(100..130).map(one).collect::<Vec<_>>());
-    save(&world, |store| store.set_fact("pruning", &format!("[{0},{0}]", ago(0))).unwrap());
+    save(&world, |store| store.set_metadata("pruning", &format!("[{0},{0}]", ago(0))).unwrap());
     let whole = billed(&world);
     let mut pruning = begin(&world);
     let mut calls = 0;
@@ -101,7 +101,7 @@ fn hooks_and_reports_beside_a_pruning_lose_nothing() {
     }
     assert!(pruning.wait().unwrap().success());
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    assert_eq!(store.session("live").unwrap().unwrap().tally.turns, calls);
+    assert_eq!(store.session("live").unwrap().unwrap().counters.turns, calls);
     assert_eq!(store.sessions_since(i64::MIN).unwrap().len(), 1);
     drop(store);
     assert_eq!(billed(&world), whole);

@@ -1,8 +1,8 @@
 //! A year of use, made small: the state stays as large as the days that it keeps, and no sum changes.
 
-use fusebox::live::prune::{DAY_MS, Order, prune};
+use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::world::World;
+use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
 
 use crate::retention::{Past, Response, ago, billed, write_one};
 use crate::state::save;
@@ -37,9 +37,9 @@ fn a_year_takes_no_more_room_than_ninety_days() {
                 write_one(&world, store, &format!("s{left:03}-{session}"), &past);
             }
         });
-        let order = Order { before_ms: ago(left + 90), day };
+        let order = PruneOrder { before_ms: ago(left + 90), day };
         if left % 5 == 0 {
-            prune(&World::real(), &world.path("state"), order, || {}).unwrap();
+            prune(&Environment::real(), &world.path("state"), order, || {}).unwrap();
         }
         if left == 365 - 95 {
             at_ninety = size(&world);

@@ -1,9 +1,9 @@
 //! `agent-execution-limits.md`: its unit and integration tests, its four examples, its tables and its cost calculation.
 
-use fusebox::engine::policy::Action;
+use fusebox::domain::policy::Action;
 use fusebox::pricing::price::price;
 use fusebox::pricing::table::Table;
-use fusebox::pricing::usage::Usage;
+use fusebox::pricing::usage::TokenUsage;
 use serde_json::{Value, json};
 
 use crate::sources::{agent_at_work, layer, policy, read, rule, says, says_nothing_of, three};
@@ -194,13 +194,13 @@ fn ranges_of_the_schema() {
 fn example_calculation_of_cost() {
     let table = Table::embedded();
     let cost = |model: &str, input, output| {
-        let usage = Usage { input, output, ..Usage::default() };
+        let usage = TokenUsage { input, output, ..TokenUsage::default() };
         price(&table, model, 1_795_168_800_000, &usage, None).cost
     };
     // Sonnet: 0.003 a thousand in, 0.015 a thousand out.
     let first = cost("claude-sonnet-4-5", 2000, 1000);
     let second = cost("claude-sonnet-4-5", 3000, 2000);
-    let third = |amount: fusebox::engine::amount::Amount| format!("{:.3}", amount.usd());
+    let third = |amount: fusebox::domain::amount::Amount| format!("{:.3}", amount.usd());
     assert_eq!((third(first), third(second), third(first + second)), ("0.021".into(), "0.039".into(), "0.060".into()));
     // Opus: 0.015 and 0.075.
     assert_eq!(third(cost("claude-opus-4-1", 1000, 1000)), "0.090");

@@ -1,6 +1,6 @@
 //! AgentMD's execution limits: the keys of an agent's frontmatter, `null`, and how each limit works.
 
-use fusebox::engine::policy::Action;
+use fusebox::domain::policy::Action;
 use serde_json::{Value, json};
 
 use crate::sources::{agent_at_work, policy, rule, says, says_nothing_of, with_agent};
@@ -42,7 +42,7 @@ fn priority_is_agent_frontmatter_then_configuration_then_defaults() {
     assert_eq!(rule(&rules, "max_turns").unwrap().0, 50.0);
 }
 
-fn stopping(block: Value) -> fusebox::config::policy::Pinned {
+fn stopping(block: Value) -> fusebox::config::policy::Policy {
     let mut block = block;
     block["timeout_action"] = json!("terminate");
     policy(&json!({"agents": {"helper": block}}))

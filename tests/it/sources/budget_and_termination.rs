@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::sources::{agent_at_work, main_at_work, policy, rule, says, says_nothing_of, told};
 
 /// A budget as the document writes it: its turns are round trips to the model, our `max_requests`.
-fn budget(fields: Value) -> fusebox::config::policy::Pinned {
+fn budget(fields: Value) -> fusebox::config::policy::Policy {
     let mut block = fields;
     block["timeout_action"] = json!("terminate");
     block["grace_turns"] = json!(0);

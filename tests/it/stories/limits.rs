@@ -1,4 +1,4 @@
-//! The story of each limit of the roster: the same events under many configurations.
+//! The story of each limit of the registry: the same events under many configurations.
 //!
 //! Each folder `tests/cases/limit-<key>` holds `events.jsonl` and `variants.json`, a configuration for each name. The part
 //! of a name behind ` @ ` is what is told before the events, or another script of the folder. Of each variant the snapshot has what is wrong with its
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use fusebox::config::load;
-use fusebox::limits::ROSTER;
+use fusebox::limits::REGISTRY;
 use serde_json::{Map, Value};
 
 use crate::stories::teller::{Tells, tell};
@@ -64,7 +64,7 @@ fn told(folder: &Path, name: &str, config: &Value) -> String {
 #[test]
 fn every_limit_does_as_its_story_says() {
     let mut wrong = String::new();
-    for limit in ROSTER {
+    for limit in REGISTRY {
         let folder = cases().join(format!("limit-{limit}"));
         let told: String = variants(&folder).iter().map(|(name, config)| told(&folder, name, config)).collect();
         compare(&folder, &told, &mut wrong);
@@ -75,7 +75,7 @@ fn every_limit_does_as_its_story_says() {
 #[test]
 fn the_story_of_a_limit_leaves_nothing_out() {
     let mut missing = Vec::new();
-    for limit in ROSTER {
+    for limit in REGISTRY {
         let known = variants(&cases().join(format!("limit-{limit}")));
         let names: Vec<&str> = known.keys().map(|name| name.split(" @ ").next().unwrap_or_default()).collect();
         let lacks = VARIANTS.iter().filter(|variant| !names.contains(variant));
@@ -88,6 +88,6 @@ fn the_story_of_a_limit_leaves_nothing_out() {
 fn no_story_is_of_a_limit_that_is_not_there() {
     let folders = fs::read_dir(cases()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let keys = folders.filter_map(|name| name.strip_prefix("limit-").map(str::to_owned));
-    let strangers: Vec<String> = keys.filter(|key| ROSTER.iter().all(|limit| limit.key != key)).collect();
+    let strangers: Vec<String> = keys.filter(|key| REGISTRY.iter().all(|limit| limit.key != key)).collect();
     assert!(strangers.is_empty(), "{strangers:?}");
 }

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fusebox::cmd::lift;
+use fusebox::cmd::clear_order;
 use fusebox::cmd::target::Target;
-use fusebox::config::policy::Pinned;
-use fusebox::engine::record::Record;
+use fusebox::config::policy::Policy;
+use fusebox::domain::charge::Record;
 use fusebox::pricing::table::Table;
 use fusebox::replay::player::{Player, Setting};
 use fusebox::replay::recording::{HookCall, Recording};
-use fusebox::report::lines;
+use fusebox::report::log_lines;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ pub enum Tells {
 }
 
 /// Tells a story: one line for each event, and below it what is answered.
-pub fn tell(policy: &Pinned, script: &str, tells: Tells) -> String {
+pub fn tell(policy: &Policy, script: &str, tells: Tells) -> String {
     let mut lines = script::read(script);
     loop {
         let (told, undone) = told(policy, &lines, tells);
@@ -53,7 +53,7 @@ pub fn tell(policy: &Pinned, script: &str, tells: Tells) -> String {
 }
 
 /// Tells a story, and which of its lines did not happen.
-fn told(policy: &Pinned, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
+fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join(format!("{SESSION}.jsonl"));
     write_transcripts(&transcript, lines);
@@ -134,7 +134,7 @@ fn wall(at: f64) -> i64 {
 
 struct Teller<'a> {
     player: Player<'a>,
-    policy: &'a Pinned,
+    policy: &'a Policy,
     tells: Tells,
     declines: bool,
     /// Agents whose loop was ended, and those whose start was refused.
@@ -258,8 +258,8 @@ impl Teller<'_> {
 
     fn log(&mut self, records: &[Record]) {
         for record in records {
-            let figures = lines::figures(record).unwrap_or_default();
-            writeln!(self.told, "{:14}log: {} {figures}", "", lines::name(record)).unwrap();
+            let figures = log_lines::figures(record).unwrap_or_default();
+            writeln!(self.told, "{:14}log: {} {figures}", "", log_lines::name(record)).unwrap();
         }
     }
 
@@ -337,13 +337,13 @@ impl Teller<'_> {
             "session" => Target::Session(SESSION.to_owned()),
             run => Target::Run { session: SESSION.to_owned(), run: run.to_owned() },
         };
-        let target = lift::holder(book, &target);
-        let lifted = lift::lift(book, &target).is_some();
-        for used_up in lift::used_up(book, &target, book.session.last) {
-            lift::raise(book, &target, &used_up.finding, used_up.more);
+        let target = clear_order::holder(book, &target);
+        let lifted = clear_order::lift(book, &target).is_some();
+        for used_up in clear_order::used_up(book, &target, book.session.last) {
+            clear_order::raise(book, &target, &used_up.finding, used_up.more);
         }
         let what = if lifted { "resumes" } else { "finds nothing to resume of" };
-        let log = std::mem::take(&mut book.records);
+        let log = std::mem::take(&mut book.log_records);
         writeln!(self.told, "{:>7.1} a person {what} {}", line.at, line.id).unwrap();
         self.log(&log);
     }
@@ -356,15 +356,15 @@ impl Teller<'_> {
         };
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth, run.id.clone()));
         for run in runs {
-            let (turns, requests, cost) = (run.tally.turns, run.tally.spent.requests, run.tally.spent.cost);
-            let time = run.tally.duration_ms as f64 / 1000.0;
+            let (turns, requests, cost) = (run.counters.turns, run.counters.spent.requests, run.counters.spent.cost);
+            let time = run.counters.duration_ms as f64 / 1000.0;
             let reason = run.stop_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
             let (id, kind, status) = (&run.id, &run.agent_type, run.status.as_str());
             let figures = format!("{turns} tool calls, {requests} requests, {cost}, {time:.1} s at work");
             writeln!(self.told, "run {id} {kind}: {status}{reason}; {figures}").unwrap();
         }
-        let (status, cost) = (session.status.as_str(), session.tally.spent.cost);
-        writeln!(self.told, "session: {status}; {} tool calls, {cost}", session.tally.turns).unwrap();
+        let (status, cost) = (session.status.as_str(), session.counters.spent.cost);
+        writeln!(self.told, "session: {status}; {} tool calls, {cost}", session.counters.turns).unwrap();
         self.told
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// One name that a file takes from a module of this crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// The path from the root of the crate: `["engine", "book", "Book"]`.
+    /// The path from the root of the crate: `["engine", "book", "SessionState"]`.
     pub path: Vec<String>,
     /// Where it stands, from 1.
     pub line: usize,

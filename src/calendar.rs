@@ -1,0 +1,137 @@
+//! Days, weeks and months as a time zone has them.
+
+use jiff::civil::{Date, Weekday};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::{Timestamp, ToSpan, Zoned};
+
+use crate::domain::budget::{Period, Span};
+
+/// Returns the name of the zone that this process is in: what [`zone`] finds it by again.
+pub fn name_of_system(at_ms: i64) -> String {
+    let system = TimeZone::system();
+    let fixed = || {
+        let east = system.to_offset(Timestamp::from_millisecond(at_ms).unwrap_or_default()).seconds();
+        // POSIX counts to the west.
+        let (sign, east) = if east < 0 { ('+', -east) } else { ('-', east) };
+        format!("<HERE>{sign}{:02}:{:02}", east / 3600, east / 60 % 60)
+    };
+    system.iana_name().map_or_else(fixed, str::to_owned)
+}
+
+/// Returns the time zone of this name; the machine's own where none is named, or none is called so.
+pub fn zone(name: Option<&str>) -> TimeZone {
+    let by_rule = |name: &str| TimeZone::posix(name).ok().filter(|_| name.starts_with('<'));
+    let known = |name| {
+        let listed = TimeZone::get(name).or_else(|_| TimeZoneDatabase::bundled().get(name));
+        listed.ok().or_else(|| by_rule(name))
+    };
+    name.and_then(known).unwrap_or_else(TimeZone::system)
+}
+
+/// Returns the day, week or month that a moment is in, with nothing spent.
+pub fn period(span: Span, at_ms: i64, zone: &TimeZone) -> Period {
+    let today = Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(zone.clone()).date();
+    let first = match span {
+        Span::Day => today,
+        Span::Week => today.saturating_sub(i32::from(today.weekday().since(Weekday::Monday)).days()),
+        Span::Month => today.first_of_month(),
+    };
+    let next = match span {
+        Span::Day => first.saturating_add(1.day()),
+        Span::Week => first.saturating_add(1.week()),
+        Span::Month => first.saturating_add(1.month()),
+    };
+    let (from, to) = (beginning(first, zone), beginning(next, zone));
+    let millis = |at: &Option<Zoned>, or| at.as_ref().map_or(or, |at| at.timestamp().as_millisecond());
+    let resets = to.as_ref().map(|to| to.strftime("%Y-%m-%d %H:%M %:z").to_string()).unwrap_or_default();
+    Period { from_ms: millis(&from, at_ms), to_ms: millis(&to, i64::MAX), resets, ..Period::default() }
+}
+
+/// Returns the first moment of a day: midnight, or when the clocks have skipped it.
+fn beginning(day: Date, zone: &TimeZone) -> Option<Zoned> {
+    day.to_zoned(zone.clone()).ok()?.start_of_day().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(span: Span, at: &str, name: &str) -> String {
+        let at: Timestamp = at.parse().unwrap();
+        let period = period(span, at.as_millisecond(), &zone(Some(name)));
+        let utc = |ms| Timestamp::from_millisecond(ms).unwrap().to_string();
+        assert!(period.covers(at.as_millisecond()));
+        format!("{} to {}, {}", utc(period.from_ms), utc(period.to_ms), period.resets)
+    }
+
+    #[test]
+    fn periods_begin_at_midnight_on_monday_and_on_the_first() {
+        for (span, at, name, expected) in [
+            (
+                Span::Day,
+                "2026-11-20T10:00:00Z",
+                "UTC",
+                "2026-11-20T00:00:00Z to 2026-11-21T00:00:00Z, 2026-11-21 00:00 +00:00",
+            ),
+            (
+                Span::Day,
+                "2026-11-20T23:30:00Z",
+                "Europe/Berlin",
+                "2026-11-20T23:00:00Z to 2026-11-21T23:00:00Z, 2026-11-22 00:00 +01:00",
+            ),
+            (
+                Span::Week,
+                "2026-11-20T10:00:00Z",
+                "UTC",
+                "2026-11-16T00:00:00Z to 2026-11-23T00:00:00Z, 2026-11-23 00:00 +00:00",
+            ),
+            (
+                Span::Day,
+                "2026-11-20T20:00:00Z",
+                "<HERE>-05:30",
+                "2026-11-20T18:30:00Z to 2026-11-21T18:30:00Z, 2026-11-22 00:00 +05:30",
+            ),
+            (
+                Span::Month,
+                "2026-12-31T23:59:59Z",
+                "America/New_York",
+                "2026-12-01T05:00:00Z to 2027-01-01T05:00:00Z, 2027-01-01 00:00 -05:00",
+            ),
+        ] {
+            assert_eq!(shown(span, at, name), expected);
+        }
+    }
+
+    #[test]
+    fn daylight_saving_makes_days_of_23_and_25_hours_and_skips_midnights() {
+        for (span, at, name, expected) in [
+            (
+                Span::Day,
+                "2026-03-29T12:00:00Z",
+                "Europe/Berlin",
+                "2026-03-28T23:00:00Z to 2026-03-29T22:00:00Z, 2026-03-30 00:00 +02:00",
+            ),
+            (
+                Span::Day,
+                "2026-10-25T12:00:00Z",
+                "Europe/Berlin",
+                "2026-10-24T22:00:00Z to 2026-10-25T23:00:00Z, 2026-10-26 00:00 +01:00",
+            ),
+            (
+                Span::Month,
+                "2026-03-29T12:00:00Z",
+                "Europe/Berlin",
+                "2026-02-28T23:00:00Z to 2026-03-31T22:00:00Z, 2026-04-01 00:00 +02:00",
+            ),
+            // The clocks went from 00:00 to 01:00.
+            (
+                Span::Day,
+                "2018-11-04T12:00:00Z",
+                "America/Sao_Paulo",
+                "2018-11-04T03:00:00Z to 2018-11-05T02:00:00Z, 2018-11-05 00:00 -02:00",
+            ),
+        ] {
+            assert_eq!(shown(span, at, name), expected);
+        }
+    }
+}

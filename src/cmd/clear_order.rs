@@ -1,0 +1,166 @@
+//! Lifting orders: what a grant, a resume or a reset does to the session's state, so that the work can go on. Touches no state.
+
+use crate::cmd::target::Target;
+use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::limit::{Limit, Meter, Stage};
+use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::meters::Meters;
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::session::{Order, Run};
+use crate::domain::verdict::Finding;
+use crate::engine::estimate;
+use crate::engine::evaluate::{self, RuleContext};
+use crate::engine::grants;
+use crate::engine::lift_orders;
+use crate::engine::measure;
+use crate::engine::session_state::SessionState;
+
+/// Returns the order that stands for a target.
+pub fn order<'a>(state: &'a SessionState, target: &Target) -> Option<&'a Order> {
+    match target {
+        Target::Session(_) => state.session.order.as_ref(),
+        Target::Run { run, .. } => state.run(run)?.order.as_ref(),
+    }
+}
+
+/// Returns where the order on a target was set: a run may only have taken over its session's.
+pub fn holder(state: &SessionState, target: &Target) -> Target {
+    match order(state, target) {
+        Some(order) if order.finding.scope == Scope::Session && order.finding.ends_session() => {
+            Target::Session(state.session.id.clone())
+        }
+        _ => target.clone(),
+    }
+}
+
+/// Lifts the order of a session or run, and of every run that has taken it over; returns it.
+pub fn lift(state: &mut SessionState, target: &Target) -> Option<Order> {
+    match target {
+        Target::Session(_) => lift_orders::lift_session(state),
+        Target::Run { run, .. } => lift_orders::lift_run(state, run),
+    }
+}
+
+/// A limit that would stop the work again at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsedUp {
+    /// Which, with what is used.
+    pub finding: Finding,
+    /// The smallest multiple of its increase that is enough.
+    pub more: u64,
+}
+
+/// Returns the limits of a session or run that would stop it again at its next step.
+pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp> {
+    let rules = rules(state, target).cloned().unwrap_or_default();
+    let found = rules.limits.iter().filter(|rule| rule.action != Action::Warn).filter_map(|rule| {
+        let (scope, rules, meters) = meters(state, target, &run_of(state, target), (now, rule))?;
+        let finding = Finding::of(rule, scope, rule.limit.used(&meters));
+        // Whoever makes the next request: what the dearest would add counts.
+        let others = makers(state, target).filter_map(|id| Some(self::meters(state, target, id, (now, rule))?.2));
+        let next = others.chain([meters]).map(|meters| ahead(rule.limit, rules, &meters)).max().unwrap_or(0);
+        let lacks = finding.used.saturating_add(next).saturating_sub(rule.cap);
+        (lacks > 0).then(|| UsedUp { finding, more: rule.sufficient_increase(lacks).max(lacks) })
+    });
+    found.collect()
+}
+
+/// Returns the limits over sessions that would keep the next prompt of the state's session back.
+pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
+    let none = Run::default();
+    let main = state.session.main.as_deref().and_then(|main| state.run(main)).unwrap_or(&none);
+    let kind = EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
+    let event = Event { kind, ..batch_ended(state, now) };
+    let model = estimate::model_of(state, main);
+    let above = measure::usage(state, main, &event);
+    let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
+    let found = above.flat_map(|used| {
+        let around = RuleContext { used, stage: Stage::Prompt, event: &event, told: &[], model };
+        used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
+    });
+    found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
+}
+
+/// Returns what a limit has to say of a session or run now; nothing where no rule holds it.
+pub fn evaluate_limit(state: &SessionState, target: &Target, name: &str, now: Moment) -> Option<Finding> {
+    let rule = rules(state, target)?.named(name)?;
+    let (scope, _, meters) = meters(state, target, &run_of(state, target), (now, rule))?;
+    Some(Finding::of(rule, scope, rule.limit.used(&meters)))
+}
+
+/// Returns the rules of a session or run.
+pub fn rules<'a>(state: &'a SessionState, target: &Target) -> Option<&'a LimitSet> {
+    match target {
+        Target::Session(_) => Some(&state.session.limits),
+        Target::Run { run, .. } => Some(&state.run(run)?.limits),
+    }
+}
+
+/// Raises a cap, and writes that down.
+pub fn raise(state: &mut SessionState, target: &Target, finding: &Finding, more: u64) {
+    let id = run_of(state, target);
+    grants::raise(state, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
+    // Whoever said No to the old cap is asked again at the new one.
+    let declined = |run: &&Run| run.declined.contains(&finding.limit);
+    let declined: Vec<String> = state.runs().filter(declined).map(|run| run.id.clone()).collect();
+    for id in declined.iter().filter(|other| finding.scope == Scope::Session || **other == id) {
+        if let Some(run) = state.run_mut(id) {
+            run.declined.retain(|limit| *limit != finding.limit);
+        }
+    }
+}
+
+/// Returns the run that records about a target name: the run itself, or the session's main run.
+pub fn run_of(state: &SessionState, target: &Target) -> String {
+    match target {
+        Target::Session(_) => state.session.main.clone().unwrap_or_default(),
+        Target::Run { run, .. } => run.clone(),
+    }
+}
+
+/// Returns the runs whose next request may be a target's next step.
+fn makers<'a>(state: &'a SessionState, target: &Target) -> impl Iterator<Item = &'a str> {
+    let all = matches!(target, Target::Session(_));
+    state.runs().filter(move |run| all && !run.recent.is_empty()).map(|run| run.id.as_str())
+}
+
+/// Measures a target for a rule, with the next request of the run that is `named`.
+fn meters<'a>(
+    state: &'a SessionState,
+    target: &Target,
+    named: &str,
+    at: (Moment, &LimitRule),
+) -> Option<(Scope, &'a LimitSet, Meters)> {
+    let (now, rule) = at;
+    let id = state.run(named).or_else(|| state.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
+    let event = batch_ended(state, now);
+    let (of_run, of_session) = measure::meters_of(state, &id, &event, rule.of.as_ref());
+    match target {
+        Target::Session(_) => Some((Scope::Session, &state.session.limits, of_session)),
+        Target::Run { run, .. } => Some((Scope::Run, &state.run(run)?.limits, of_run)),
+    }
+}
+
+/// Makes an event at which every limit of a session and its runs is looked at.
+fn batch_ended(state: &SessionState, now: Moment) -> Event {
+    Event {
+        session: state.session.id.clone(),
+        agent: Agent::Main,
+        prompt_id: None,
+        at: now,
+        attended: true,
+        kind: EventKind::BatchEnded(Vec::new()),
+    }
+}
+
+/// Returns what the next step adds: a call, or a request and the report after it.
+fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
+    match &limit.meter {
+        Meter::Spend { part, .. } => {
+            let requests = u64::from(rules.grace_turns) + 1;
+            part(&meters.reserved).saturating_add(part(&meters.next).saturating_mul(requests))
+        }
+        Meter::Step { adds, .. } => [Stage::Call, Stage::Request].into_iter().filter_map(adds).max().unwrap_or(0),
+        Meter::Window => 0,
+    }
+}

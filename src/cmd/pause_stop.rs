@@ -1,0 +1,144 @@
+//! `fusebox pause` and `fusebox stop`: orders that anybody may give, since they only hold back.
+
+use std::process::ExitCode;
+
+use crate::cmd::clear_order;
+use crate::cmd::require_human;
+use crate::cmd::session_edit::{self, SessionEdit};
+use crate::cmd::target::{self, Target};
+use crate::domain::charge::RecordKind;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::{Order, Phase, Run, Status};
+use crate::domain::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
+use crate::engine::lifecycle;
+use crate::engine::lift_orders;
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::wire::completion;
+use crate::wire::messages::short;
+
+/// Arguments of `fusebox pause` and `fusebox stop`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+It takes effect at the next event of the run or session; subagents below a run follow it.
+`fusebox resume` lifts it.
+
+Examples:
+  fusebox pause a1b2c3d4    hold a run and keep its work
+  fusebox stop 5f0c1d2e --reason 'wrong branch'")]
+pub struct Args {
+    #[command(flatten)]
+    target: target::TargetArgs,
+    /// Why: the agent, whoever started it and the log are told
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// What an order does, in its words.
+#[derive(Debug)]
+struct OrderKind {
+    key: &'static str,
+    action: Action,
+    record: RecordKind,
+    status: Status,
+}
+
+/// The order to hold.
+const PAUSE: OrderKind =
+    OrderKind { key: EXPLICIT_PAUSE, action: Action::Pause, record: RecordKind::AgentPaused, status: Status::Paused };
+/// The order to end.
+const STOP: OrderKind = OrderKind {
+    key: EXPLICIT_STOP,
+    action: Action::Terminate,
+    record: RecordKind::AgentStopped,
+    status: Status::Stopped,
+};
+
+/// Holds a run or session until it is resumed.
+pub fn pause(env: &Environment, args: &Args) -> Result<ExitCode> {
+    session_edit::edit_session(env, &args.target, |edit| give(edit, &PAUSE, args.reason.as_deref(), Ok(())))
+}
+
+/// Ends a run or session at its next event.
+pub fn stop(env: &Environment, args: &Args) -> Result<ExitCode> {
+    // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
+    let may_replace = require_human::require(env, "stop");
+    session_edit::edit_session(env, &args.target, |edit| give(edit, &STOP, args.reason.as_deref(), may_replace))
+}
+
+/// Gives an order; one that replaces a pause where `may_replace` says so.
+fn give(
+    edit: &mut SessionEdit,
+    kind: &OrderKind,
+    reason: Option<&str>,
+    may_replace: Result<()>,
+) -> Result<Vec<String>> {
+    let reason = reason.map(completion::reason).filter(|reason| !reason.is_empty());
+    let name = edit.name(&edit.target);
+    let status = edit.status(&edit.target);
+    let held = clear_order::order(edit.state, &edit.target).is_some();
+    let replaces = held && status == Status::Paused && kind.status == Status::Stopped;
+    if (held && !replaces) || status == Status::Orphaned {
+        let word = status.as_str();
+        return Err(Error::failed(format!("{name} is {word} already"))
+            .hint(format!("`fusebox explain {}` tells why", short(edit.target.id()))));
+    }
+    if replaces {
+        may_replace?;
+    }
+    let scope = if matches!(edit.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
+    let finding = Finding::ordered(kind.key, scope, kind.action);
+    let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
+    let followers = match edit.target.clone() {
+        Target::Session(_) => {
+            edit.state.session.order = Some(order);
+            edit.state.session.status = kind.status;
+            edit.state.runs().filter(|run| run.status == Status::Running).count()
+        }
+        Target::Run { run, .. } => halt(edit, &run, &order),
+    };
+    let who = if scope == Scope::Session { "Session" } else { "Agent" };
+    let words = format!("{who} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
+    edit.record(kind.record, &finding, (&words, Some(reason.as_deref().unwrap_or(&words))));
+    Ok(said(edit, kind, followers))
+}
+
+/// Gives the order to a run and to all below it that are at work; returns how many those are.
+fn halt(edit: &mut SessionEdit, id: &str, order: &Order) -> usize {
+    let at_work = |run: &&Run| run.status == Status::Running && lift_orders::is_below(edit.state, run, id);
+    let below: Vec<String> = edit.state.runs().filter(at_work).map(|run| run.id.clone()).collect();
+    if let Some(run) = edit.state.run_mut(id) {
+        run.order = None;
+    }
+    for one in below.iter().map(String::as_str).chain([id]) {
+        if let Some(run) = edit.state.run_mut(one) {
+            lifecycle::halt_below(run, order.clone(), id);
+        }
+    }
+    below.len()
+}
+
+fn is_main(edit: &SessionEdit) -> bool {
+    edit.state.run(edit.target.id()).is_some_and(Run::is_main)
+}
+
+fn verb(kind: &OrderKind) -> &'static str {
+    if kind.status == Status::Paused { "pause" } else { "stop" }
+}
+
+fn said(edit: &SessionEdit, kind: &OrderKind, followers: usize) -> Vec<String> {
+    let name = edit.name(&edit.target);
+    let id = short(edit.target.id());
+    let mut said = vec![format!("{name} is {}; that takes effect at its next event", kind.status.as_str())];
+    match followers {
+        0 => {}
+        1 => said.push("1 run below it follows".to_owned()),
+        followers => said.push(format!("{followers} runs below it follow")),
+    }
+    said.push(format!("`fusebox resume {id}` lets it go on"));
+    if kind.status == Status::Stopped && is_main(edit) {
+        let session = short(&edit.state.session.id);
+        said.push(format!("the next prompt has a run of its own; `fusebox stop {session}` holds that back, too"));
+    }
+    said
+}

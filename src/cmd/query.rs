@@ -1,0 +1,110 @@
+//! What commands that show something read first: the sessions as they stand now, and the page to show them on.
+
+use std::sync::OnceLock;
+
+use chrono::{DateTime, NaiveDateTime, NaiveTime};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::calendar;
+use crate::cmd::config::project_folder;
+use crate::config::load;
+use crate::config::resolve::Trust;
+use crate::domain::budget::Span;
+use crate::domain::session::Session;
+use crate::error::Result;
+use crate::platform::environment::Environment;
+use crate::report::period::Since;
+use crate::report::rows::{Logged, SessionRows};
+use crate::store::history::Numbered;
+use crate::store::{self, Store};
+use crate::ui::style::{Colour, Terminal};
+use crate::upkeep::catch_up::catch_up;
+use crate::upkeep::orphans;
+
+/// Returns the sessions that are wanted, the oldest first, with all their rows, their transcripts read up to now.
+///
+/// The locks are let go after each session: hooks wait for them.
+pub fn fresh_sessions(env: &Environment, wanted: impl Fn(&Session) -> bool) -> Result<Vec<SessionRows>> {
+    let sessions = Store::open(env)?.sessions_since(i64::MIN)?;
+    let mut fresh = Vec::new();
+    for session in sessions.into_iter().filter(wanted) {
+        let store = Store::open_for(&store::folder(env)?, Some(&session.id))?;
+        catch_up(env, &store, &session.id)?;
+        let Some(session) = store.session(&session.id)? else { continue };
+        fresh.push(rows_of(&store, *session)?);
+    }
+    Ok(fresh)
+}
+
+/// Takes note of sessions whose client has died.
+pub fn note_orphans(env: &Environment) -> Result<()> {
+    let now = env.now();
+    let sessions = Store::open(env)?.sessions_since(i64::MIN)?;
+    for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
+        catch_up(env, &Store::open_for(&store::folder(env)?, Some(&session.id))?, &session.id)?;
+    }
+    Ok(())
+}
+
+/// Reads all rows of a session.
+pub fn rows_of(store: &Store, session: Session) -> Result<SessionRows> {
+    let id = session.id.clone();
+    Ok(SessionRows {
+        session,
+        runs: store.runs_of(&id)?,
+        charges: store.charges_of(&id)?,
+        records: store.records_of(&id)?.into_iter().map(logged).collect(),
+        calls: store.calls_of(&id)?,
+    })
+}
+
+/// Returns a record as reports take it.
+pub fn logged(row: Numbered) -> Logged {
+    let (number, at_ms, record) = row;
+    Logged { number, at_ms, record }
+}
+
+/// Returns the page that standard output is.
+pub fn page(env: &Environment) -> Terminal {
+    let colour = if env.colours() { Colour::On } else { Colour::Off };
+    Terminal { width: env.width(), colour, local }
+}
+
+/// The zone of the days that are shown, once it is known.
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Has days begin as the budgets of this project have them: in the zone that the configuration names, else the machine's.
+pub fn use_configured_zone(env: &Environment) {
+    let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
+    let _known = ZONE.set(calendar::zone(policy.time_zone()));
+}
+
+fn zone() -> &'static TimeZone {
+    ZONE.get_or_init(|| calendar::zone(None))
+}
+
+/// Returns the local time of a moment.
+pub fn local(at_ms: i64) -> NaiveDateTime {
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    DateTime::from_timestamp(at.as_second() + i64::from(zone().to_offset(at).seconds()), 0)
+        .unwrap_or_default()
+        .naive_utc()
+}
+
+const NOON_MS: i64 = 12 * 3_600_000;
+
+/// Returns the moment that a period begins at, in milliseconds since 1970.
+pub fn begin_ms(env: &Environment, since: Since) -> i64 {
+    match since {
+        Since::All => i64::MIN,
+        Since::Ago(ms) => env.now().wall_ms.saturating_sub(ms),
+        Since::Day(day) => {
+            let midnight = day.and_time(NaiveTime::MIN);
+            // Where the clocks skip midnight, the day begins when they have.
+            let noon_ms = midnight.and_utc().timestamp_millis() + NOON_MS;
+            let here = local(noon_ms).and_utc().timestamp_millis() - noon_ms;
+            calendar::period(Span::Day, noon_ms - here, zone()).from_ms
+        }
+    }
+}

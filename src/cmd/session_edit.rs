@@ -1,0 +1,175 @@
+//! How every command edits a session: find it, change its state under its lock, save it, and say what was done.
+
+use std::process::ExitCode;
+
+use crate::cmd::clear_order;
+use crate::cmd::target::{self, Target};
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::Moment;
+use crate::domain::policy::Scope;
+use crate::domain::session::Status;
+use crate::domain::verdict::Finding;
+use crate::engine::log_records;
+use crate::engine::session_state::SessionState;
+use crate::error::{Error, Result};
+use crate::hook::shared_budgets;
+use crate::platform::environment::Environment;
+use crate::store::Store;
+use crate::store::log_file;
+use crate::ui::terminal::plain;
+use crate::upkeep::catch_up::catch_up;
+use crate::wire::messages::{self, short};
+
+/// The state to change, what of it is meant, and when.
+#[derive(Debug)]
+pub struct SessionEdit<'a> {
+    /// The session's state, with all its runs.
+    pub state: &'a mut SessionState,
+    /// What of it is meant.
+    pub target: Target,
+    /// Now.
+    pub now: Moment,
+}
+
+/// Changes what `args` name, and prints what `change` says of it.
+pub fn edit_session(
+    env: &Environment,
+    args: &target::TargetArgs,
+    change: impl FnOnce(&mut SessionEdit) -> Result<Vec<String>>,
+) -> Result<ExitCode> {
+    let looking = Store::open(env)?;
+    let target = target::find(&looking, args)?;
+    let folder = looking.folder().to_path_buf();
+    // The locks are taken in one order, the session's first: so this one goes before the next is opened.
+    drop(looking);
+    let store = Store::open_for(&folder, Some(target.session()))?;
+    catch_up(env, &store, target.session())?;
+    store.begin()?;
+    let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
+    let mut session_state = SessionState::new(store.session(target.session())?.ok_or_else(gone)?);
+    for run in store.runs_of(target.session())? {
+        session_state.insert_loaded_run(run);
+    }
+    let now = env.now();
+    shared_budgets::load(&store, &mut session_state, now.wall_ms)?;
+    let said = change(&mut SessionEdit { state: &mut session_state, target: target.clone(), now })?;
+    let records = save(&store, &mut session_state, now)?;
+    store.commit()?;
+    log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
+    store.leave();
+    env.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Saves the state with its records as of now: its own `last` is the last event, and this is none.
+fn save(store: &Store, state: &mut SessionState, now: Moment) -> Result<Vec<Record>> {
+    let mut records = std::mem::take(&mut state.log_records);
+    for record in &mut records {
+        record.at = log_file::time(now.wall_ms);
+        store.save_record(record, now)?;
+    }
+    store.save(state)?;
+    Ok(records)
+}
+
+impl SessionEdit<'_> {
+    /// Names a session or run: `developer a1b2c3d4`, `session 5f0c1d2e`.
+    pub fn name(&self, target: &Target) -> String {
+        match target {
+            Target::Session(id) => format!("session {}", short(id)),
+            Target::Run { run, .. } => {
+                let kind = self.state.run(run).map_or("run", |run| &run.agent_type);
+                format!("{kind} {}", short(run))
+            }
+        }
+    }
+
+    /// Returns what records call the target, which name the session and run beside it.
+    pub fn it(&self) -> &'static str {
+        match self.target {
+            Target::Session(_) => "the session",
+            Target::Run { .. } => "the agent",
+        }
+    }
+
+    /// Returns where a session or run stands.
+    pub fn status(&self, target: &Target) -> Status {
+        match target {
+            Target::Session(_) => self.state.session.status,
+            Target::Run { run, .. } => self.state.run(run).map(|run| run.status).unwrap_or_default(),
+        }
+    }
+
+    /// Shows the user a sentence at the session's next event.
+    pub fn notice(&mut self, sentence: impl Into<String>) {
+        self.state.session.user_notifications.push(format!("Fusebox: {}", sentence.into()));
+    }
+
+    /// Writes a record that begins with its own sentence.
+    pub fn record(&mut self, kind: RecordKind, finding: &Finding, words: (&str, Option<&str>)) {
+        let id = clear_order::run_of(self.state, &self.target);
+        log_records::write(self.state, &id, kind, finding);
+        let (error, reason) = words;
+        if let Some(record) = self.state.log_records.last_mut() {
+            error.clone_into(&mut record.error);
+            record.reason = reason.map(str::to_owned);
+        }
+    }
+
+    /// Says what else holds the target, or would stop it again at its next step, beside the limits in `but`.
+    pub fn held_still(&self, but: &[&str]) -> Vec<String> {
+        let id = short(self.target.id());
+        let mut said = Vec::new();
+        let ordered = clear_order::order(self.state, &self.target).map_or("", |order| &order.finding.limit);
+        if let Some(order) = clear_order::order(self.state, &self.target) {
+            let (holder, why) = (clear_order::holder(self.state, &self.target), messages::reading(&order.finding));
+            let by = match (order.finding.scope, &self.state.session.outer) {
+                (Scope::Outer, Some(outer)) => short(outer),
+                _ => short(holder.id()),
+            };
+            said.push(format!(
+                "{} is held all the same ({why}): `fusebox resume {by}` lets it go on",
+                self.name(&self.target)
+            ));
+        }
+        let own = clear_order::used_up(self.state, &self.target, self.now);
+        for limit in own
+            .iter()
+            .map(|used_up| &used_up.finding.limit)
+            .filter(|limit| !but.contains(&limit.as_str()) && *limit != ordered)
+        {
+            said.push(format!("{limit} would still stop it; `fusebox grant {id} {limit}=+N` gives more"));
+        }
+        said.extend(clear_order::budgets_used_up(self.state, self.now).iter().map(|finding| self.above(finding)));
+        said
+    }
+
+    /// Says that a limit over more than the session would still keep it back, and what gives more.
+    pub fn above(&self, finding: &Finding) -> String {
+        let (limit, why) = (&finding.limit, messages::reading(finding));
+        let whose = match (finding.scope, &self.state.session.outer) {
+            (Scope::Outer, Some(outer)) => short(outer),
+            (scope, _) => scope.as_str(),
+        };
+        format!("its next prompt would still be kept back ({why}): `fusebox grant {whose} {limit}=+N` gives more")
+    }
+
+    fn is_at_work(&self) -> bool {
+        self.state.runs().any(|run| run.working && run.order.is_none())
+    }
+
+    /// Says how the work goes on from here.
+    pub fn goes_on(&self, target: &Target) -> String {
+        let name = self.name(target);
+        match target {
+            Target::Session(_) if self.is_at_work() => format!("{name} is still at work and goes on"),
+            Target::Session(_) => format!("{name} goes on with its next prompt"),
+            Target::Run { run, .. } => match self.state.run(run) {
+                Some(run) if run.working => format!("{name} is still at work and goes on"),
+                Some(run) if run.resumed => format!("{name} goes on with the next prompt"),
+                Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
+                _ => format!("{name} goes on when a message is sent to it"),
+            },
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Limits of so many in so much time, which stand at the top of a file: what they take, and how they are read and written.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::config::value_type::{Field, ValueType};
+use crate::domain::limit::Limit;
+use crate::domain::policy::Scope;
+
+/// One window as configuration says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowSetting {
+    /// The pattern of the tools; empty for model requests.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// How many fit into it.
+    pub max: u64,
+    /// How long it is, in milliseconds.
+    pub per_ms: u64,
+    /// What it is counted over.
+    pub over: Scope,
+}
+
+/// How many may fit, and how long a window may be: up to a week.
+const MAX: ValueType = ValueType::Whole(1, 1_000_000);
+const PER_MS: ValueType = ValueType::Whole(1, 604_800_000);
+
+const OF_TOOLS: ValueType = ValueType::Object(&[
+    Field::needed("tool", ValueType::Filled),
+    Field::needed("max", MAX),
+    Field::needed("per_ms", PER_MS),
+    Field::optional("over", ValueType::Word(&["run", "session", "user"])),
+]);
+
+const OF_REQUESTS: ValueType = ValueType::Object(&[
+    Field::needed("max_requests", MAX),
+    Field::needed("per_ms", PER_MS),
+    Field::optional("over", ValueType::Word(&["session", "user"])),
+]);
+
+/// Whether a limit's windows are of tools, and so many; else there is one, of model requests.
+pub fn are_of_tools(limit: &Limit) -> bool {
+    limit.scopes.contains(&Scope::Run)
+}
+
+/// Returns the form of one window.
+pub fn shape(limit: &Limit) -> ValueType {
+    if are_of_tools(limit) { OF_TOOLS } else { OF_REQUESTS }
+}
+
+/// Returns the JSON schema of the limit's key.
+pub fn schema(limit: &Limit) -> Value {
+    let one = shape(limit).schema();
+    let all = if are_of_tools(limit) { json!({ "type": "array", "items": one }) } else { one };
+    json!({ "anyOf": [all, { "type": "null" }] })
+}
+
+/// Reads one window, where the JSON is right.
+pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
+    if !shape(limit).accepts(value) {
+        return None;
+    }
+    let max = value.get(if are_of_tools(limit) { "max" } else { "max_requests" })?.as_u64()?;
+    let tool = value.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let over = value.get("over").and_then(|it| Scope::deserialize(it).ok()).unwrap_or(Scope::Session);
+    Some(WindowSetting { tool, max, per_ms: value.get("per_ms")?.as_u64()?, over })
+}
+
+/// Writes windows as configuration would.
+pub fn written(limit: &Limit, windows: &[WindowSetting]) -> Value {
+    if are_of_tools(limit) {
+        return json!(windows);
+    }
+    let one = |it: &WindowSetting| json!({ "max_requests": it.max, "per_ms": it.per_ms, "over": it.over });
+    windows.first().map_or(Value::Null, one)
+}

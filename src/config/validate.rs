@@ -1,0 +1,170 @@
+//! Decides which settings may stand: inside the ceilings, and no loosening by who may only tighten.
+
+use crate::config::key::Setter;
+use crate::config::keys;
+use crate::config::layers;
+use crate::config::limit_name;
+use crate::config::locks::{self, Locks};
+use crate::config::place::{SettingPlace, Who};
+use crate::config::problem::Problem;
+use crate::config::resolve::{ResolvedLayers, Trust};
+use crate::config::resolved::Resolved;
+use crate::config::setting::{Document, Setting};
+use crate::config::setting_value::SettingValue;
+use crate::domain::limit::Form;
+use crate::domain::policy::Layer;
+
+/// What a spawn's block may do to the limits of its agent type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpawnMay {
+    /// Make them tighter.
+    Tighten,
+    /// Make them what it likes, within the ceilings.
+    Loosen,
+}
+
+/// Drops from ordered documents what may not stand, and says why.
+pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
+    let mut problems = locked(documents);
+    if trust == Trust::Untrusted {
+        problems.extend(owners_commands(documents));
+        problems.extend(tightening_only(documents));
+    }
+    problems.extend(inside_ceilings(documents));
+    problems
+}
+
+/// Drops what of a spawn's block may not stand against the rules without it; values outside a ceiling are cut to it.
+pub fn spawn(document: &mut Document, resolved: &ResolvedLayers<'_>, may: SpawnMay) -> Vec<Problem> {
+    for setting in &mut document.settings {
+        if let SettingValue::Cap(Some(cap)) = &mut setting.value
+            && setting.subject.key.is_empty()
+            && let Some(ceiling) = setting.subject.limit.and_then(|limit| resolved.ceiling(limit))
+        {
+            *cap = (*cap).clamp(ceiling.range.0, ceiling.range.1);
+        }
+    }
+    let stands = resolved.resolved();
+    retain(document, |setting| {
+        let key = keys::row(&setting.subject);
+        if key.setter != Setter::Anyone {
+            return Some(("is ignored: a spawn cannot set it".to_owned(), None));
+        }
+        if resolved.locks(&setting.subject) {
+            return Some((LOCKED.to_owned(), None));
+        }
+        if may == SpawnMay::Loosen {
+            return None;
+        }
+        let stands = (key.loosens)(setting, &stands)?;
+        Some((format!("is ignored: a spawn may only tighten {stands}"), None))
+    })
+}
+
+/// What is said of a value that the managed file has locked.
+const LOCKED: &str = "is ignored: the managed fusebox.json has locked it";
+
+/// Drops what the managed file alone may say.
+fn locked(documents: &mut [Document]) -> Vec<Problem> {
+    let managed: Vec<Document> =
+        documents.iter().filter(|document| document.layer == Layer::Managed).cloned().collect();
+    let managed: Vec<&Document> = managed.iter().collect();
+    let locks = Locks::of(&managed);
+    let mut problems = Vec::new();
+    for document in documents.iter_mut().filter(|document| locks::bind(document.layer)) {
+        let is_locked = |setting: &Setting| locks.hold(setting.place.who(), &setting.subject.path());
+        problems.extend(retain(document, |setting| is_locked(setting).then(|| (LOCKED.to_owned(), None))));
+    }
+    problems
+}
+
+/// Drops commands that a repository or an agent's frontmatter would have run.
+fn owners_commands(documents: &mut [Document]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for document in documents.iter_mut().filter(|document| !layers::is_owner(document.layer)) {
+        problems.extend(retain(document, |setting| {
+            let why = "is ignored: it is a command, which only the user's or the managed file can set";
+            let hint = "`fusebox trust` lets this repository set it too";
+            let is_command = keys::row(&setting.subject).setter == Setter::Trusted;
+            is_command.then(|| (why.to_owned(), Some(hint.to_owned())))
+        }));
+    }
+    problems
+}
+
+/// Drops what a repository's files may not loosen. What stands without them is compared with.
+fn tightening_only(documents: &mut [Document]) -> Vec<Problem> {
+    let owned: Vec<Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).cloned().collect();
+    let owned: Vec<&Document> = owned.iter().collect();
+    let standing = |who| ResolvedLayers::of(&owned, who, Trust::Untrusted).resolved();
+    let [top, session, main, user, project, agent] =
+        [Who::Top, Who::Session, Who::Main, Who::User, Who::Project, Who::Agent("*")].map(standing);
+    let hint = "`fusebox trust` lets this repository loosen what is the user's";
+    let mut problems = Vec::new();
+    for document in documents.iter_mut().filter(|document| !layers::is_owner(document.layer)) {
+        problems.extend(retain(document, |setting| {
+            let stands: &Resolved<'_> = match &setting.place {
+                SettingPlace::Top => &top,
+                SettingPlace::Session => &session,
+                SettingPlace::Main => &main,
+                SettingPlace::User => &user,
+                SettingPlace::Project => &project,
+                // The limits of agent types are its own business, but not the user's rates.
+                SettingPlace::Agents(_) if is_of_rates(setting) => &agent,
+                SettingPlace::Agents(_) | SettingPlace::Declared => return None,
+            };
+            let stands = (keys::row(&setting.subject).loosens)(setting, stands)?;
+            Some((format!("is ignored: it would loosen {stands}"), Some(hint.to_owned())))
+        }));
+    }
+    problems
+}
+
+fn is_of_rates(setting: &Setting) -> bool {
+    setting.subject.limit.is_some_and(|limit| limit.form == Form::Windows)
+}
+
+/// Drops caps of subagents' runs that are outside the ceilings. The managed file's are not bound.
+fn inside_ceilings(documents: &mut [Document]) -> Vec<Problem> {
+    let all: Vec<Document> = documents.to_vec();
+    let all: Vec<&Document> = all.iter().collect();
+    let top = ResolvedLayers::of(&all, Who::Top, Trust::Untrusted);
+    let mut problems = Vec::new();
+    for document in documents.iter_mut().filter(|document| !matches!(document.layer, Layer::BuiltIn | Layer::Managed)) {
+        problems.extend(retain(document, |Setting { place, subject, value, .. }| {
+            let (SettingPlace::Agents(_), true) = (place, subject.key.is_empty()) else { return None };
+            let (limit, cap) = (subject.limit?, value.as_cap().flatten()?);
+            let bound = top.values().ceiling(limit)?;
+            let (low, high) = bound.range;
+            if (low..=high).contains(&cap) {
+                return None;
+            }
+            let range = format!("{} to {}", limit_name::written(limit, low), limit_name::written(limit, high));
+            let what =
+                format!("is ignored: it is outside the ceiling of subagents' runs, {range} by {}", bound.layer.owner());
+            Some((what, Some(format!("`ceilings.{limit}` in the user's fusebox.json moves it"))))
+        }));
+    }
+    problems
+}
+
+/// Keeps the settings that `objection` has nothing against.
+fn retain(document: &mut Document, objection: impl Fn(&Setting) -> Option<(String, Option<String>)>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let settings = std::mem::take(&mut document.settings);
+    for setting in settings {
+        match objection(&setting) {
+            None => document.settings.push(setting),
+            Some(why) => problems.push(problem(document, &setting, why)),
+        }
+    }
+    problems
+}
+
+fn problem(document: &Document, setting: &Setting, (what, hint): (String, Option<String>)) -> Problem {
+    let problem = Problem::of_setting(document, setting).says(what);
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}

@@ -1,0 +1,178 @@
+//! The forms that values take: what is accepted, how a sentence calls it, and its JSON schema.
+
+use jiff::tz::TimeZoneDatabase;
+use serde_json::{Map, Value, json};
+
+use crate::domain::policy::ACTIONS;
+
+/// The time zone of the machine.
+pub const LOCAL_TIME: &str = "local";
+
+/// The form of one value.
+#[derive(Clone, Copy, Debug)]
+pub enum ValueType {
+    /// Any text.
+    Text,
+    /// A text that is not empty.
+    Filled,
+    /// A list of such texts, at least one.
+    Filleds,
+    /// `local`, or what may be the name of a time zone.
+    Zone,
+    /// `null`.
+    Null,
+    /// An object with these fields and no others.
+    Object(&'static [Field]),
+    /// One of these.
+    Either(&'static [ValueType]),
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// One of these words, or `null`.
+    WordOrNull(&'static [&'static str]),
+    /// An action.
+    Action,
+    /// A whole number in this range.
+    Whole(u64, u64),
+    /// A number in this range.
+    Number(f64, f64),
+    /// A list of names.
+    Names,
+    /// A list of whole per cents.
+    Percents,
+}
+
+/// One field of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    name: &'static str,
+    shape: ValueType,
+    is_needed: bool,
+}
+
+impl Field {
+    /// Makes a field that has to be there.
+    pub const fn needed(name: &'static str, shape: ValueType) -> Field {
+        Field { name, shape, is_needed: true }
+    }
+
+    /// Makes a field that may be left out.
+    pub const fn optional(name: &'static str, shape: ValueType) -> Field {
+        Field { name, shape, is_needed: false }
+    }
+}
+
+/// What the name of a time zone looks like: `UTC`, `Europe/Berlin`, `America/Argentina/Buenos_Aires`.
+const ZONE: &str = "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9][A-Za-z0-9_+-]*){0,2}$";
+
+/// The per cents at which a limit can warn early.
+const PERCENTS: (u64, u64) = (1, 99);
+
+impl ValueType {
+    /// Whether a value has this form.
+    pub fn accepts(&self, value: &Value) -> bool {
+        match self {
+            ValueType::Text => value.is_string(),
+            ValueType::Filled => is_filled(value),
+            ValueType::Filleds => value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_filled)),
+            ValueType::Zone => value.as_str().is_some_and(is_zone),
+            ValueType::Null => value.is_null(),
+            ValueType::Object(fields) => value.as_object().is_some_and(|entries| {
+                let known = |name: &String| fields.iter().any(|field| field.name == name);
+                let fits = |field: &Field| match entries.get(field.name) {
+                    Some(value) => field.shape.accepts(value),
+                    None => !field.is_needed,
+                };
+                entries.keys().all(known) && fields.iter().all(fits)
+            }),
+            ValueType::Either(shapes) => shapes.iter().any(|shape| shape.accepts(value)),
+            ValueType::Flag => value.is_boolean(),
+            ValueType::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            ValueType::WordOrNull(words) => value.is_null() || value.as_str().is_some_and(|word| words.contains(&word)),
+            ValueType::Action => value.as_str().is_some_and(|word| action_words().any(|known| known == word)),
+            ValueType::Whole(low, high) => value.as_u64().is_some_and(|number| (*low..=*high).contains(&number)),
+            ValueType::Number(low, high) => value.as_f64().is_some_and(|number| (*low..=*high).contains(&number)),
+            ValueType::Names => value.as_array().is_some_and(|names| names.iter().all(Value::is_string)),
+            ValueType::Percents => value.as_array().is_some_and(|list| {
+                list.iter().all(|it| it.as_u64().is_some_and(|number| (PERCENTS.0..=PERCENTS.1).contains(&number)))
+            }),
+        }
+    }
+
+    /// Returns the words for what is accepted.
+    pub fn expects(&self) -> String {
+        match self {
+            ValueType::Text => "a text".to_owned(),
+            ValueType::Filled => "a text that is not empty".to_owned(),
+            ValueType::Filleds => "a list of texts, at least one".to_owned(),
+            ValueType::Zone => "`local` or the name of a time zone such as `Europe/Berlin`".to_owned(),
+            ValueType::Null => "`null`".to_owned(),
+            ValueType::Object(fields) => {
+                let field = |field: &Field| {
+                    let optional = if field.is_needed { "" } else { ", may be left out" };
+                    format!("`{}` ({}{optional})", field.name, field.shape.expects())
+                };
+                format!("an object of {}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+            }
+            ValueType::Either(shapes) => shapes.iter().map(ValueType::expects).collect::<Vec<_>>().join(", or "),
+            ValueType::Flag => "`true` or `false`".to_owned(),
+            ValueType::Word(words) => one_of(words.iter().copied()),
+            ValueType::WordOrNull(words) => format!("{} or `null`", one_of(words.iter().copied())),
+            ValueType::Action => one_of(action_words()),
+            ValueType::Whole(low, high) => format!("a whole number from {low} to {high}"),
+            ValueType::Number(low, high) => format!("a number from {low} to {high}"),
+            ValueType::Names => "a list of names".to_owned(),
+            ValueType::Percents => format!("a list of whole per cents from {} to {}", PERCENTS.0, PERCENTS.1),
+        }
+    }
+
+    /// Returns the JSON schema.
+    pub fn schema(&self) -> Value {
+        match self {
+            ValueType::Text => json!({ "type": "string" }),
+            ValueType::Filled => json!({ "type": "string", "minLength": 1 }),
+            ValueType::Filleds => json!({ "type": "array", "items": ValueType::Filled.schema(), "minItems": 1 }),
+            ValueType::Zone => json!({ "type": "string", "pattern": ZONE }),
+            ValueType::Null => json!({ "type": "null" }),
+            ValueType::Object(fields) => object(fields),
+            ValueType::Either(shapes) => json!({ "anyOf": shapes.iter().map(ValueType::schema).collect::<Vec<_>>() }),
+            ValueType::Flag => json!({ "type": "boolean" }),
+            ValueType::Word(words) => json!({ "enum": words }),
+            ValueType::WordOrNull(words) => {
+                json!({ "enum": words.iter().map(|word| json!(word)).chain([Value::Null]).collect::<Vec<_>>() })
+            }
+            ValueType::Action => json!({ "enum": action_words().collect::<Vec<_>>() }),
+            ValueType::Whole(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+            ValueType::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
+            ValueType::Names => json!({ "type": "array", "items": { "type": "string" } }),
+            ValueType::Percents => {
+                json!({ "type": "array", "items": { "type": "integer", "minimum": PERCENTS.0, "maximum": PERCENTS.1 } })
+            }
+        }
+    }
+}
+
+fn object(fields: &[Field]) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
+    let needed: Vec<&str> = fields.iter().filter(|field| field.is_needed).map(|field| field.name).collect();
+    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed })
+}
+
+fn is_filled(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.is_empty())
+}
+
+/// Whether a text names a time zone, or the machine's.
+fn is_zone(text: &str) -> bool {
+    text == LOCAL_TIME || TimeZoneDatabase::bundled().get(text).is_ok()
+}
+
+fn action_words() -> impl Iterator<Item = &'static str> {
+    ACTIONS.iter().map(|action| action.as_str())
+}
+
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,136 @@
+//! The checks of what Fusebox works with: configuration, state, file system, prices.
+
+use std::path::Path;
+
+use crate::config::load;
+use crate::doctor::diagnosis::Diagnosis;
+use crate::doctor::installation::Installation;
+use crate::domain::policy::OnError;
+use crate::hook::{pin_policy, retention};
+use crate::platform::environment::Environment;
+use crate::platform::locks;
+use crate::pricing::{self, table};
+use crate::store::{self, Store};
+
+/// File systems that live on another machine, by the number that the kernel has for them.
+#[cfg(target_os = "linux")]
+const NETWORK: [(rustix::fs::FsWord, &str); 8] = [
+    (0x6969, "NFS"),
+    (0x517B, "SMB"),
+    (0xFF53_4D42, "CIFS"),
+    (0xFE53_4D42, "SMB2"),
+    (0x0102_1997, "9p"),
+    (0x00C3_6400, "Ceph"),
+    (0x5346_414F, "AFS"),
+    (0x0BD0_0BD0, "Lustre"),
+];
+
+/// Whether the configuration says what it means to say.
+pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
+    let (_, problems) =
+        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
+    let worst = problems.iter().find(|problem| problem.is_error()).or(problems.first());
+    match (worst, problems.len()) {
+        (None, _) => Diagnosis::ok("every key is understood"),
+        (Some(problem), count) if problem.is_error() => {
+            Diagnosis::fail(format!("{} ({count} in all)", problem), "`fusebox config check` shows all of them")
+        }
+        (Some(problem), _) => Diagnosis::warn(problem.to_string(), "`fusebox config check` shows all of them"),
+    }
+}
+
+/// Whether bugs and unreadable input refuse a call.
+pub fn denies_on_error(installation: &Installation<'_>) -> bool {
+    let (policy, _) =
+        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
+    policy.on_error() == OnError::Deny
+}
+
+/// Whether a person trusts the repository of a folder.
+pub fn is_trusted(env: &Environment, folder: &Path) -> bool {
+    let fact = pin_policy::trust_fact(&env.project_of(folder).to_string_lossy());
+    Store::open(env).and_then(|store| store.metadata(&fact)).is_ok_and(|fact| fact.is_some())
+}
+
+/// Whether the state can be read and written.
+pub fn state(installation: &Installation<'_>) -> Diagnosis {
+    let hint = "FUSEBOX_HOME names another folder for the state";
+    let checked = Store::open(installation.env).and_then(|store| {
+        store.try_write()?;
+        Ok((store.faults()?, store.folder().join("state.db")))
+    });
+    match checked {
+        Ok((faults, path)) if faults.is_empty() => Diagnosis::ok(format!("{} is sound", installation.short(&path))),
+        Ok((faults, path)) => Diagnosis::fail(
+            format!("{} is damaged: {}", installation.short(&path), faults.join("; ")),
+            "move it away; the next event begins a new one",
+        ),
+        Err(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or(hint)),
+    }
+}
+
+/// How long a pruning may have to come to its end, in milliseconds.
+const PRUNING_MS: i64 = 3_600_000;
+
+/// How large the state is, and what keeps it from growing.
+pub fn history(installation: &Installation<'_>) -> Diagnosis {
+    let read = Store::open(installation.env)
+        .and_then(|store| Ok((store.size()?, retention::retention(&store)?, retention::last(&store)?)));
+    let (size, days, (begun, done)) = match read {
+        Ok(read) => read,
+        Err(error) => return Diagnosis::fail(error.to_string(), "FUSEBOX_HOME names another folder for the state"),
+    };
+    let kept = days.map_or_else(|| "all detail is kept".to_owned(), |days| format!("detail is kept for {days} days"));
+    let now = installation.env.now().wall_ms;
+    let ago = |at_ms: i64| format!("{} h ago", now.saturating_sub(at_ms).max(0) / 3_600_000);
+    let pruned = done.map_or_else(|| "not pruned yet".to_owned(), |at_ms| format!("pruned {}", ago(at_ms)));
+    let words = format!("{:.1} MB; {kept}; {pruned}", size as f64 / 1e6);
+    match begun {
+        Some(at_ms) if days.is_some() && done.is_some_and(|done| done < at_ms) && now - at_ms > PRUNING_MS => {
+            let words = format!("{words}; the pruning of {} did not come to its end", ago(at_ms));
+            Diagnosis::warn(words, "run `fusebox prune` to see why")
+        }
+        _ => Diagnosis::ok(words),
+    }
+}
+
+/// Whether the state's file system can do what the state needs.
+pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
+    let hint = "set FUSEBOX_HOME to a folder on a local disk";
+    let Ok(folder) = store::folder(installation.env) else { return Diagnosis::fail("there is no state folder", hint) };
+    let name = installation.short(&folder);
+    if let Some(kind) = network(&folder) {
+        return Diagnosis::fail(format!("{name} is on {kind}: several machines can damage the state"), hint);
+    }
+    if !locks::work_in(&folder) {
+        return Diagnosis::fail(format!("locks do not work in {name}"), hint);
+    }
+    match Store::open(installation.env).and_then(|store| store.journal()) {
+        Ok(journal) if journal == "wal" => Diagnosis::ok("local, with locks and a write-ahead log"),
+        Ok(journal) => {
+            Diagnosis::warn(format!("{name} has no write-ahead log, but `{journal}`: hooks are slower"), hint)
+        }
+        Err(error) => Diagnosis::fail(error.to_string(), hint),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn network(folder: &Path) -> Option<&'static str> {
+    let kind = rustix::fs::statfs(folder).ok()?.f_type;
+    NETWORK.iter().find(|row| row.0 == kind).map(|row| row.1)
+}
+
+/// Elsewhere file systems have no such numbers.
+#[cfg(not(target_os = "linux"))]
+fn network(_folder: &Path) -> Option<&'static str> {
+    None
+}
+
+/// Whether responses can be priced.
+pub fn prices(installation: &Installation<'_>) -> Diagnosis {
+    let (table, error) = pricing::load(installation.env);
+    match error {
+        None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
+        Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
+    }
+}

@@ -1,0 +1,61 @@
+//! Which way each handler fails: whether a call is refused or passes where Fusebox cannot answer.
+
+use crate::doctor::diagnosis::{Diagnosis, Fails, FailureMode};
+use crate::doctor::environment_checks;
+use crate::doctor::installation::Installation;
+use crate::install::client_versions::Feature;
+use crate::install::hooks;
+use crate::wire::events::EVENTS;
+
+/// Says which way the registered handlers fail.
+pub fn failing(installation: &Installation<'_>) -> Diagnosis {
+    let fates = fates(installation);
+    if fates.is_empty() {
+        return Diagnosis::warn("nothing is registered that could fail", "run `fusebox init`");
+    }
+    let words = format!(
+        "where the binary is missing, crashes or is late: {}; where the state is broken: {}; bugs and unreadable input: {}",
+        sides(&fates, |fate| fate.crash),
+        sides(&fates, |fate| fate.state),
+        if environment_checks::denies_on_error(installation) { "closed (`on_error`)" } else { "open (`on_error`)" },
+    );
+    let is_asked = installation.registered_handlers().any(|found| found.handler.fails_closed());
+    let diagnosis = match installation.client_lacks(Feature::OnFailure).filter(|_| is_asked) {
+        Some(version) => Diagnosis::warn(
+            format!("client {version} does not know `onFailure`: --fail-closed has no effect; {words}"),
+            "update the client",
+        ),
+        None => Diagnosis::ok(words),
+    };
+    Diagnosis { handlers: fates, ..diagnosis }
+}
+
+/// Names the events that are refused; all others pass.
+fn sides(fates: &[FailureMode], way: impl Fn(&FailureMode) -> Fails) -> String {
+    let mut closed: Vec<&str> = fates.iter().filter(|fate| way(fate) == Fails::Closed).map(|fate| fate.event).collect();
+    closed.dedup();
+    match closed.is_empty() {
+        true => "open at every event".to_owned(),
+        false => format!("closed at {}, open at the others", closed.join(", ")),
+    }
+}
+
+fn fates(installation: &Installation<'_>) -> Vec<FailureMode> {
+    let is_heeded = installation.client_lacks(Feature::OnFailure).is_none();
+    let of_row = |(file, found): (&str, &hooks::FoundHandler)| {
+        let row = EVENTS.iter().find(|row| row.name == found.event)?;
+        let closed = |closes: bool| if closes { Fails::Closed } else { Fails::Open };
+        let broken = closed(is_heeded && row.can_fail_closed && found.handler.fails_closed());
+        let missing = if found.handler.looks_first() { Fails::Open } else { broken };
+        let state = closed(crate::hook::failure::is_refused(row.event));
+        Some(FailureMode { event: row.name, file: file.to_owned(), missing, crash: broken, timeout: broken, state })
+    };
+    let mut fates: Vec<FailureMode> = Vec::new();
+    for file in &installation.settings {
+        let found = hooks::find(&file.text);
+        let name = installation.short(&file.place.settings);
+        fates.extend(found.iter().filter(|found| found.handler.is_ours()).filter_map(|found| of_row((&name, found))));
+    }
+    fates.sort_by_key(|fate| EVENTS.iter().position(|row| row.name == fate.event));
+    fates
+}

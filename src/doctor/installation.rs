@@ -1,0 +1,217 @@
+//! The installation that `doctor` examines, as it is found, and the checks of its registration.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::doctor::diagnosis::Diagnosis;
+use crate::error::Result;
+use crate::install::client_versions::{self, Feature, TRIED, Version};
+use crate::install::handler::Handler;
+use crate::install::handlers::{self, Registered};
+use crate::install::hooks::FoundHandler;
+use crate::install::place::{Folders, InstallScope};
+use crate::install::run_with_timeout::first_line;
+use crate::install::settings_files::{self, Settings};
+use crate::install::{client_extensions, files, hooks, json, owned_by_root};
+use crate::platform::environment::Environment;
+use crate::wire::events::EVENTS;
+
+/// Everything that the checks look at.
+pub struct Installation<'a> {
+    /// The surroundings.
+    pub env: &'a Environment,
+    /// The project's folder.
+    pub folder: PathBuf,
+    /// All settings files.
+    pub settings: Vec<Settings>,
+    /// What they come to.
+    pub registered: Registered,
+    /// What the client on the PATH says of its version, or why it says nothing.
+    pub client: std::result::Result<String, String>,
+}
+
+impl Installation<'_> {
+    /// Takes the installation in.
+    pub fn inspect(env: &Environment) -> Installation<'_> {
+        let folder = env.folder();
+        let settings = settings_files::read(&Folders::of(env, &folder));
+        // Which binary is registered is a check of its own: here every fusebox counts.
+        let registered = handlers::resolve(&settings, None);
+        let client = client_on_path(&folder);
+        Installation { env, folder, settings, registered, client }
+    }
+
+    /// Returns our handlers in all settings files.
+    pub fn registered_handlers(&self) -> impl Iterator<Item = FoundHandler> + '_ {
+        self.settings.iter().flat_map(|file| hooks::find(&file.text)).filter(|found| found.handler.is_ours())
+    }
+
+    /// Returns the client's version where that is known to be without a feature.
+    pub fn client_lacks(&self, feature: Feature) -> Option<String> {
+        let version = client_versions::version(self.client.as_ref().ok()?)?;
+        (!feature.is_in(version)).then(|| client_versions::show(version))
+    }
+
+    /// Returns the ways in which the client runs us, each once.
+    pub fn launches(&self) -> Vec<Handler> {
+        let mut launches: Vec<Handler> = Vec::new();
+        for handler in self.registered_handlers().map(|found| found.handler) {
+            if launches.iter().all(|known| (&known.command, &known.args) != (&handler.command, &handler.args)) {
+                launches.push(handler);
+            }
+        }
+        launches
+    }
+
+    /// Returns a path as a person would write it: from here, or from home.
+    pub fn short(&self, path: &Path) -> String {
+        short(self.env, path)
+    }
+}
+
+/// Returns a path as a person would write it: from here, or from home.
+pub fn short(env: &Environment, path: &Path) -> String {
+    let home = env.home();
+    match (path.strip_prefix(env.folder()), home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned))) {
+        (Ok(inside), _) => inside.display().to_string(),
+        (_, Some(inside)) => format!("~/{}", inside.display()),
+        _ => path.display().to_string(),
+    }
+}
+
+/// Whether settings files can be read at all.
+pub fn settings(installation: &Installation<'_>) -> Diagnosis {
+    let faults: Vec<String> = installation
+        .settings
+        .iter()
+        .filter_map(|file| fault(installation, file).transpose())
+        .filter_map(Result::ok)
+        .collect();
+    match faults.is_empty() {
+        true => Diagnosis::ok("every settings file can be read"),
+        false => Diagnosis::warn(faults.join("; "), "correct them; until then the client ignores all that is in them"),
+    }
+}
+
+fn fault(installation: &Installation<'_>, file: &Settings) -> Result<Option<String>> {
+    let path = &file.place.settings;
+    let Some(text) = files::read(path)? else { return Ok(None) };
+    Ok(json::check(&text).err().map(|fault| format!("{} is no JSON: {fault}", installation.short(path))))
+}
+
+/// Whether the client runs us at every event.
+pub fn registration(installation: &Installation<'_>) -> Diagnosis {
+    let missing =
+        EVENTS.iter().filter(|row| !installation.registered.files.iter().any(|file| file.1.contains(&row.event)));
+    let missing: Vec<&str> = missing.map(|row| row.name).collect();
+    let files: Vec<String> = installation.registered.files.iter().map(|file| installation.short(&file.0)).collect();
+    let files = files.join(", ");
+    match (missing.len(), EVENTS.len()) {
+        (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
+        (missing, all) if missing == all => Diagnosis::fail("not registered here", "run `fusebox init`"),
+        _ => {
+            Diagnosis::fail(format!("not registered at {} in {files}", missing.join(", ")), "run `fusebox init` again")
+        }
+    }
+}
+
+/// Whether a setting takes away what is registered, or code inside the client can overrule it.
+pub fn switches(installation: &Installation<'_>) -> Diagnosis {
+    if let Some(path) = &installation.registered.disabled {
+        return Diagnosis::fail(
+            format!("{} switches hooks off (disableAllHooks or allowManagedHooksOnly)", installation.short(path)),
+            "take it out, or register with `fusebox init --scope managed`",
+        );
+    }
+    // A mod reaches further than any setting.
+    if let Some(mods) = mods(installation) {
+        return mods;
+    }
+    match installation.registered.diverted.last() {
+        Some(it) => Diagnosis::warn(
+            format!("{} has {}, which {}", installation.short(&it.file), it.what, it.does),
+            "take it out, unless it is meant",
+        ),
+        None => Diagnosis::ok("no setting switches hooks off"),
+    }
+}
+
+fn mods(installation: &Installation<'_>) -> Option<Diagnosis> {
+    let found = client_extensions::found(&Folders::of(installation.env, &installation.folder));
+    let names: Vec<String> = found.mods.iter().map(|path| installation.short(path)).collect();
+    let words = format!("the client loads mods, which can overrule every hook: {}", names.join(", "));
+    let hint = "take out what you do not know; `allowManagedModsOnly` in managed settings keeps all of them out";
+    (!names.is_empty()).then(|| Diagnosis::warn(words, hint))
+}
+
+/// Whether what is registered is a fusebox of this version, and for everybody where it must be.
+pub fn binary(installation: &Installation<'_>) -> Diagnosis {
+    let own = concat!("fusebox ", env!("CARGO_PKG_VERSION"));
+    for launch in installation.launches() {
+        let program = launch.program().unwrap_or(Path::new("fusebox"));
+        let name = installation.short(program);
+        match first_line(Command::new(program).arg("--version")) {
+            Ok(version) if version == own => {}
+            Ok(version) => {
+                let hint = "run `fusebox init` with the one you want";
+                return Diagnosis::warn(format!("{name} is `{version}`, this is `{own}`"), hint);
+            }
+            Err(why) => return Diagnosis::fail(format!("{name} does not run: {why}"), "run `fusebox init` again"),
+        }
+    }
+    match loose_binary(installation) {
+        Some(words) => {
+            Diagnosis::fail(words, "install it where only root may write, and run `fusebox init` there again")
+        }
+        None => Diagnosis::ok(own),
+    }
+}
+
+/// Says what of a binary that is registered for everybody others than root may change.
+fn loose_binary(installation: &Installation<'_>) -> Option<String> {
+    let managed = installation.settings.iter().find(|file| file.place.scope == InstallScope::Managed)?;
+    let found = hooks::find(&managed.text);
+    let program = found.iter().filter(|found| found.handler.is_ours()).find_map(|found| found.handler.program())?;
+    let part = owned_by_root::loose_part(program)?;
+    Some(format!(
+        "{} is registered for everybody, and others than root may change {}",
+        program.display(),
+        part.display()
+    ))
+}
+
+/// Asks the client on the PATH for its version.
+pub fn client_on_path(folder: &Path) -> std::result::Result<String, String> {
+    first_line(Command::new("claude").arg("--version").current_dir(folder))
+}
+
+/// Whether the client is one that was tried, and what its version costs.
+pub fn client(installation: &Installation<'_>) -> Diagnosis {
+    let said = match &installation.client {
+        Ok(said) => said,
+        Err(why) => {
+            return Diagnosis::warn(format!("`claude --version` does not run: {why}"), "put the client on the PATH");
+        }
+    };
+    let Some(version) = client_versions::version(said) else {
+        return Diagnosis::warn(
+            format!("`{said}` is no version that is known"),
+            "is `claude` on the PATH Claude Code?",
+        );
+    };
+    let [oldest, .., newest] = TRIED.map(client_versions::show);
+    let update = format!("update the client: {newest} has all that Fusebox uses");
+    let losses = client_versions::losses(version);
+    match version {
+        _ if version < TRIED[0] => {
+            Diagnosis::warn(format!("`{said}` is older than {oldest}, the oldest tried"), update)
+        }
+        _ if !losses.is_empty() => Diagnosis::warn(format!("{said}: {}", losses.join("; ")), update),
+        _ if is_newer(version) => Diagnosis::ok(format!("{said}, newer than {newest}, the newest tried")),
+        _ => Diagnosis::ok(said.clone()),
+    }
+}
+
+fn is_newer(version: Version) -> bool {
+    TRIED.iter().all(|tried| version > *tried)
+}

@@ -1,0 +1,7 @@
+//! The checks of `fusebox doctor`.
+
+pub mod diagnosis;
+pub mod environment_checks;
+pub mod failure_mode;
+pub mod installation;
+pub mod smoke_test;

@@ -1,0 +1,150 @@
+//! A trial: the registered command, run as the client runs it, in a place of its own with a policy that has to block.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::doctor::diagnosis::Diagnosis;
+use crate::doctor::installation::Installation;
+use crate::error::{Error, Result};
+use crate::install::files;
+use crate::install::handler::Handler;
+use crate::install::run_with_timeout;
+use crate::store;
+
+/// How many calls the latency is the median of.
+const CALLS: usize = 20;
+
+/// Milliseconds that a hook may take before it is felt.
+const NOTICEABLE_MS: f64 = 50.0;
+
+/// One tool call, and then the run is over.
+const POLICY: &str = r#"{ "main": { "max_turns": 1, "timeout_action": "terminate", "grace_turns": 0 } }"#;
+
+/// What must not reach the trial from a client around us.
+const OUTSIDE: [&str; 6] = [
+    "CLAUDECODE",
+    "CLAUDE_PID",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "FUSEBOX_RUN",
+    "XDG_STATE_HOME",
+];
+
+/// A folder for one trial; it goes when the trial does.
+struct Trial {
+    folder: PathBuf,
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        let _gone = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Trial {
+    fn begin(installation: &Installation<'_>, name: &str) -> Result<Trial> {
+        let folder = store::folder(installation.env)?.join(format!("trial-{name}-{}", installation.env.pid()));
+        let trial = Trial { folder };
+        files::write_private(&trial.folder.join("claude/fusebox.json"), POLICY)?;
+        files::write_private(&trial.folder.join("project/README"), "")?;
+        Ok(trial)
+    }
+
+    /// Sends one tool call through the hook; returns the answer.
+    fn call(&self, launch: &Handler, number: usize) -> Result<Value> {
+        let input = json!({
+            "session_id": "trial", "transcript_path": self.folder.join("none.jsonl"), "cwd": self.folder.join("project"),
+            "prompt_id": "trial", "hook_event_name": "PreToolUse", "permission_mode": "default",
+            "tool_name": "Read", "tool_input": { "file_path": "README" }, "tool_use_id": format!("toolu_trial_{number}"),
+        });
+        let failed =
+            |cause: &dyn std::fmt::Display| Error::failed(format!("`{}` does not run: {cause}", launch.command));
+        let output = run_with_timeout::output(&mut self.command(launch), &format!("{input}\n"))
+            .map_err(|cause| failed(&cause))?;
+        if !output.status.success() {
+            return Err(failed(&output.status));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(serde_json::from_str(text.trim()).unwrap_or(Value::Null))
+    }
+
+    /// Returns the command as the client makes it of a handler: without a shell in exec form.
+    fn command(&self, launch: &Handler) -> Command {
+        let mut command = match &launch.args {
+            Some(args) => {
+                let mut command = Command::new(&launch.command);
+                command.args(args);
+                command
+            }
+            None => {
+                let mut command = Command::new("sh");
+                command.args(["-c", &launch.command]);
+                command
+            }
+        };
+        for name in OUTSIDE {
+            command.env_remove(name);
+        }
+        let project = self.folder.join("project");
+        command.env("FUSEBOX_HOME", self.folder.join("state")).env("CLAUDE_CONFIG_DIR", self.folder.join("claude"));
+        command.env("CLAUDE_PROJECT_DIR", &project).current_dir(project);
+        command.stderr(Stdio::null());
+        command
+    }
+}
+
+/// Whether what is registered refuses a call past the cap.
+pub fn blocking(installation: &Installation<'_>) -> Diagnosis {
+    let launches = installation.launches();
+    for (number, launch) in launches.iter().enumerate() {
+        let name = launch.program().unwrap_or(Path::new(&launch.command)).display().to_string();
+        let answers = Trial::begin(installation, &format!("block-{number}"))
+            .and_then(|trial| Ok((trial.call(launch, 1)?, trial.call(launch, 2)?)));
+        let hint = "limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again";
+        match answers {
+            Err(error) => return Diagnosis::fail(error.to_string(), hint),
+            Ok((first, _)) if is_denied(&first) => return Diagnosis::fail(format!("{name} refuses every call"), hint),
+            Ok((_, second)) if !is_denied(&second) => {
+                return Diagnosis::fail(format!("{name} let a call past the cap of a trial session"), hint);
+            }
+            Ok(_) => {}
+        }
+    }
+    match launches.is_empty() {
+        true => Diagnosis::fail("nothing is registered that could block", "run `fusebox init`"),
+        false => Diagnosis::ok("the call past the cap of a trial session was refused"),
+    }
+}
+
+fn is_denied(answer: &Value) -> bool {
+    answer.pointer("/hookSpecificOutput/permissionDecision").and_then(Value::as_str) == Some("deny")
+}
+
+/// How long a tool call waits for us.
+pub fn latency(installation: &Installation<'_>) -> Diagnosis {
+    let hint = "is the state folder on a slow disk, or the machine busy?";
+    let Some(launch) = installation.launches().into_iter().next() else {
+        return Diagnosis::warn("not measured: nothing is registered", "run `fusebox init`");
+    };
+    match Trial::begin(installation, "latency").and_then(|trial| median(&trial, &launch)) {
+        Ok(ms) if ms > NOTICEABLE_MS => Diagnosis::warn(format!("a hook takes {ms:.1} ms (median of {CALLS})"), hint),
+        Ok(ms) => Diagnosis::ok(format!("a hook takes {ms:.1} ms (median of {CALLS})")),
+        Err(_) => Diagnosis::warn("not measured: the registered command does not run", "see `blocking`"),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures how long a call takes; nothing is decided by it")]
+fn median(trial: &Trial, launch: &Handler) -> Result<f64> {
+    let mut times = Vec::with_capacity(CALLS);
+    for number in 0..CALLS {
+        let begun = Instant::now();
+        trial.call(launch, number)?;
+        times.push(begun.elapsed().as_secs_f64() * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times.get(CALLS / 2).copied().unwrap_or_default())
+}

@@ -1,0 +1,294 @@
+//! What the sessions of a user or of a project share: budgets by day, week and month, and rates.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::amount::Amount;
+use crate::domain::bounds::{Unpriced, of_model};
+use crate::domain::limit_set::{LimitSet, Models};
+use crate::domain::meters::{Periods, Spend};
+use crate::domain::policy::Scope;
+use crate::domain::rate::RateWindows;
+use crate::domain::reservation::{self, Reservation};
+use crate::domain::serde_default::is_default;
+use crate::domain::verdict::Finding;
+
+/// A period of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// From midnight to midnight.
+    Day,
+    /// From Monday to Monday.
+    Week,
+    /// From the first of a month to the first of the next.
+    Month,
+}
+
+/// Every span, in the order in which a shared budget keeps them, with the limit on it.
+pub const SPANS: [(Span, &str); 3] = [
+    (Span::Day, "max_cost_usd_per_day"),
+    (Span::Week, "max_cost_usd_per_week"),
+    (Span::Month, "max_cost_usd_per_month"),
+];
+
+/// One day, week or month, and what was spent in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Period {
+    /// When it began, in milliseconds since 1970.
+    pub from_ms: i64,
+    /// When it ends.
+    pub to_ms: i64,
+    /// Its end as messages write it: `2026-11-21 00:00 +01:00`.
+    pub resets: String,
+    /// What was spent, by model.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spent: BTreeMap<String, Spend>,
+}
+
+/// The shared state of one scope.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SharedBudget {
+    /// `user` or `project`.
+    pub scope: Scope,
+    /// Whose it is: empty for the user, the project's path for a project.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub id: String,
+    /// The limits that the current session brings, grants included.
+    #[serde(skip)]
+    pub limits: LimitSet,
+    /// The day, the week and the month, in the order of [`SPANS`].
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub periods: [Period; 3],
+    /// Estimates of requests in flight, over all sessions.
+    #[serde(rename = "reserves", default, skip_serializing_if = "is_default")]
+    pub reservations: Vec<Reservation>,
+    /// Early warnings given in the current periods.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warned: Vec<(String, u8)>,
+    /// What a person granted for the current periods: the rule's name, and how much.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub granted: Vec<(String, u64)>,
+    /// Trips that ask at the next call.
+    #[serde(skip)]
+    pub pending_trips: Vec<Finding>,
+    /// Calls and requests in the windows of its rates.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub windows: RateWindows,
+    /// The models without a price that sessions have brought.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unpriced: Unpriced,
+    /// The name for further models without a price of the current session.
+    #[serde(skip)]
+    pub own_others: String,
+    /// Whether it has to be saved.
+    #[serde(skip)]
+    pub changed: bool,
+    /// Whether what this event has found is counted already.
+    #[serde(skip)]
+    pub counted: bool,
+}
+
+impl Period {
+    /// Whether the period contains a moment.
+    pub fn covers(&self, at_ms: i64) -> bool {
+        (self.from_ms..self.to_ms).contains(&at_ms)
+    }
+}
+
+impl SharedBudget {
+    /// Makes an empty shared budget.
+    pub fn new(scope: Scope, id: &str) -> SharedBudget {
+        SharedBudget {
+            scope,
+            id: id.to_owned(),
+            limits: LimitSet::default(),
+            periods: <[Period; 3]>::default(),
+            reservations: Vec::new(),
+            warned: Vec::new(),
+            granted: Vec::new(),
+            pending_trips: Vec::new(),
+            windows: RateWindows::default(),
+            unpriced: Unpriced::default(),
+            own_others: String::new(),
+            changed: false,
+            counted: false,
+        }
+    }
+
+    /// Sets the limits of the current session, raised by what was granted for the current periods.
+    pub fn set_limits(&mut self, rules: &LimitSet) {
+        self.limits = rules.clone();
+        for (name, more) in &self.granted {
+            self.limits.grant(name, *more);
+        }
+    }
+
+    /// Charges a response to the periods that have begun by its time.
+    ///
+    /// A response with a time after the period's end counts too, so a clock that ran ahead frees nothing.
+    pub fn charge(&mut self, (model, is_priced): (&str, bool), at_ms: i64, adds: Spend) {
+        for period in &mut self.periods {
+            if period.to_ms > 0 && at_ms >= period.from_ms {
+                *of_model(&mut period.spent, model, is_priced) += adds;
+                self.changed = true;
+            }
+        }
+    }
+
+    /// Takes a charge out of the periods that had begun by its time.
+    pub fn take_back(&mut self, model: &str, at_ms: i64, spend: Spend) {
+        for period in self.periods.iter_mut().filter(|period| period.to_ms > 0 && at_ms >= period.from_ms) {
+            let of_model = of_model(&mut period.spent, model, true);
+            *of_model = of_model.beyond(spend);
+            self.changed = true;
+        }
+    }
+
+    /// Returns the name under which it keeps a model that a session has used.
+    pub fn name_of<'a>(&mut self, session: &str, model: &'a str, is_priced: bool) -> Cow<'a, str> {
+        if is_priced { Cow::Borrowed(model) } else { self.unpriced.name(session, model) }
+    }
+
+    /// Whether rules cap a period that is not open at a moment.
+    pub fn is_due(&self, rules: &LimitSet, at_ms: i64) -> bool {
+        SPANS.iter().zip(&self.periods).any(|((_, key), period)| caps(rules, key) && !period.covers(at_ms))
+    }
+
+    /// Opens the periods that limits cap, and reopens the open ones, as `period` says, with nothing spent yet.
+    ///
+    /// Deletes the warnings and grants of a period that is over. Where a clock was set back they stay.
+    pub fn open(&mut self, rules: &LimitSet, at_ms: i64, period: impl Fn(Span) -> Period) {
+        self.changed = true;
+        self.unpriced = Unpriced::default();
+        for ((span, key), old) in SPANS.iter().zip(&mut self.periods) {
+            let wanted = caps(rules, key) || old.covers(at_ms);
+            let new = if wanted { period(*span) } else { Period::default() };
+            if new.from_ms >= old.to_ms {
+                self.warned.retain(|(name, _)| !name.ends_with(key));
+                self.granted.retain(|(name, _)| !name.ends_with(key));
+            }
+            *old = new;
+        }
+    }
+
+    /// Returns the beginning of the earliest period that is open.
+    pub fn since(&self) -> Option<i64> {
+        self.periods.iter().filter(|period| period.to_ms > 0).map(|period| period.from_ms).min()
+    }
+
+    /// Returns what was spent in each period on all models, or on some.
+    pub fn spent(&self, of: Option<&Models>) -> Periods {
+        let [day, week, month] = self.periods.each_ref().map(|period| {
+            let is_own = |model: &str| !self.own_others.is_empty() && model == self.own_others;
+            let counts = |model: &str| of.is_none_or(|of| of.include(model) || is_own(model));
+            let counted = period.spent.iter().filter(|(model, _)| counts(model));
+            counted.map(|(_, spend)| *spend).fold(Spend::default(), std::ops::Add::add)
+        });
+        Periods { day, week, month }
+    }
+
+    /// Returns the average request of the shortest period that has seen one: what a session's first is expected to spend.
+    pub fn mean(&self, of: Option<&Models>) -> Spend {
+        let Periods { day, week, month } = self.spent(of);
+        let seen = [day, week, month].into_iter().find(|spent| spent.requests > 0);
+        seen.map(Spend::mean).unwrap_or_default()
+    }
+
+    /// Returns when a limit's period ends, as messages write it.
+    pub fn resets(&self, key: &str) -> Option<&str> {
+        let at = SPANS.iter().position(|(_, limit)| *limit == key)?;
+        Some(self.periods[at].resets.as_str()).filter(|words| !words.is_empty())
+    }
+
+    /// Replaces the holder's reservation by the estimate of a request in flight.
+    pub fn reserve(&mut self, mut held: Reservation, lives_ms: u64) {
+        if held.spend.cost == Amount::ZERO {
+            held.spend = self.mean(None);
+        }
+        reservation::hold(&mut self.reservations, held, lives_ms);
+        self.changed = true;
+    }
+
+    /// Moves a call's reservation to the agent that it started.
+    pub fn hand_over(&mut self, call: &str, agent: &str) {
+        for held in self.reservations.iter_mut().filter(|held| held.holder == call) {
+            agent.clone_into(&mut held.holder);
+            self.changed = true;
+        }
+    }
+
+    /// Releases a holder's reservation.
+    pub fn release(&mut self, holder: &str) {
+        let before = self.reservations.len();
+        self.reservations.retain(|held| held.holder != holder);
+        self.changed |= self.reservations.len() != before;
+    }
+
+    /// Takes one request out of a holder's reservation, because it has been charged.
+    pub fn settle(&mut self, holder: &str) {
+        self.changed |= self.reservations.iter().any(|held| held.holder == holder);
+        self.reservations.retain_mut(|held| held.holder != holder || held.settle());
+    }
+}
+
+/// Whether a rule caps the periods of a limit.
+fn caps(rules: &LimitSet, key: &str) -> bool {
+    rules.limits.iter().any(|rule| rule.limit.key == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::limit_set::LimitRule;
+    use crate::domain::policy::{Action, Layer};
+    use crate::limits;
+
+    fn rules() -> LimitSet {
+        let limit = limits::find("max_cost_usd_per_day").unwrap();
+        let (action, layer) = (Action::Terminate, Layer::User);
+        let rule = LimitRule { limit, cap: 10, action, layer, increase: 5, of: None, locked: false };
+        LimitSet { limits: vec![rule], ..LimitSet::default() }
+    }
+
+    /// Days of a hundred milliseconds.
+    fn day(at_ms: i64) -> impl Fn(Span) -> Period {
+        let from_ms = at_ms / 100 * 100;
+        move |_| Period { from_ms, to_ms: from_ms + 100, ..Period::default() }
+    }
+
+    fn cost(budget: &SharedBudget) -> u64 {
+        budget.spent(None).day.cost.0
+    }
+
+    #[test]
+    fn only_periods_with_rules_are_opened_and_a_new_one_begins_with_nothing() {
+        let mut budget = SharedBudget::new(Scope::User, "");
+        assert!(budget.is_due(&rules(), 150));
+        budget.open(&rules(), 150, day(150));
+        assert!(!budget.is_due(&rules(), 199));
+        assert_eq!(budget.periods[1], Period::default());
+        budget.charge(("opus", true), 99, Spend { cost: Amount(1), ..Spend::default() });
+        budget.charge(("opus", true), 150, Spend { cost: Amount(2), ..Spend::default() });
+        assert_eq!(cost(&budget), 2);
+        budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
+        budget.set_limits(&rules());
+        assert_eq!(budget.limits.limits[0].cap, 17);
+        assert!(budget.is_due(&rules(), 200));
+        budget.open(&rules(), 200, day(200));
+        budget.set_limits(&rules());
+        assert_eq!((cost(&budget), budget.limits.limits[0].cap), (0, 10));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_grants_and_counts_what_has_a_later_time() {
+        let mut budget = SharedBudget::new(Scope::User, "");
+        budget.open(&rules(), 250, day(250));
+        budget.granted.push(("max_cost_usd_per_day".to_owned(), 7));
+        assert!(budget.is_due(&rules(), 150));
+        budget.open(&rules(), 150, day(150));
+        budget.charge(("opus", true), 250, Spend { cost: Amount(2), ..Spend::default() });
+        assert_eq!((cost(&budget), budget.granted.len()), (2, 1));
+    }
+}

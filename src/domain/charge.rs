@@ -1,0 +1,176 @@
+//! Charges for model responses, and records for the log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::meters::Spend;
+use crate::domain::serde_default::is_default;
+
+/// The names of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum RecordKind {
+    /// A limit ended a run.
+    AgentFailed,
+    /// A limit or a person paused a run.
+    AgentPaused,
+    /// A limit warned, early or at its cap.
+    AgentWarning,
+    /// A person let a run go on.
+    AgentResumed,
+    /// A person gave more.
+    LimitGranted,
+    /// A run's client died.
+    AgentOrphaned,
+    /// A person ended a run.
+    AgentStopped,
+    /// Something about the installation, the input or the state that a person should know.
+    Notice,
+}
+
+/// One record of the log. The first eight fields are those of the source document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// One sentence: `Agent exceeded max_turns limit`.
+    pub error: String,
+    /// The task, else the run.
+    #[serde(rename = "taskId")]
+    pub task_id: String,
+    /// The agent's type.
+    #[serde(rename = "agentType")]
+    pub agent_type: String,
+    /// Tool calls, the tripping attempt included.
+    pub turns: u64,
+    /// The run's cap on tool calls, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// Working time in milliseconds.
+    pub elapsed_ms: u64,
+    /// Cost so far in US dollars.
+    pub accumulated_cost_usd: f64,
+    /// `paused` in a paused record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The reason in a paused record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How to go on from a pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// When, RFC 3339; filled when written.
+    pub at: String,
+    /// The record's name.
+    pub event: Option<RecordKind>,
+    /// The session.
+    pub session: String,
+    /// The run.
+    pub run: String,
+    /// The limit.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub limit: String,
+    /// What it is counted over.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// What it did.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub action: String,
+    /// What was used, in configuration's unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<f64>,
+    /// The cap, in configuration's unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cap: Option<f64>,
+    /// Whose rule.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub layer: String,
+    /// Machine-readable reason.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stop_reason: String,
+    /// Per cent of an early warning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+    /// What it is about where the limit does not say: the tools of a rate, what repeats.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// When it passes by itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub frees: String,
+    /// `observe` where nothing was blocked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub mode: String,
+}
+
+/// What was billed on one day for the responses of one model in one project, of sessions whose detail is pruned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DaySum {
+    /// The day: `2026-11-20`.
+    pub day: String,
+    /// The project, as a session has it.
+    pub project: String,
+    /// The model.
+    pub model: String,
+    /// What was spent.
+    pub spend: Spend,
+}
+
+/// One model response, charged once per session by its id.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Charge {
+    /// The `message.id`. It is kept under its id, so not in it.
+    #[serde(skip)]
+    pub message: String,
+    /// The session whose transcript has it.
+    #[serde(skip)]
+    pub session: String,
+    /// The run it belongs to.
+    pub run: String,
+    /// The model that answered.
+    pub model: String,
+    /// When, milliseconds since 1970, by the transcript.
+    pub at_ms: i64,
+    /// What it spent; `requests` is 1.
+    pub spend: Spend,
+    /// What was charged for it before at an estimate, which stands under a name of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub covered: Spend,
+    /// Its output tokens.
+    pub output: u64,
+    /// Prompt tokens, cache included.
+    pub context: u64,
+    /// Whether another session had been charged for it before: the row is a copy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inherited: bool,
+    /// Whether it is of a time when Fusebox was not installed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier: bool,
+    /// Whether the model has no price of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_model: bool,
+}
+
+/// A charge with what it adds: all of it where the response is new, else its growth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewCharge {
+    /// The response as it stands.
+    pub charge: Charge,
+    /// What it adds to the sums.
+    pub adds: Spend,
+    /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
+    pub replay_price: (u64, u64),
+}
+
+/// How the names begin under which estimates stand among the responses: of those that are missing, and of those that no
+/// transcript shows.
+pub const ESTIMATES: [&str; 2] = ["unwritten:", "hidden:"];
+
+/// Returns the name under which a compaction stands among the responses, by the id of its summary's row.
+pub fn of_compaction(uuid: &str) -> String {
+    format!("{}compaction:{uuid}", ESTIMATES[1])
+}
+
+impl Charge {
+    /// Whether it is an estimate, and no row of a transcript.
+    pub fn is_estimate(&self) -> bool {
+        ESTIMATES.iter().any(|name| self.message.starts_with(name))
+    }
+}

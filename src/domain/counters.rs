@@ -1,0 +1,36 @@
+//! The counters of a run or a session.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::meters::Spend;
+use crate::domain::serde_default::is_default;
+
+/// The counters of a run or a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Tool calls.
+    pub turns: u64,
+    /// What requests spent.
+    pub spent: Spend,
+    /// The part of it that is estimated for requests that no transcript shows.
+    #[serde(rename = "hidden", default, skip_serializing_if = "is_default")]
+    pub unlogged: Spend,
+    /// Working time in milliseconds.
+    pub duration_ms: u64,
+    /// Responses that have ended, by events. An agent can add rows to its transcript, but no events.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub over: u64,
+    /// The largest value of each count over all responses.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dearest: Spend,
+    /// The largest mean of a response so far. Rows that an agent adds to a transcript do not lower it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub typical: Spend,
+}
+
+impl Counters {
+    /// Returns the number of responses that transcripts show or should show.
+    pub fn responses(&self) -> u64 {
+        self.spent.requests.saturating_sub(self.unlogged.requests)
+    }
+}

@@ -1,0 +1,349 @@
+//! One hook event, parsed and typed, with the moment it happened.
+
+use std::fmt;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A point in time on all clocks. It is written as a list of three numbers, or of four once the machine has slept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Milliseconds since 1970, by the wall clock.
+    pub wall_ms: i64,
+    /// Milliseconds since boot, by the clock that only goes forward, also while the machine sleeps.
+    pub mono_ms: u64,
+    /// Which boot, as a hash of its id.
+    pub boot: u64,
+    /// How long the machine has slept since boot, in milliseconds; zero where the platform does not tell.
+    pub slept_ms: u64,
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let awake = (self.wall_ms, self.mono_ms, self.boot);
+        match self.slept_ms {
+            0 => awake.serialize(serializer),
+            slept => (awake.0, awake.1, awake.2, slept).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = Moment;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("three or four numbers")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Moment, A::Error> {
+                let lacks = |at| move || A::Error::invalid_length(at, &"three or four numbers");
+                Ok(Moment {
+                    wall_ms: list.next_element()?.ok_or_else(lacks(0))?,
+                    mono_ms: list.next_element()?.ok_or_else(lacks(1))?,
+                    boot: list.next_element()?.ok_or_else(lacks(2))?,
+                    slept_ms: list.next_element()?.unwrap_or(0),
+                })
+            }
+        }
+        deserializer.deserialize_seq(Numbers)
+    }
+}
+
+impl Moment {
+    /// Returns the milliseconds from `earlier` to `self` that the machine was awake, within one boot, else zero.
+    pub fn since(self, earlier: Moment) -> u64 {
+        if self.boot == earlier.boot { self.awake_ms().saturating_sub(earlier.awake_ms()) } else { 0 }
+    }
+
+    /// Returns the milliseconds since boot that the machine was awake.
+    pub fn awake_ms(self) -> u64 {
+        self.mono_ms.saturating_sub(self.slept_ms)
+    }
+
+    /// Returns the milliseconds from `earlier` to `self`, sleep included, across boots by the wall clock.
+    pub fn wall_since(self, earlier: Moment) -> u64 {
+        if self.boot == earlier.boot {
+            self.mono_ms.saturating_sub(earlier.mono_ms)
+        } else {
+            u64::try_from(self.wall_ms - earlier.wall_ms).unwrap_or(0)
+        }
+    }
+}
+
+/// Who acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// The main agent, in the foreground or sent to the background.
+    Main,
+    /// A subagent.
+    Sub {
+        /// Its `agent_id`, which is its run's id.
+        id: String,
+        /// Its type.
+        agent_type: String,
+    },
+}
+
+/// A tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Its `tool_use_id`.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The part of its input that limits need.
+    pub intent: Intent,
+    /// Fingerprints of its input and result, where its batch is over.
+    pub fingerprints: Fingerprints,
+}
+
+/// Fingerprints of a call whose batch is over, and what its input and result show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// Of tool, input and result; 0 where nothing is known.
+    pub all: u32,
+    /// Of tool and result: the error, where it is one.
+    pub error: u32,
+    /// How it waits, by its input.
+    pub wait: Wait,
+    /// Whether its result says that it was rejected, and never made.
+    pub was_rejected: bool,
+}
+
+/// How a call waits, by its input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// It does not, as far as its input shows.
+    #[default]
+    No,
+    /// It sleeps so many milliseconds, then checks.
+    Sleeps(u64),
+    /// It sleeps so many milliseconds, and does nothing else.
+    Rests(u64),
+    /// It polls: it checks and sleeps in a loop.
+    Retries,
+    /// It watches until something happens.
+    Watches,
+    /// Its tool is called after waiting.
+    Named,
+    /// It waits for something, at most for one of these times in milliseconds; 0 is none.
+    Limited([u32; 4]),
+}
+
+/// What a tool call does, as far as limits need it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Intent {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// Starts a subagent.
+    Spawn {
+        /// The type asked for.
+        agent_type: String,
+        /// The name given, for messages to it.
+        name: Option<String>,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// Sends a message to an agent.
+    Message {
+        /// An agent's name or id.
+        to: String,
+    },
+    /// Runs for a limited time: a shell command, or a wait for a background task.
+    Wait {
+        /// The time it asks for or would get, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// Schedules a prompt to itself.
+    Schedules {
+        /// A hash of the prompt.
+        prompt: u64,
+    },
+    /// Updates a task: the number names the run in records.
+    Task {
+        /// The task's id.
+        id: String,
+    },
+    /// Touches Fusebox itself: its files, its state, or a command that only a person may give.
+    Tampering {
+        /// What it touches.
+        what: String,
+    },
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether it failed.
+    pub failed: bool,
+    /// Its duration by the client in milliseconds, without waits for a dialog.
+    pub duration_ms: Option<u64>,
+    /// The subagent that it ended with or launched.
+    pub agent: Option<Spawned>,
+    /// The background task that a shell command became.
+    pub background: Option<Background>,
+    /// The line of its result that asks for a stop, from the configured marker on.
+    pub stop_marker: Option<String>,
+    /// Whether its result shows that the client asked the model nothing for it.
+    pub asked_nothing: bool,
+}
+
+/// How an agent's turn ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// Whether its last message says that the work is partial.
+    pub partial: bool,
+    /// Whether a hook has prolonged the turn at its last end.
+    pub again: bool,
+    /// Whether agents that it started still work, so that it will go on.
+    pub waits: bool,
+}
+
+/// What the result of an Agent or SendMessage call says of the subagent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spawned {
+    /// Its `agent_id`.
+    pub id: String,
+    /// Whether it has ended (it was in the foreground), or was only launched.
+    pub ended: bool,
+}
+
+/// A shell command that runs on in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Background {
+    /// The client's id of the task.
+    pub task: String,
+    /// The command.
+    pub command: String,
+    /// Whether the client moved it there because its time was up.
+    pub timed_out: bool,
+    /// When its call was requested.
+    #[serde(default)]
+    pub began: Moment,
+    /// When the client reported it.
+    #[serde(default)]
+    pub told: Moment,
+}
+
+/// A notification that a background task ended, or has printed a line, as it arrives in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// The task: an agent's id, or the id of a shell task.
+    pub task: String,
+    /// The call that started it.
+    pub tool_use_id: Option<String>,
+    /// Whether it carries a line of a watched command, which goes on.
+    pub is_line: bool,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A session starts or goes on.
+    SessionStart {
+        /// `startup`, `resume`, `clear`, `compact` or `fork`.
+        source: String,
+    },
+    /// A prompt is about to be sent.
+    Prompt {
+        /// A hash of the text.
+        text_hash: u64,
+        /// Its notifications: the client sends several in one prompt.
+        notifications: Vec<Notification>,
+        /// Whether the client or another agent wrote it, not a person.
+        by_machine: bool,
+    },
+    /// A call asks to run.
+    ToolRequested(Call),
+    /// A permission dialog is about to be shown.
+    PermissionRequested,
+    /// A call ended.
+    ToolEnded(Call, Outcome),
+    /// All calls of one response have results.
+    BatchEnded(Vec<Call>),
+    /// A subagent starts or goes on.
+    SubagentStarted,
+    /// A subagent finished by itself.
+    SubagentEnded(Ending),
+    /// The main agent finished its turn by itself.
+    Stopped {
+        /// How it ended.
+        ending: Ending,
+        /// Hashes of the prompts that the client's own schedule will send.
+        crons: Vec<u64>,
+    },
+    /// The client is about to compact the agent's conversation, which asks the model.
+    Compacting,
+    /// The session ended.
+    SessionEnded,
+    /// Settings changed.
+    ConfigChanged {
+        /// Events that would lose their handler; `None` where all hooks would be switched off.
+        lost: Vec<String>,
+    },
+    /// Anything else.
+    Other(String),
+}
+
+/// One hook call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The session it belongs to.
+    pub session: String,
+    /// Who acts.
+    pub agent: Agent,
+    /// The client's id of the prompt at work.
+    pub prompt_id: Option<String>,
+    /// When.
+    pub at: Moment,
+    /// Whether a person can answer a dialog.
+    pub attended: bool,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+impl Event {
+    /// Returns how the agent's turn ended, where this is its end.
+    pub fn ending(&self) -> Option<Ending> {
+        match self.kind {
+            EventKind::SubagentEnded(ending) | EventKind::Stopped { ending, .. } => Some(ending),
+            _ => None,
+        }
+    }
+
+    /// Returns the call that identifies the event: its own, or the first of its batch.
+    pub fn call_id(&self) -> Option<&str> {
+        let id = match &self.kind {
+            EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => Some(call.id.as_str()),
+            EventKind::BatchEnded(calls) => calls.first().map(|call| call.id.as_str()),
+            _ => None,
+        };
+        id.filter(|id| !id.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_is_no_work_but_time_all_the_same() {
+        let before = Moment { wall_ms: 5_000, mono_ms: 1_000, boot: 7, slept_ms: 0 };
+        let after = Moment { wall_ms: 3_665_000, mono_ms: 3_661_000, boot: 7, slept_ms: 3_600_000 };
+        assert_eq!((after.since(before), after.wall_since(before)), (60_000, 3_660_000));
+        let rebooted = Moment { boot: 8, mono_ms: 10, slept_ms: 0, ..after };
+        assert_eq!((rebooted.since(before), rebooted.wall_since(before)), (0, 3_660_000));
+    }
+
+    #[test]
+    fn moments_of_three_numbers_are_read_and_written_as_long_as_the_machine_has_not_slept() {
+        for (text, slept_ms) in [("[5,6,7]", 0), ("[5,6,7,3]", 3)] {
+            let moment = Moment { wall_ms: 5, mono_ms: 6, boot: 7, slept_ms };
+            assert_eq!(serde_json::from_str::<Moment>(text).unwrap(), moment);
+            assert_eq!(serde_json::to_string(&moment).unwrap(), text);
+        }
+        assert!(serde_json::from_str::<Moment>("[5,6]").is_err());
+    }
+}

@@ -1,0 +1,268 @@
+//! The limits in force over one scope: each with its cap, its action, and the layer that set it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::domain::bounds::{self, OTHER_MODELS};
+use crate::domain::limit::{Limit, Role};
+use crate::domain::pattern;
+use crate::domain::policy::{Action, Layer};
+use crate::limits;
+
+/// One limit in force over one scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitRule {
+    /// Which limit.
+    pub limit: &'static Limit,
+    /// The cap in the limit's base unit (calls, tokens, milliseconds, pico-dollars), grants included.
+    pub cap: u64,
+    /// What it does when it trips.
+    pub action: Action,
+    /// Who set the cap.
+    pub layer: Layer,
+    /// What one increase adds.
+    pub increase: u64,
+    /// The models whose requests it counts; `None` counts all.
+    pub of: Option<Models>,
+    /// Whether the managed file forbids to raise it.
+    pub locked: bool,
+}
+
+/// The planning models unless `roles.planning` says else.
+pub const PLANNING: [&str; 3] = ["*opus*", "*fable*", "*mythos*"];
+
+/// Some of the models.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Models {
+    /// Those whose id matches this pattern, a key of `models`.
+    Like(String),
+    /// Those that plan, or the others: the patterns of `roles.planning`, where it is set.
+    Role(Role, Option<Vec<String>>),
+}
+
+impl Models {
+    /// Whether a model is one of them.
+    pub fn include(&self, model: &str) -> bool {
+        match self {
+            // Any of them may be meant.
+            _ if model == OTHER_MODELS => true,
+            Models::Role(..) if bounds::is_others_of_one(model) => false,
+            Models::Like(like) => pattern::matches(like, model),
+            Models::Role(role, planning) => {
+                let plans = match planning {
+                    Some(planning) => planning.iter().any(|like| pattern::matches(like, model)),
+                    None => PLANNING.iter().any(|like| pattern::matches(like, model)),
+                };
+                plans == (*role == Role::Planning)
+            }
+        }
+    }
+}
+
+impl LimitRule {
+    /// Returns the smallest multiple of the increase that is as much as is lacking, at least one.
+    pub fn sufficient_increase(&self, lacking: u64) -> u64 {
+        self.increase.saturating_mul(lacking.div_ceil(self.increase.max(1)).max(1))
+    }
+
+    /// Returns its name, which findings and grants call it by: `max_turns`, `models.*opus*.max_cost_usd`.
+    pub fn name(&self) -> Cow<'static, str> {
+        match &self.of {
+            Some(Models::Like(like)) => Cow::Owned(format!("models.{like}.{}", self.limit.key)),
+            _ => Cow::Borrowed(self.limit.key),
+        }
+    }
+}
+
+/// A rate: so many calls or requests in a window of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "KeptRate")]
+pub struct Rate {
+    /// `rate_limits` or `adapter_rate_limit`.
+    pub limit: &'static Limit,
+    /// The pattern of the tools; empty for model requests.
+    pub tool: String,
+    /// How many fit into the window.
+    pub max: u64,
+    /// The window in milliseconds.
+    pub per_ms: u64,
+    /// Who set it.
+    pub layer: Layer,
+    /// What it does when it trips.
+    pub action: Action,
+}
+
+/// A rate as it is stored: limit, tools, how many, window, layer, action.
+type KeptRate = (String, String, u64, u64, Layer, Action);
+
+impl From<Rate> for KeptRate {
+    fn from(rate: Rate) -> Self {
+        (rate.limit.key.to_owned(), rate.tool, rate.max, rate.per_ms, rate.layer, rate.action)
+    }
+}
+
+/// Reads rates, and skips those of a limit that only a newer version knows.
+fn known_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
+    let kept = Vec::<KeptRate>::deserialize(deserializer)?;
+    let rates = kept.into_iter().filter_map(|(key, tool, max, per_ms, layer, action)| {
+        Some(Rate { limit: limits::find(&key)?, tool, max, per_ms, layer, action })
+    });
+    Ok(rates.collect())
+}
+
+/// What has to be in an agent's file of checkpoints when it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoints {
+    /// The JSON file, from the folder where the client was started.
+    pub file: String,
+    /// The checkpoints that have to be there, in this order.
+    pub required: Vec<String>,
+    /// The longest time between two of them in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_gap_ms: Option<u64>,
+    /// How often the agent is sent back.
+    pub retries: u32,
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// A command that checks an agent's work when it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The shell command; it reads the hook's input, and blocks with exit 2 or JSON.
+    pub command: String,
+    /// How long it may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// How often the agent is sent back.
+    pub retries: u32,
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// What a tool does to ask that the run ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExplicitStop {
+    /// Patterns of tools whose call ends the run.
+    pub tools: Vec<String>,
+    /// The beginning of a line in a tool's result that ends the run; the rest of the line is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+    /// Who set it.
+    pub layer: Layer,
+}
+
+/// All limits over one scope, with the settings that go with them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitSet {
+    /// The limits, at most one rule for each name.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "crate::domain::limit_set::kept::write",
+        deserialize_with = "crate::domain::limit_set::kept::read"
+    )]
+    #[serde(rename = "rules")]
+    pub limits: Vec<LimitRule>,
+    /// Rates; all of them hold.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_rates")]
+    pub rates: Vec<Rate>,
+    /// What has to be in the agent's file of checkpoints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<Checkpoints>,
+    /// The command that checks the agent's work when it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion: Option<Completion>,
+    /// What a tool does to ask that the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explicit_stop: Option<ExplicitStop>,
+    /// Model responses that a terminated run may still use to report.
+    #[serde(skip_serializing_if = "is_one")]
+    pub grace_turns: u32,
+    /// Tools that may run in grace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finalize_tools: Option<Vec<String>>,
+    /// Per cents of a cap at which it warns early.
+    #[serde(skip_serializing_if = "warns_as_usual")]
+    pub warn_at: Vec<u8>,
+    /// Whether the agent is told what remains after every batch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remaining_each_turn: bool,
+    /// Whether cache reads count as tokens.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub count_cache_reads: bool,
+}
+
+/// Per cents of a cap at which it warns early unless `warn_at` says else.
+const WARN_AT: [u8; 2] = [80, 95];
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+fn warns_as_usual(warn_at: &[u8]) -> bool {
+    *warn_at == WARN_AT
+}
+
+/// Tools that may run in grace unless `finalize_tools` says else: those that save or report work.
+pub const FINALIZE_TOOLS: [&str; 5] = ["Write", "Edit", "TodoWrite", "TaskUpdate", "SendMessage"];
+
+impl Default for LimitSet {
+    fn default() -> LimitSet {
+        LimitSet {
+            limits: Vec::new(),
+            rates: Vec::new(),
+            checkpoints: None,
+            completion: None,
+            explicit_stop: None,
+            grace_turns: 1,
+            finalize_tools: None,
+            warn_at: WARN_AT.to_vec(),
+            remaining_each_turn: false,
+            count_cache_reads: false,
+        }
+    }
+}
+
+impl LimitSet {
+    /// Finds the rule for a limit over all models.
+    pub fn get(&self, limit: &Limit) -> Option<&LimitRule> {
+        self.limits.iter().find(|rule| rule.limit.key == limit.key && !matches!(rule.of, Some(Models::Like(_))))
+    }
+
+    /// Finds the rule with this name.
+    pub fn named(&self, name: &str) -> Option<&LimitRule> {
+        self.limits.iter().find(|rule| rule.name() == name)
+    }
+
+    /// Whether it holds no limit and no rate.
+    pub fn is_empty(&self) -> bool {
+        self.limits.is_empty() && self.rates.is_empty()
+    }
+
+    /// Raises the cap of a rule by `more`; returns the new cap, or nothing where no rule has this name or may be raised.
+    pub fn grant(&mut self, name: &str, more: u64) -> Option<u64> {
+        let rule = self.limits.iter_mut().find(|rule| rule.name() == name && !rule.locked)?;
+        rule.cap = rule.cap.saturating_add(more);
+        rule.layer = Layer::Grant;
+        Some(rule.cap)
+    }
+
+    /// Takes a grant of `more` back from a rule, and gives it back its layer.
+    pub fn take_back(&mut self, name: &str, more: u64, layer: Layer) {
+        if let Some(rule) = self.limits.iter_mut().find(|rule| rule.name() == name) {
+            rule.cap = rule.cap.saturating_sub(more);
+            rule.layer = layer;
+        }
+    }
+
+    /// Whether a tool may run in grace.
+    pub fn finalizes(&self, tool: &str) -> bool {
+        match &self.finalize_tools {
+            Some(tools) => tools.iter().any(|name| name == tool),
+            None => FINALIZE_TOOLS.contains(&tool),
+        }
+    }
+}
+pub mod kept;

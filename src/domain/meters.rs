@@ -1,0 +1,163 @@
+//! What is counted, as numbers.
+
+use std::ops::{Add, AddAssign, Mul};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::amount::Amount;
+
+/// What model requests spend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u64, u64, u64, Amount)", from = "(u64, u64, u64, Amount)")]
+pub struct Spend {
+    /// Model requests: distinct `message.id`.
+    pub requests: u64,
+    /// Input, cache-write and output tokens.
+    pub tokens: u64,
+    /// Cache-read tokens.
+    pub cache_reads: u64,
+    /// List price.
+    pub cost: Amount,
+}
+
+impl From<Spend> for (u64, u64, u64, Amount) {
+    fn from(spend: Spend) -> Self {
+        (spend.requests, spend.tokens, spend.cache_reads, spend.cost)
+    }
+}
+
+impl From<(u64, u64, u64, Amount)> for Spend {
+    fn from((requests, tokens, cache_reads, cost): (u64, u64, u64, Amount)) -> Self {
+        Spend { requests, tokens, cache_reads, cost }
+    }
+}
+
+impl Spend {
+    /// Returns the spend with cache reads counted as tokens where `count` says so.
+    pub fn counting_cache_reads(self, count: bool) -> Spend {
+        Spend { tokens: self.tokens + if count { self.cache_reads } else { 0 }, ..self }
+    }
+
+    /// Returns what is left of it beyond another, count by count.
+    pub fn beyond(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.saturating_sub(other.requests),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cache_reads: self.cache_reads.saturating_sub(other.cache_reads),
+            cost: self.cost.minus(other.cost),
+        }
+    }
+
+    /// Returns the larger of two, count by count.
+    pub fn max(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.max(other.requests),
+            tokens: self.tokens.max(other.tokens),
+            cache_reads: self.cache_reads.max(other.cache_reads),
+            cost: self.cost.max(other.cost),
+        }
+    }
+
+    /// Returns the smaller of two, count by count.
+    pub fn min(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.min(other.requests),
+            tokens: self.tokens.min(other.tokens),
+            cache_reads: self.cache_reads.min(other.cache_reads),
+            cost: self.cost.min(other.cost),
+        }
+    }
+
+    /// Returns the average of its requests.
+    pub fn mean(self) -> Spend {
+        let count = self.requests.max(1);
+        Spend {
+            requests: 1,
+            tokens: self.tokens / count,
+            cache_reads: self.cache_reads / count,
+            cost: Amount(self.cost.0 / count),
+        }
+    }
+}
+
+impl Mul<u64> for Spend {
+    type Output = Spend;
+    fn mul(self, times: u64) -> Spend {
+        Spend {
+            requests: self.requests.saturating_mul(times),
+            tokens: self.tokens.saturating_mul(times),
+            cache_reads: self.cache_reads.saturating_mul(times),
+            cost: self.cost * times,
+        }
+    }
+}
+
+impl Add for Spend {
+    type Output = Spend;
+    fn add(self, other: Spend) -> Spend {
+        Spend {
+            requests: self.requests.saturating_add(other.requests),
+            tokens: self.tokens.saturating_add(other.tokens),
+            cache_reads: self.cache_reads.saturating_add(other.cache_reads),
+            cost: self.cost + other.cost,
+        }
+    }
+}
+
+impl AddAssign for Spend {
+    fn add_assign(&mut self, other: Spend) {
+        *self = *self + other;
+    }
+}
+
+/// What was spent in each stretch of the calendar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Periods {
+    /// Since midnight.
+    pub day: Spend,
+    /// Since Monday.
+    pub week: Spend,
+    /// Since the first of the month.
+    pub month: Spend,
+}
+
+/// The meters of one scope at one moment: all that a limit may look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meters {
+    /// Tool calls.
+    pub turns: u64,
+    /// What requests have spent.
+    pub spent: Spend,
+    /// What other requests in flight are expected to spend.
+    pub reserved: Spend,
+    /// What the next request is expected to spend.
+    pub next: Spend,
+    /// What first requests of which nothing is known may spend beyond what is reserved: those in flight, and the one at hand.
+    pub unknown: (Spend, Spend),
+    /// What the call at hand would have the client ask that no transcript shows.
+    pub unlogged: Spend,
+    /// Working time in milliseconds.
+    pub duration_ms: u64,
+    /// Wall time in milliseconds.
+    pub wall_ms: u64,
+    /// Most completion tokens of one request.
+    pub completion: u64,
+    /// Prompt tokens of the last request.
+    pub prompt: u64,
+    /// How far a repetition has come: 1 once it is one, 2 when it goes on.
+    pub repetition: u64,
+    /// Responses of the run that are over and not on disk yet.
+    pub late: u64,
+    /// Batches in a row in which something was refused.
+    pub denials: u64,
+    /// The depth of the acting agent; the main agent is at 0.
+    pub depth: u64,
+    /// Subagents at work, those asked for included.
+    pub subagents_at_work: u64,
+    /// Subagents that have begun or were asked for.
+    pub subagents: u64,
+    /// What was spent in the current day, week and month.
+    pub periods: Periods,
+    /// Whether the ends of batches are not seen, so that requests have to be decided at calls.
+    pub blind_to_batches: bool,
+}

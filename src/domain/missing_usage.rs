@@ -1,0 +1,37 @@
+//! Responses whose usage is missing from the transcript.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::meters::Spend;
+use crate::domain::serde_default::is_default;
+
+/// The responses of a transcript that were charged at an estimate and have not come since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingUsage {
+    /// How many, and their estimates.
+    pub sum: Spend,
+    /// How many were ever charged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub made: u64,
+    /// Whether some of them are on disk, and doubted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub doubted: bool,
+    /// Compactions that hooks have announced and whose summaries are not read yet; negative where a summary was read first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compactions: i32,
+    /// When the last of them was charged, in milliseconds since 1970. A response with a later time is none of them.
+    pub until_ms: i64,
+}
+
+/// When a run's transcript last grew, as far as its events show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Growth {
+    /// Not since the run began.
+    #[default]
+    Never,
+    /// Not since its last batch ended.
+    Before,
+    /// Since then.
+    Now,
+}

@@ -1,0 +1,35 @@
+//! What the other folders speak of, as data: types, their constructors, and arithmetic on one value. It does no I/O and reads no clock.
+
+pub mod amount;
+pub mod bounds;
+pub mod budget;
+pub mod call;
+pub mod charge;
+pub mod conversation;
+pub mod counters;
+pub mod event;
+pub mod incomplete;
+pub mod ingested;
+pub mod limit;
+pub mod limit_set;
+pub mod meters;
+pub mod missing_usage;
+pub mod model_hook;
+pub mod notification;
+pub mod order;
+pub mod pattern;
+pub mod pending_prompt;
+pub mod policy;
+pub mod rate;
+pub mod repetition;
+pub mod reservation;
+pub mod run;
+pub mod serde_default;
+pub mod session;
+pub mod spend_before_install;
+pub mod spend_before_prompt;
+pub mod stable_hash;
+pub mod transcript_position;
+pub mod unlogged_requests;
+pub mod usage;
+pub mod verdict;

@@ -1,0 +1,65 @@
+//! The status of a run or session, and an order to end it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::serde_default::is_default;
+use crate::domain::verdict::Finding;
+
+/// The status of a run or session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// At work.
+    #[default]
+    Running,
+    /// Ended by itself.
+    Completed,
+    /// Ended by a limit.
+    Failed,
+    /// Paused until a person resumes it.
+    Paused,
+    /// Ended by a person or a tool.
+    Stopped,
+    /// Its client died.
+    Orphaned,
+}
+
+impl Status {
+    /// Returns the name used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Paused => "paused",
+            Status::Stopped => "stopped",
+            Status::Orphaned => "orphaned",
+        }
+    }
+}
+
+/// How far an order to end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Calls of the response that tripped are refused; the next response is the report.
+    Refusing,
+    /// The agent reports; finalize tools may run.
+    Reporting,
+    /// Over: every event ends the agent's loop.
+    Halted,
+}
+
+/// An order to end, standing until it is carried out or lifted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Why.
+    pub finding: Finding,
+    /// How far it has come.
+    pub phase: Phase,
+    /// Model responses left to report.
+    pub grace_left: u32,
+    /// Why, in the words of whoever asked for it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reason: Option<String>,
+}

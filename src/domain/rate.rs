@@ -1,0 +1,257 @@
+//! Sliding windows: how often something happened lately, and when the next slot opens.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::domain::bounds::{MODELS, MOMENTS, OTHER_MODELS};
+use crate::domain::event::Moment;
+use crate::domain::limit_set::Rate;
+use crate::domain::pattern;
+
+/// What happened in one window: the boot, and the milliseconds since then. A boot empties it. It is kept as the boot and a text:
+/// the first moment and the time from each to the next, which are short numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u64, String)", from = "(u64, Gaps)")]
+pub struct Window {
+    boot: u64,
+    at: Vec<u64>,
+}
+
+impl From<Window> for (u64, String) {
+    fn from(window: Window) -> Self {
+        let mut gaps = String::with_capacity(8 * window.at.len());
+        let mut before = 0;
+        for at in window.at {
+            if !gaps.is_empty() {
+                gaps.push(' ');
+            }
+            gaps.push_str(itoa::Buffer::new().format(at.saturating_sub(before)));
+            before = at;
+        }
+        (window.boot, gaps)
+    }
+}
+
+impl From<(u64, Gaps)> for Window {
+    fn from((boot, Gaps(gaps)): (u64, Gaps)) -> Self {
+        let sum = |at: &mut u64, gap: u64| {
+            *at = at.saturating_add(gap);
+            Some(*at)
+        };
+        Window { boot, at: gaps.into_iter().scan(0, sum).collect() }
+    }
+}
+
+/// The first moment of a window, and the time from each to the next. Earlier versions kept a list.
+struct Gaps(Vec<u64>);
+
+impl<'de> Deserialize<'de> for Gaps {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Gaps, D::Error> {
+        deserializer.deserialize_any(GapsReader)
+    }
+}
+
+struct GapsReader;
+
+impl<'de> Visitor<'de> for GapsReader {
+    type Value = Gaps;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("milliseconds: a text or a list")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Gaps, E> {
+        let gaps = text.split_ascii_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>();
+        gaps.map(Gaps).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Gaps, A::Error> {
+        let mut gaps = Vec::new();
+        while let Some(gap) = list.next_element()? {
+            gaps.push(gap);
+        }
+        Ok(Gaps(gaps))
+    }
+}
+
+/// The windows of a scope's rates, by what they count: a tool's pattern and the window's length, or a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RateWindows(BTreeMap<String, Window>);
+
+/// What is in a window at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowUsage {
+    /// How often it happened.
+    pub used: u64,
+    /// Milliseconds until one more fits; 0 where one fits now.
+    pub frees_in_ms: u64,
+}
+
+/// How the names of the windows of model requests begin; no tool is called so.
+const REQUESTS: &str = "model ";
+
+impl Rate {
+    /// Whether it counts the calls of a tool.
+    pub fn counts_tool(&self, tool: &str) -> bool {
+        !self.tool.is_empty() && pattern::matches(&self.tool, tool)
+    }
+
+    /// Whether it counts model requests.
+    pub fn counts_requests(&self) -> bool {
+        self.tool.is_empty()
+    }
+
+    /// Returns the name of its window; requests have one for each model.
+    fn window(&self, model: &str) -> String {
+        let (kind, what) = if self.counts_requests() { (REQUESTS, model) } else { ("", self.tool.as_str()) };
+        format!("{kind}{what}/{}", self.per_ms)
+    }
+
+    /// Whether a window is one that it looks at. Where the model is not known yet, each model's may be the one.
+    fn looks_at(&self, name: &str, model: &str) -> bool {
+        match model.is_empty() && self.counts_requests() {
+            true => name.starts_with(REQUESTS) && name.ends_with(&format!("/{}", self.per_ms)),
+            false => name == self.window(model) || self.counts_requests() && name == self.window(OTHER_MODELS),
+        }
+    }
+}
+
+impl RateWindows {
+    /// Takes note that what a rate counts has happened.
+    pub fn note(&mut self, rate: &Rate, model: &str, now: Moment) {
+        let name = self.name(rate, model, now);
+        let window = self.0.entry(name).or_default();
+        if window.boot != now.boot {
+            *window = Window { boot: now.boot, at: Vec::new() };
+        }
+        let old = window.at.partition_point(|at| now.mono_ms.saturating_sub(*at) >= rate.per_ms);
+        // When one more fits is told by the last ones, as many as fit.
+        let kept = usize::try_from(rate.max).unwrap_or(usize::MAX).saturating_add(1).max(MOMENTS);
+        let old = old.max(window.at.len().saturating_sub(kept));
+        window.at.drain(..old);
+        window.at.push(now.mono_ms);
+    }
+
+    /// Returns the name of the window that something is noted in. Of models that are too many, those that are not known share one.
+    fn name(&mut self, rate: &Rate, model: &str, now: Moment) -> String {
+        let name = rate.window(model);
+        if self.0.len() < MODELS || self.0.contains_key(&name) || !rate.counts_requests() {
+            return name;
+        }
+        self.0.retain(|name, window| window.is_live(name, now));
+        if self.0.len() < MODELS { name } else { rate.window(OTHER_MODELS) }
+    }
+
+    /// Reads a rate's window; of several, the one that is fullest.
+    pub fn read(&self, rate: &Rate, model: &str, now: Moment) -> WindowUsage {
+        self.read_ahead(rate, model, now, 0)
+    }
+
+    /// Reads a rate's window where so many more have happened that it does not hold yet.
+    pub fn read_ahead(&self, rate: &Rate, model: &str, now: Moment, more: u64) -> WindowUsage {
+        let windows = self.0.iter().filter(|(name, window)| window.boot == now.boot && rate.looks_at(name, model));
+        let readings = windows.map(|(_, window)| window.read(rate, now, more));
+        readings.max_by_key(|reading| reading.used).unwrap_or_else(|| Window::default().read(rate, now, more))
+    }
+}
+
+impl Window {
+    /// Whether something in it, by the length that stands in its name, has not passed.
+    fn is_live(&self, name: &str, now: Moment) -> bool {
+        let per_ms = name.rsplit('/').next().and_then(|per_ms| per_ms.parse().ok()).unwrap_or(u64::MAX);
+        self.boot == now.boot && self.at.last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
+    }
+
+    fn read(&self, rate: &Rate, now: Moment, more: u64) -> WindowUsage {
+        let mut left: Vec<u64> = self
+            .at
+            .iter()
+            .filter_map(|at| rate.per_ms.checked_sub(now.mono_ms.saturating_sub(*at)))
+            .filter(|left| *left > 0)
+            .collect();
+        left.sort_unstable();
+        let used = left.len() as u64 + more;
+        // One more fits once so many of them have left that there is room below the cap.
+        let must_leave = usize::try_from((used + 1).saturating_sub(rate.max)).unwrap_or(usize::MAX);
+        let frees_in_ms = match must_leave {
+            0 => 0,
+            count => left.get(count - 1).copied().unwrap_or(rate.per_ms),
+        };
+        WindowUsage { used, frees_in_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::policy::{Action, Layer};
+    use crate::limits;
+
+    fn rate(limit: &str, tool: &str) -> Rate {
+        Rate {
+            limit: limits::find(limit).unwrap(),
+            tool: tool.to_owned(),
+            max: 2,
+            per_ms: 1000,
+            layer: Layer::User,
+            action: Action::Terminate,
+        }
+    }
+
+    #[test]
+    fn a_window_slides() {
+        let rate = rate("rate_limits", "Web*");
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
+        let mut windows = RateWindows::default();
+        let read = |windows: &RateWindows, now| {
+            let reading = windows.read(&rate, "", at(now));
+            (reading.used, reading.frees_in_ms)
+        };
+        assert_eq!(read(&windows, 0), (0, 0));
+        windows.note(&rate, "", at(100));
+        assert_eq!(read(&windows, 200), (1, 0));
+        windows.note(&rate, "", at(300));
+        assert_eq!(read(&windows, 400), (2, 700));
+        assert_eq!(read(&windows, 1099), (2, 1));
+        assert_eq!(read(&windows, 1100), (1, 0));
+        assert_eq!(read(&windows, 1300), (0, 0));
+        let kept = serde_json::to_string(&windows).unwrap();
+        assert_eq!(kept, r#"{"Web*/1000":[1,"100 200"]}"#);
+        for kept in [kept.as_str(), r#"{"Web*/1000":[1,[100,200]]}"#] {
+            assert_eq!(serde_json::from_str::<RateWindows>(kept).unwrap(), windows);
+        }
+        assert_eq!(serde_json::to_string(&Window::default()).unwrap(), r#"[0,""]"#);
+        assert_eq!(serde_json::from_str::<Window>(r#"[0,""]"#).unwrap(), Window::default());
+        let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2, ..Moment::default() };
+        assert_eq!(windows.read(&rate, "", rebooted), WindowUsage { used: 0, frees_in_ms: 0 });
+    }
+
+    #[test]
+    fn requests_have_a_window_for_each_model_and_the_fullest_counts_where_it_is_not_known() {
+        let tools = rate("adapter_rate_limit", "Web*");
+        let requests = Rate { tool: String::new(), ..tools.clone() };
+        let at = |mono_ms| Moment { wall_ms: 0, mono_ms, boot: 1, ..Moment::default() };
+        let mut windows = RateWindows::default();
+        for model in ["a", "b", "b"] {
+            windows.note(&requests, model, at(100));
+        }
+        for _ in 0..3 {
+            windows.note(&tools, "", at(100));
+        }
+        for (model, more, expected) in [
+            ("a", 0, (1, 0)),
+            ("a", 1, (2, 900)),
+            ("b", 0, (2, 900)),
+            ("c", 0, (0, 0)),
+            ("c", 2, (2, 1000)),
+            ("", 0, (2, 900)),
+        ] {
+            let reading = windows.read_ahead(&requests, model, at(200), more);
+            assert_eq!((reading.used, reading.frees_in_ms), expected, "{model} and {more} more");
+        }
+    }
+}

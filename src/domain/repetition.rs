@@ -1,0 +1,391 @@
+//! Repetition: the last calls of a run as fingerprints, and whether they go round in circles.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::event::{Fingerprints, Wait};
+use crate::domain::serde_default::is_default;
+
+/// The key of the limit on repetition.
+pub const LOOPS: &str = "loop_detection";
+/// Identical errors in a row, with nothing new in between, that are a repetition at full speed.
+const ERRORS: u64 = 3;
+/// Identical calls with identical results in a row that are one.
+const SAME: usize = 5;
+/// How often a cycle of calls goes round.
+const ROUNDS: usize = 3;
+/// The longest cycle in calls.
+const LONGEST: usize = 5;
+/// How many calls are remembered: the longest cycle, and one call that goes on with it.
+const REMEMBERED: usize = LONGEST * ROUNDS + 1;
+
+/// A call that took so long, and ended well, has waited.
+const LONG_MS: u64 = 10_000;
+/// What waits for less does not wait.
+const SHORT_MS: u64 = 1_000;
+/// Waits in a row with nothing new that are a repetition: each costs a request, as every call does, but they come slowly.
+const WAITS: u64 = 100;
+/// Identical failures in a row that are one, where each waits for a second, or retries in a loop of its own.
+const SHORT_WAITS: u64 = 15;
+/// Commands that use up a time limit of their own may fail the same way for so long, where that is within the figures above.
+const LIMITED_MS: u64 = 3_600_000;
+/// Nothing was done for so long between two turns: what comes then is something new.
+const IDLE_MS: u64 = 60_000;
+/// The sum of shares at which failures are a repetition: a failure's share is the less the longer was waited for it.
+const FULL: u64 = 3_000;
+
+/// One ended call, as fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedCall {
+    /// Its tool, input and result; without the input where it does nothing but wait.
+    pub call: u32,
+    /// Its tool and error, where it failed.
+    pub error: Option<u32>,
+    /// Whether it has waited.
+    pub waited: bool,
+    /// How often in a row a call may fail the same way after so long a wait; 0 where it shows none.
+    pub patience: u64,
+}
+
+impl EndedCall {
+    /// Returns what a call leaves behind that took so many milliseconds; nothing where nothing is known of it.
+    pub fn of(fingerprints: Fingerprints, failed: bool, took_ms: Option<u64>) -> Option<EndedCall> {
+        if fingerprints.all == 0 {
+            return None;
+        }
+        // Of calls that end well the times of quick ones are not kept.
+        let took_ms = if failed { took_ms } else { took_ms.or(Some(0)) };
+        let patience = patience(fingerprints.wait, took_ms);
+        let is_named = fingerprints.wait == Wait::Named;
+        let waited = patience > 0 || !failed && (is_named || took_ms.is_some_and(|took| took >= LONG_MS));
+        let call = if matches!(fingerprints.wait, Wait::Rests(_)) { fingerprints.error } else { fingerprints.all };
+        Some(EndedCall {
+            call,
+            error: failed.then_some(fingerprints.error).filter(|error| *error != 0),
+            waited,
+            patience,
+        })
+    }
+}
+
+/// Returns how often in a row a call may fail the same way, by the wait that its input shows and its time confirms. Work that
+/// takes long to fail is no wait: the input has to show one, and most of the time has to be the wait's.
+fn patience(wait: Wait, took_ms: Option<u64>) -> u64 {
+    match wait {
+        // Most of its time was other work, or it never came to sleep.
+        Wait::Sleeps(ms) | Wait::Rests(ms) if took_ms.is_some_and(|took| ms < took / 2 || took < ms / 2) => 0,
+        Wait::Sleeps(ms) | Wait::Rests(ms) => patience_after(ms),
+        Wait::Retries if took_ms.is_none_or(|took| took >= SHORT_MS) => SHORT_WAITS,
+        Wait::Watches => took_ms.filter(|took| *took >= LONG_MS).map_or(0, patience_after),
+        Wait::Named => took_ms.map_or(0, patience_after),
+        Wait::Limited(limits) => {
+            let used_up = |limit: &&u32| took_ms.is_some_and(|took| is_used_up(u64::from(**limit), took));
+            let limit = limits.iter().find(used_up).map_or(0, |limit| u64::from(*limit));
+            patience_after(limit).min(LIMITED_MS.checked_div(limit).unwrap_or(0).max(SHORT_WAITS))
+        }
+        Wait::Retries | Wait::No => 0,
+    }
+}
+
+/// Returns how often in a row a call may fail the same way after a wait: ten times for each second, within bounds.
+fn patience_after(waited_ms: u64) -> u64 {
+    if waited_ms < SHORT_MS { 0 } else { (waited_ms / 100).clamp(SHORT_WAITS, WAITS) }
+}
+
+/// Whether a call ended because its own time limit was used up.
+fn is_used_up(limit_ms: u64, took_ms: u64) -> bool {
+    limit_ms >= SHORT_MS && (limit_ms * 9 / 10..=limit_ms * 5 / 4 + 2_000).contains(&took_ms)
+}
+
+/// What repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repetition {
+    /// So many times the same error of the same tool.
+    Errors(u64),
+    /// The same call with the same result.
+    Calls,
+    /// A cycle of so many calls.
+    Cycle(usize),
+    /// So many waits.
+    Waits,
+}
+
+impl fmt::Display for Repetition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repetition::Errors(times) => {
+                write!(f, "the last {times} tool errors are identical, with nothing new in between")
+            }
+            Repetition::Calls => write!(f, "the same call had the same result {SAME} times in a row"),
+            Repetition::Cycle(calls) => write!(f, "the same {calls} calls came round {ROUNDS} times in a row"),
+            Repetition::Waits => write!(f, "the same wait had the same result {WAITS} times in a row"),
+        }
+    }
+}
+
+/// Identical failures with nothing new in between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Failures {
+    /// The error.
+    error: u32,
+    /// How often it came until it was a repetition.
+    times: u64,
+    /// The sum of their shares.
+    sum: u64,
+}
+
+impl Failures {
+    /// Takes in a failure that may come so often in a row. The first has no pace yet, and counts as the second does.
+    fn push(&mut self, error: u32, patience: u64) {
+        if error != self.error || self.times == 0 {
+            *self = Failures { error, times: 1, sum: 0 };
+            return;
+        }
+        let share = FULL / patience.max(ERRORS);
+        let is_second = self.times == 1;
+        self.times += u64::from(self.sum < FULL);
+        // The agent is told where the sum is full, and one more has to go on with it before it has gone on.
+        let most = if self.sum < FULL { FULL } else { u64::MAX };
+        self.sum = (self.sum + if is_second { 2 * share } else { share }).min(most);
+    }
+}
+
+/// The last calls of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallHistory {
+    /// Fingerprints of the last calls with their results, the oldest first; the lowest bit says that a call has waited.
+    #[serde(default, skip_serializing_if = "is_default")]
+    calls: Vec<u32>,
+    /// The last error, and how often it came with nothing new in between.
+    #[serde(default, skip_serializing_if = "is_default")]
+    failures: Failures,
+    /// How many waits there were with nothing new in between.
+    #[serde(default, skip_serializing_if = "is_default")]
+    waited: u64,
+    /// How often in a row a call may fail the same way, by the longest wait since the last failure.
+    #[serde(default, skip_serializing_if = "is_default")]
+    patience: u64,
+}
+
+/// The bit of a remembered call that says that it has waited.
+const WAITED: u32 = 1;
+
+impl CallHistory {
+    /// Takes a call in; `again` says that its batch has this error already: the agent could not know yet.
+    pub fn push(&mut self, seen: EndedCall, again: bool) {
+        let is_known = self.calls.iter().any(|call| call | WAITED == seen.call | WAITED);
+        self.patience = self.patience.max(seen.patience);
+        if seen.waited {
+            self.waited = if is_known { self.waited + u64::from(!again) } else { 1 };
+        }
+        match seen.error {
+            Some(_) if again => {}
+            Some(error) => {
+                let patience = std::mem::take(&mut self.patience);
+                self.failures.push(error, patience);
+            }
+            // To wait is no progress, and neither is what was there before.
+            None if seen.waited || is_known => {}
+            None => (self.failures, self.waited) = (Failures::default(), 0),
+        }
+        self.remember(if seen.waited { seen.call | WAITED } else { seen.call & !WAITED });
+    }
+
+    /// Takes note that something was done or waited for: what is the same before and after it is no cycle. Errors stay as they
+    /// are.
+    pub fn pass(&mut self) {
+        self.remember(WAITED);
+    }
+
+    /// Takes note that the run did nothing for so long between two of its turns.
+    pub fn idle(&mut self, ms: u64) {
+        if ms >= IDLE_MS {
+            return self.clear();
+        }
+        if ms >= SHORT_MS {
+            self.patience = self.patience.max(patience_after(ms));
+            self.pass();
+        }
+    }
+
+    fn remember(&mut self, call: u32) {
+        self.calls.push(call);
+        let old = self.calls.len().saturating_sub(REMEMBERED);
+        self.calls.drain(..old);
+    }
+
+    /// Returns how far a repetition has come: 0 for none, 1 once it is one, 2 when it has gone on after that.
+    pub fn level(&self) -> u64 {
+        if self.repeats(1).is_some() { 2 } else { u64::from(self.repeats(0).is_some()) }
+    }
+
+    /// Returns what repeats, `more` calls beyond what makes it a repetition.
+    pub fn repeats(&self, more: usize) -> Option<Repetition> {
+        if self.failures.sum >= FULL + more as u64 {
+            return Some(Repetition::Errors(self.failures.times));
+        }
+        if self.waited >= WAITS + more as u64 {
+            return Some(Repetition::Waits);
+        }
+        let goes_round = |period: usize, times: usize| {
+            let stretch = period * times + more;
+            let Some(from) = self.calls.len().checked_sub(stretch) else { return false };
+            let calls = &self.calls[from..];
+            let is_quick = calls.iter().all(|call| call & WAITED == 0);
+            is_quick && calls.iter().skip(period).zip(calls).all(|(later, earlier)| later == earlier)
+        };
+        if goes_round(1, SAME) {
+            return Some(Repetition::Calls);
+        }
+        // A cycle of one call is another matter: it takes longer to be one.
+        let varies = |period: usize| self.calls.iter().rev().take(period).any(|call| Some(call) != self.calls.last());
+        (2..=LONGEST).find(|period| varies(*period) && goes_round(*period, ROUNDS)).map(Repetition::Cycle)
+    }
+
+    /// Takes note that the agent was told: one more call has to go on with it before it has gone on.
+    pub fn mark_told(&mut self) {
+        let keep = match self.repeats(0) {
+            Some(Repetition::Errors(_)) => return self.failures.sum = FULL,
+            Some(Repetition::Waits) => return self.waited = WAITS,
+            Some(Repetition::Calls) => SAME,
+            Some(Repetition::Cycle(calls)) => calls * ROUNDS,
+            None => return,
+        };
+        let old = self.calls.len().saturating_sub(keep);
+        self.calls.drain(..old);
+    }
+
+    /// Forgets everything: a person has let the run go on.
+    pub fn clear(&mut self) {
+        *self = CallHistory::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes in calls told as letters: a lower-case letter is a call with its result, an upper-case one an error; at `~` it
+    /// waits, at `!` the agent is told.
+    fn after(story: &str) -> (u64, Option<Repetition>) {
+        let mut loops = CallHistory::default();
+        for letter in story.chars() {
+            if letter == '!' {
+                loops.mark_told();
+                continue;
+            }
+            if letter == '~' {
+                loops.pass();
+                continue;
+            }
+            let call = u32::from(letter);
+            let call = call << 1;
+            let error = letter.is_uppercase().then_some(call);
+            loops.push(EndedCall { call, error, waited: false, patience: 0 }, false);
+        }
+        (loops.level(), loops.repeats(0))
+    }
+
+    #[test]
+    fn repetition_is_seen_and_progress_is_not() {
+        for (story, level, what) in [
+            ("", 0, None),
+            ("AA", 0, None),
+            ("AAA", 1, Some(Repetition::Errors(3))),
+            ("AAAA", 2, Some(Repetition::Errors(3))),
+            ("AABA", 0, None),
+            ("AAcA", 0, None),
+            ("cAcAcA", 1, Some(Repetition::Errors(3))),
+            ("aaaa", 0, None),
+            ("aaaaa", 1, Some(Repetition::Calls)),
+            ("aaaaaa", 2, Some(Repetition::Calls)),
+            ("aaaab", 0, None),
+            ("ababab", 1, Some(Repetition::Cycle(2))),
+            ("abababa", 2, Some(Repetition::Cycle(2))),
+            ("abcabcabc", 1, Some(Repetition::Cycle(3))),
+            ("abcdeabcdeabcde", 1, Some(Repetition::Cycle(5))),
+            ("abcdeabcdeabcdea", 2, Some(Repetition::Cycle(5))),
+            ("abcdefabcdefabcdef", 0, None),
+            ("xyababab", 1, Some(Repetition::Cycle(2))),
+            ("ababac", 0, None),
+            // a batch that repeats itself more often than that is told first, too
+            ("aaaaaaaa!", 1, Some(Repetition::Calls)),
+            ("aaaaaaaa!a", 2, Some(Repetition::Calls)),
+            ("AAAAA!", 1, Some(Repetition::Errors(3))),
+            ("AAAAA!A", 2, Some(Repetition::Errors(3))),
+            ("abababab!", 1, Some(Repetition::Cycle(2))),
+            ("abababab!a", 2, Some(Repetition::Cycle(2))),
+            // what waits between looks repeats nothing, but for errors
+            ("~~~~~~~~~~~~~~~~~~~~", 0, None),
+            ("a~a~a~a~a~a~a~a~a~a~a~a~a~", 0, None),
+            ("ab~ab~ab~ab~ab~ab~", 0, None),
+            ("A~A~A", 1, Some(Repetition::Errors(3))),
+            ("~aaaaa", 1, Some(Repetition::Calls)),
+            // a growing log: every result differs
+            ("abcdefghijklmnop", 0, None),
+        ] {
+            assert_eq!(after(story), (level, what), "{story}");
+        }
+    }
+
+    #[test]
+    fn a_wait_is_a_repetition_once_it_has_been_the_same_for_long() {
+        let wait = |call| EndedCall { call, error: None, waited: true, patience: 100 };
+        let mut loops = CallHistory::default();
+        for time in 1..=WAITS {
+            assert_eq!(loops.level(), 0, "{time}");
+            loops.push(wait(70), false);
+        }
+        assert_eq!((loops.level(), loops.repeats(0)), (1, Some(Repetition::Waits)));
+        loops.mark_told();
+        assert_eq!(loops.level(), 1);
+        loops.push(wait(70), false);
+        assert_eq!(loops.level(), 2);
+        // A result that was not there before is progress, in a wait and beside it.
+        let mut looked = loops.clone();
+        loops.push(wait(80), false);
+        looked.push(EndedCall { call: 900, error: None, waited: false, patience: 0 }, false);
+        assert_eq!((loops.level(), looked.level()), (0, 0));
+    }
+
+    #[test]
+    fn failures_are_a_repetition_by_the_pace_at_which_they_come() {
+        let failure = |error, patience| EndedCall { call: error, error: Some(error), waited: patience > 0, patience };
+        for (waited_ms, times) in [(0, 3), (999, 3), (1_000, 15), (3_000, 30), (10_000, 100), (600_000, 100)] {
+            // In its own call, in one before it, or between two turns that are not far apart.
+            for way in 0..3 {
+                let (mut loops, mut came) = (CallHistory::default(), 0);
+                while loops.level() == 0 {
+                    match way {
+                        1 => loops.push(
+                            EndedCall {
+                                call: 10,
+                                error: None,
+                                waited: waited_ms >= SHORT_MS,
+                                patience: patience_after(waited_ms),
+                            },
+                            false,
+                        ),
+                        2 => loops.idle(waited_ms.min(IDLE_MS - 1)),
+                        _ => {}
+                    }
+                    loops.push(failure(70, if way == 0 { patience_after(waited_ms) } else { 0 }), false);
+                    came += 1;
+                }
+                assert_eq!(came, times, "{waited_ms} ms, {way}");
+                loops.mark_told();
+                loops.push(failure(70, 100), false);
+                assert_eq!(loops.level(), 2);
+            }
+        }
+        // One wait does not pay for what follows at full speed.
+        let mut loops = CallHistory::default();
+        for patience in [100, 100, 0, 0] {
+            assert_eq!(loops.level(), 0);
+            loops.push(failure(70, patience), false);
+        }
+        loops.push(failure(70, 0), false);
+        assert_eq!(loops.level(), 1);
+    }
+}

@@ -1,0 +1,63 @@
+//! Estimates that are held for requests in flight.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::bounds::RESERVATIONS;
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::domain::serde_default::is_default;
+
+/// A reservation whose response never came stops counting after this.
+pub const RESERVE_LIVES_MS: u64 = 600_000;
+/// An estimate held for a request in flight.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// The run that makes it, or the call that will start the run.
+    pub holder: String,
+    /// How much.
+    pub spend: Spend,
+    /// Since when; it expires.
+    pub at: Moment,
+    /// The model it goes to, where that is known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model: String,
+    /// What a first request may spend of which nothing is known but its prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub first: Spend,
+}
+
+/// Holds an estimate in place of the holder's last one. Those of too many holders are one sum, of no holder's.
+pub fn hold(reservations: &mut Vec<Reservation>, held: Reservation, lives_ms: u64) {
+    reservations.retain(|other| other.holder != held.holder && held.at.wall_since(other.at) < lives_ms);
+    if reservations.len() < RESERVATIONS {
+        reservations.push(held);
+        return;
+    }
+    let at = reservations.iter().position(|other| other.holder.is_empty());
+    let others = at.map(|at| reservations.remove(at)).unwrap_or_default();
+    let (spend, first) = (others.spend + held.spend, others.first + held.first);
+    reservations.push(Reservation { holder: String::new(), spend, first, ..held });
+}
+
+impl Reservation {
+    /// Takes out one of its requests, which has been charged; returns whether another is still in flight.
+    pub fn settle(&mut self) -> bool {
+        let left = self.spend.requests.saturating_sub(1);
+        self.spend = self.spend.mean() * left;
+        left > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_charged_late_leaves_the_request_in_flight_reserved() {
+        let next = Spend { requests: 1, tokens: 100, ..Spend::default() };
+        let mut held = Reservation { holder: "a1".to_owned(), spend: next * 2, ..Reservation::default() };
+        assert!(held.settle(), "the late one is charged, the next one is in flight");
+        assert_eq!(held.spend, next);
+        assert!(!held.settle(), "that one is charged, too");
+    }
+}

@@ -1,0 +1,232 @@
+//! A run: one agent at work. What is remembered of it between events.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::bounds;
+use crate::domain::call::CallRecord;
+use crate::domain::counters::Counters;
+use crate::domain::event::{Background, Moment};
+use crate::domain::limit_set::LimitSet;
+use crate::domain::meters::Spend;
+use crate::domain::missing_usage::{Growth, MissingUsage};
+use crate::domain::order::{Order, Status};
+use crate::domain::pending_prompt::TranscriptEnd;
+use crate::domain::rate::RateWindows;
+use crate::domain::repetition::CallHistory;
+use crate::domain::serde_default::is_default;
+use crate::domain::transcript_position::TranscriptPosition;
+use crate::domain::verdict::Finding;
+
+/// What one request spent, for estimates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(Spend, u64)", from = "(Spend, u64)")]
+pub struct Request {
+    /// What it spent.
+    pub spend: Spend,
+    /// Its output tokens.
+    pub output: u64,
+}
+
+impl From<Request> for (Spend, u64) {
+    fn from(request: Request) -> Self {
+        (request.spend, request.output)
+    }
+}
+
+impl From<(Spend, u64)> for Request {
+    fn from((spend, output): (Spend, u64)) -> Self {
+        Request { spend, output }
+    }
+}
+
+/// A run: one agent at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its id: the agent's id, or for a main run the id of its prompt. It is kept under its id, so not in it.
+    #[serde(skip)]
+    pub id: String,
+    /// The session.
+    #[serde(skip)]
+    pub session: String,
+    /// The agent's type; `main` for the main agent.
+    pub agent_type: String,
+    /// The name others send messages to.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub name: Option<String>,
+    /// The run that spawned it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parent: Option<String>,
+    /// The call that spawned it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spawn_call: Option<String>,
+    /// How deep it is; main is 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub depth: u32,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub status: Status,
+    /// Machine-readable reason of a stop.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stop_reason: Option<String>,
+    /// The source's error sentence.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub error: Option<String>,
+    /// Its rules.
+    #[serde(rename = "rules", default, skip_serializing_if = "is_default")]
+    pub limits: LimitSet,
+    /// The name of the policy that they are from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: String,
+    /// The limits that its spawn asked for, as they stood in the Agent call's prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spawn_limits: Option<String>,
+    /// When it began.
+    pub started: Moment,
+    /// Its last event.
+    pub last: Moment,
+    /// Whether its clock runs.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub working: bool,
+    /// The end of the last wait for a dialog that was taken off the clock.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waited_until: u64,
+    /// When the client last announced a dialog of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dialog_at: Option<Moment>,
+    /// Where its transcript ended then.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dialog_after: Option<TranscriptEnd>,
+    /// What it has used.
+    #[serde(rename = "tally", default, skip_serializing_if = "is_default")]
+    pub counters: Counters,
+    /// Its own transcript; main runs share the session's.
+    #[serde(rename = "tail", default, skip_serializing_if = "is_default")]
+    pub position: Option<TranscriptPosition>,
+    /// Its last five requests.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub recent: Vec<Request>,
+    /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unpaid: i32,
+    /// Responses on disk that are doubted, and not charged at an estimate yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub doubted: u64,
+    /// When its transcript has grown.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub growth: Growth,
+    /// What was charged although it is nowhere on disk; of main runs the session holds it.
+    #[serde(rename = "unwritten", default, skip_serializing_if = "is_default")]
+    pub missing_usage: MissingUsage,
+    /// Tokens of the conversation as it stands, which the next request sends again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub context: u64,
+    /// Prompt tokens of its last request, and the most completion tokens of one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub extremes: (u64, u64),
+    /// The model that answered last.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model: String,
+    /// Price of that conversation at cache-read price, and of one output token, in pico-dollars.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replay_price: (u64, u64),
+    /// An order to end.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub order: Option<Order>,
+    /// The run above it that was stopped, and it with that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_with: Option<String>,
+    /// Trips of its own rules that ask at the next call.
+    #[serde(rename = "wants", default, skip_serializing_if = "is_default")]
+    pub pending_trips: Vec<Finding>,
+    /// Whether its next call asks for more; until then nothing of it has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub owes_ask: bool,
+    /// Limits whose increase a person declined: from then on they act as terminate.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub declined: Vec<String>,
+    /// Whether a person has lifted its pause, so that the next prompt goes on with it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub resumed: bool,
+    /// Whether its parent has been told how it ended.
+    #[serde(rename = "told", default, skip_serializing_if = "is_default")]
+    pub parent_told: bool,
+    /// Early warnings given: limit and per cent; 100 stands for a warned trip.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warned: Vec<(String, u8)>,
+    /// The task it works on, for records.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub task: Option<String>,
+    /// Background shell commands it started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub background: Vec<Background>,
+    /// The calls of its batch in flight.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub calls: BTreeMap<String, CallRecord>,
+    /// Requests, tokens and cost by model.
+    #[serde(rename = "models", default, skip_serializing_if = "is_default")]
+    pub by_model: BTreeMap<String, Spend>,
+    /// Its last calls, to see repetition.
+    #[serde(rename = "loops", default, skip_serializing_if = "is_default")]
+    pub repetition: CallHistory,
+    /// Batches in a row in which something was refused.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub denials: u32,
+    /// Whether something was refused in the batch at work.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refusing: bool,
+    /// Calls that were refused, all in all.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refused: u64,
+    /// Calls in the windows of its rates.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub windows: RateWindows,
+    /// Whether a call that Fusebox let through has started it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub admitted: bool,
+    /// How often it was sent back because something was missing at its end.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sent_back: u32,
+    /// What was still missing when it was let go.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub missing: Vec<String>,
+    /// Whether it says itself that its work is partial.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub partial: bool,
+    /// Whether every row of its transcript has been charged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub settled: bool,
+}
+
+/// The agent type of main runs.
+pub const MAIN: &str = "main";
+
+impl Run {
+    /// Whether this is a run of the main agent.
+    pub fn is_main(&self) -> bool {
+        self.parent.is_none() && self.agent_type == MAIN
+    }
+
+    /// Whether its batches end unseen: by its second request an end would have come.
+    pub fn is_blind(&self, sees_batches: bool) -> bool {
+        !sees_batches && self.counters.responses() >= 2
+    }
+
+    /// Takes note that a person declined to raise a limit.
+    pub fn decline(&mut self, limit: String) {
+        if !self.declined.contains(&limit) && self.declined.len() < bounds::DECLINED {
+            self.declined.push(limit);
+        }
+    }
+
+    /// Returns the run whose order it carries out: its own, or one above it.
+    pub fn stopped_by(&self) -> &str {
+        self.stopped_with.as_deref().unwrap_or(&self.id)
+    }
+
+    /// What records call the work: the task, else the run.
+    pub fn task_id(&self) -> &str {
+        self.task.as_deref().unwrap_or(&self.id)
+    }
+}

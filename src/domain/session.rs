@@ -1,0 +1,363 @@
+//! What is remembered of a session and of each run, between events. Saved as JSON, so fields are only ever added, with defaults.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::bounds::{MORE_POSITIONS, NOTIFIED, UNREAD};
+pub use crate::domain::counters::Counters;
+use crate::domain::event::Moment;
+use crate::domain::limit_set::LimitSet;
+use crate::domain::meters::Spend;
+use crate::domain::missing_usage::MissingUsage;
+use crate::domain::model_hook::ModelHook;
+pub use crate::domain::order::{Order, Phase, Status};
+pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
+use crate::domain::policy::{Mode, OnError};
+use crate::domain::rate::RateWindows;
+pub use crate::domain::reservation::Reservation;
+pub use crate::domain::run::{MAIN, Request, Run};
+use crate::domain::serde_default::is_default;
+use crate::domain::spend_before_install::SpendBeforeInstall;
+pub use crate::domain::transcript_position::TranscriptPosition;
+use crate::domain::transcript_position::{ForkOrigin, Unread};
+use crate::domain::verdict::Finding;
+
+/// A spawn that was admitted and whose agent is not known yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// The Agent call.
+    pub call: String,
+    /// The run that made it.
+    pub run: String,
+    /// The name given to the agent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub name: Option<String>,
+    /// The prompt, where it holds limits or a task's number.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prompt: Option<String>,
+    /// The agent that a message wakes, where it is no new one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wakes: Option<String>,
+    /// When it was admitted: it does not count for ever.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Moment,
+}
+
+/// The client process that runs a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot (Linux) or seconds since 1970.
+    pub start: u64,
+    /// The pid namespace that the id is of; 0 where that is not known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ns: u64,
+}
+
+/// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsTaken {
+    /// Variables and keys with their values.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: Vec<u64>,
+    /// Hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hooks: Vec<u64>,
+    /// Whether a person has taken it that hooks are switched off.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub off: bool,
+}
+
+/// What was pruned of a session that may yet be resumed: its counters stay, its responses are no longer known one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// Every response until then was counted, in milliseconds since 1970.
+    pub until_ms: i64,
+    /// The session's last event when all of it was pruned.
+    pub done_ms: i64,
+    /// What they spent.
+    pub spent: Spend,
+    /// What of it the session billed itself; the rest was copied by a fork or resume.
+    pub billed: Spend,
+}
+
+/// A session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// The client's `session_id`. It is kept under its id, so not in it.
+    #[serde(skip)]
+    pub id: String,
+    /// The project: git common directory, else the folder.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub project: String,
+    /// The folder the client was started in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub folder: String,
+    /// When it was first seen.
+    pub started: Moment,
+    /// The last event.
+    pub last: Moment,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub status: Status,
+    /// Whether its client has ended in order, and none has taken it up since.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_over: bool,
+    /// The client's process.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub client: Option<Process>,
+    /// A hash of the path of the program that answers its hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub program: u64,
+    /// The `fusebox run` that started the client.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub launcher: Option<String>,
+    /// Name of the pinned policy.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: String,
+    /// Whether the policy brings prices of the person's own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_own_prices: bool,
+    /// Whether Fusebox blocks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mode: Mode,
+    /// What to answer where Fusebox fails.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_error: OnError,
+    /// The session's rules.
+    #[serde(rename = "rules", default, skip_serializing_if = "is_default")]
+    pub limits: LimitSet,
+    /// The rules over all sessions of the user.
+    #[serde(rename = "user_rules", default, skip_serializing_if = "is_default")]
+    pub user_limits: LimitSet,
+    /// The rules over all sessions of the project.
+    #[serde(rename = "project_rules", default, skip_serializing_if = "is_default")]
+    pub project_limits: LimitSet,
+    /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
+    /// its limits bind.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub outer: Option<String>,
+    /// Those between the first and this one, the nearest first: they are charged and bind, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub between: Vec<String>,
+    /// Requests, tokens and cost by model.
+    #[serde(rename = "models", default, skip_serializing_if = "is_default")]
+    pub by_model: BTreeMap<String, Spend>,
+    /// Subagents that have begun.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub subagents: u64,
+    /// Calls and requests in the windows of its rates.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub windows: RateWindows,
+    /// Sums over all runs.
+    #[serde(rename = "tally", default, skip_serializing_if = "is_default")]
+    pub counters: Counters,
+    /// What was charged although it is nowhere in the main transcript.
+    #[serde(rename = "unwritten", default, skip_serializing_if = "is_default")]
+    pub missing_usage: MissingUsage,
+    /// Cost that rows copied by a fork or resume brought in, contained in the counters.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub inherited: Spend,
+    /// Tool calls of clients below it, contained in the counters: they are theirs where sessions are summed.
+    #[serde(rename = "turns_below", default, skip_serializing_if = "is_default")]
+    pub nested_turns: u64,
+    /// What it had spent before Fusebox was installed, contained in the counters.
+    #[serde(rename = "earlier", default, skip_serializing_if = "is_default")]
+    pub spend_before_install: SpendBeforeInstall,
+    /// The client's own total, where it wrote one, in pico-dollars.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub client_cost: Option<u64>,
+    /// An order to end the whole session.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub order: Option<Order>,
+    /// Why the last prompt was kept back, where it was.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kept_back: Option<Finding>,
+    /// The main run at work or last at work.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub main: Option<String>,
+    /// That run with its id, while it is saved: every event of the main agent changes both, and one entry is one page to write.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at_work: Option<(String, Box<Run>)>,
+    /// The client's id of the prompt it works on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prompt_id: Option<String>,
+    /// How far the main transcript has been read.
+    #[serde(rename = "tail", default, skip_serializing_if = "is_default")]
+    pub position: TranscriptPosition,
+    /// What could not be taken in of transcripts, by their paths. While anything is left no call is made.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unread: BTreeMap<String, Unread>,
+    /// The sessions whose agents are still to be taken in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub origins: Vec<ForkOrigin>,
+    /// How often its conversations may have become shorter: by a compaction, or a person's prompt.
+    #[serde(rename = "cuts", default, skip_serializing_if = "is_default")]
+    pub compactions: u64,
+    /// Runs that events of other runs may touch.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub open: Vec<String>,
+    /// Those of them that are not to be looked at until their transcripts are longer than this: none where no more is to come.
+    #[serde(rename = "read", default, skip_serializing_if = "is_default")]
+    pub read_to: BTreeMap<String, Option<u64>>,
+    /// Estimates of requests in flight.
+    #[serde(rename = "reserves", default, skip_serializing_if = "is_default")]
+    pub reservations: Vec<Reservation>,
+    /// Increases being asked for.
+    #[serde(rename = "asks", default, skip_serializing_if = "is_default")]
+    pub pending_prompts: Vec<PendingPrompt>,
+    /// Whether dialogs are answered in a person's place, or may be: then nobody is asked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_stand_in: bool,
+    /// Waits for dialogs that are off the clock, until the transcript shows who was waited for.
+    #[serde(rename = "waits", default, skip_serializing_if = "is_default")]
+    pub dialog_waits: Vec<DialogWait>,
+    /// The Yeses of the last minute.
+    #[serde(rename = "yeses", default, skip_serializing_if = "is_default")]
+    pub approvals: Vec<Approval>,
+    /// Trips of session rules that ask at the next call.
+    #[serde(rename = "wants", default, skip_serializing_if = "is_default")]
+    pub pending_trips: Vec<Finding>,
+    /// Spawns whose agents are not known yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spawns: Vec<Spawn>,
+    /// Hashes of prompts that the client's schedule sends.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub crons: Vec<u64>,
+    /// Whether it has ever scheduled a prompt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub schedules: bool,
+    /// Sentences to show the user at the next event that can.
+    #[serde(rename = "notices", default, skip_serializing_if = "is_default")]
+    pub user_notifications: Vec<String>,
+    /// How many of them came before this event: those are written down.
+    #[serde(skip)]
+    pub known_notifications: usize,
+    /// Early warnings given: limit and per cent; 100 stands for a warned trip.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warned: Vec<(String, u8)>,
+    /// Whether an end of a batch was ever seen.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sees_batches: bool,
+    /// Whether a prompt was ever seen.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sees_prompts: bool,
+    /// Whether a response was billed since its client started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_metered: bool,
+    /// Transcripts of the main agent in the background, which begin with a copy of the main one.
+    #[serde(rename = "more_tails", default, skip_serializing_if = "is_default")]
+    pub more_positions: Vec<TranscriptPosition>,
+    /// Whether it began as a copy of another session.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_fork: bool,
+    /// The model the client started with, where it said so.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model: Option<String>,
+    /// The file that records go to.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub log: String,
+    /// The events that had our handler when the client started, a bit each in the order of the table of events.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub handlers: u32,
+    /// What the settings diverted when the client started, or when a person took a change of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub diverted: SettingsTaken,
+    /// What the settings of its client would do that those of the first session above do not: it is held back for that.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub held_for: Option<String>,
+    /// The folders of the mods that were there when the client started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mods: Vec<String>,
+    /// A fingerprint of the configuration files, to notice edits.
+    #[serde(rename = "config_print", default, skip_serializing_if = "is_default")]
+    pub config_hash: u64,
+    /// Hooks that ask the model, which no transcript shows.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model_hooks: Vec<ModelHook>,
+    /// Hashes of the skills that were called and bring such hooks along.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub skills: Vec<u64>,
+    /// Whether the client loaded a mod when it started: one can answer in the model's place, and nobody is billed for that.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_mods: bool,
+    /// Whether what a call ran was refused and was not what had been let through: a hook changes calls.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub swapped: bool,
+    /// Things said once: unknown models, unknown events, responses without usage.
+    #[serde(rename = "said", default, skip_serializing_if = "is_default")]
+    pub notified: Vec<String>,
+    /// What was pruned of it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pruned: Option<Pruned>,
+}
+
+impl Session {
+    /// Tells the person something at the next event that can; it is written down, too.
+    pub fn notify_user(&mut self, what: &str) {
+        self.user_notifications.push(format!("Fusebox: {what}."));
+    }
+
+    /// Whether something is to be said: it was not yet. Of a kind that an agent can make up names for, only so many are.
+    pub fn says_first(&mut self, key: &str) -> bool {
+        let kind = key.split_once(':').map(|(kind, _)| kind);
+        let same = |said: &&String| kind.is_some() && said.split_once(':').map(|(kind, _)| kind) == kind;
+        let is_new =
+            self.notified.iter().all(|said| said != key) && self.notified.iter().filter(same).count() < NOTIFIED;
+        if is_new {
+            self.notified.push(key.to_owned());
+        }
+        is_new
+    }
+
+    /// Whether a model that it has used has a price of its own, as far as that was said.
+    pub fn knows_price(&self, model: &str) -> bool {
+        let is_said = |said: &String| said.strip_prefix("model:").is_some_and(|name| name == model);
+        !self.notified.iter().any(is_said) && (self.by_model.is_empty() || self.by_model.contains_key(model))
+    }
+
+    /// Has a transcript of the main agent in the background read from now on; returns whether it is, since there are not too many.
+    pub fn reads_on(&mut self, path: &str) -> bool {
+        let is_known = self.more_positions.iter().any(|known| known.path == path);
+        let is_new = !is_known && self.more_positions.len() < MORE_POSITIONS;
+        if is_new {
+            self.more_positions.push(TranscriptPosition {
+                path: path.to_owned(),
+                offset: 0,
+                ..TranscriptPosition::default()
+            });
+        }
+        is_known || is_new
+    }
+
+    /// Notes what is left of a transcript.
+    pub fn leave(&mut self, path: &str, unread: Unread) {
+        if unread == Unread::default() {
+            self.unread.remove(path);
+        } else if self.unread.len() < UNREAD || self.unread.contains_key(path) {
+            self.unread.insert(path.to_owned(), unread);
+        }
+    }
+
+    /// Returns the bytes of transcripts that are not taken in yet, and at least one while anything is left.
+    pub fn unread(&self) -> u64 {
+        let bytes = self.unread.values().map(|unread| unread.bytes).fold(0, u64::saturating_add);
+        bytes.max(u64::from(!self.origins.is_empty()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_made_up_is_said_of_some_and_the_rest_always() {
+        let mut session = Session::default();
+        let said = (0..10 * NOTIFIED).filter(|at| session.says_first(&format!("model:m{at}"))).count();
+        assert_eq!(said, NOTIFIED);
+        assert!(session.says_first("unwritten") && session.says_first("event:e1"));
+        assert!(!session.says_first("unwritten"));
+    }
+}

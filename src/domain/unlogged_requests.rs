@@ -1,0 +1,14 @@
+//! What requests are taken for that no transcript shows.
+
+use crate::domain::meters::Spend;
+
+/// What the requests are taken for that no transcript shows: those that an event has brought or would bring.
+#[derive(Debug, Default)]
+pub struct UnloggedRequests {
+    /// The model that the client asks.
+    pub model: String,
+    /// What each call of the event makes the client ask, by its id.
+    pub calls: Vec<(String, Spend)>,
+    /// What the event's hooks ask.
+    pub hooks: Spend,
+}

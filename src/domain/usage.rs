@@ -1,0 +1,108 @@
+//! What has been used, over every scope: all that a decision looks at beside the event.
+
+use crate::domain::budget::SharedBudget;
+use crate::domain::limit_set::{LimitRule, LimitSet, Models};
+use crate::domain::meters::Meters;
+use crate::domain::order::Order;
+use crate::domain::pending_prompt::PendingPrompt;
+use crate::domain::policy::Scope;
+use crate::domain::rate::RateWindows;
+use crate::domain::verdict::Finding;
+
+/// One scope's side of the usage.
+#[derive(Clone, Debug)]
+pub struct ScopeUsage<'a> {
+    /// The scope.
+    pub scope: Scope,
+    /// Its rules.
+    pub limits: &'a LimitSet,
+    /// What is used.
+    pub meters: Meters,
+    /// What is used of some models, for the rules that count those.
+    pub by_models: Vec<(&'a Models, Meters)>,
+    /// Early warnings and warned trips so far.
+    pub warned: &'a [(String, u8)],
+    /// Trips that wait for a call to ask with.
+    pub pending_trips: &'a [Finding],
+    /// What the rates have counted.
+    pub windows: &'a RateWindows,
+    /// What sessions share, where the scope is that.
+    pub shared_budget: Option<&'a SharedBudget>,
+    /// The session, where it is one above the run's own.
+    pub above: &'a str,
+}
+
+impl ScopeUsage<'_> {
+    /// Whether a finding is about this scope.
+    pub fn is_of(&self, finding: &Finding) -> bool {
+        self.scope == finding.scope && self.above == finding.above
+    }
+
+    /// Returns the meters that a rule reads.
+    pub fn meters_of(&self, rule: &LimitRule) -> &Meters {
+        let some = rule.of.as_ref().and_then(|of| self.by_models.iter().find(|(models, _)| *models == of));
+        some.map_or(&self.meters, |(_, meters)| meters)
+    }
+}
+
+/// How a prompt, or the start of a subagent, finds its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Onset {
+    /// Nothing of the run's own limits is used yet.
+    Begins,
+    /// Its loop had ended and goes on: the next request comes of this event.
+    GoesOn,
+    /// Its loop is at work and takes the prompt along: the end of the batch decides about its next request.
+    #[default]
+    Joins,
+}
+
+/// The agent that a message is for, where it may not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Barred<'a> {
+    /// Its run.
+    pub run: &'a str,
+    /// Why.
+    pub finding: Finding,
+    /// Whether an order has ended it; else a limit leaves it nothing for the request that the message asks for.
+    pub ended: bool,
+}
+
+/// What has been used, and the orders that stand.
+#[derive(Clone, Debug)]
+pub struct Usage<'a> {
+    /// The run.
+    pub run_id: &'a str,
+    /// Every scope, the run's first.
+    pub scopes: Vec<ScopeUsage<'a>>,
+    /// The order to end this run.
+    pub order: Option<&'a Order>,
+    /// Increases that a person is being asked for.
+    pub pending_prompts: &'a [PendingPrompt],
+    /// Whether dialogs are answered in a person's place, or may be, so that nobody is asked.
+    pub has_stand_in: bool,
+    /// Whether a batch of the run was to ask for more and has not: each of its calls was refused for something else.
+    pub owes_ask: bool,
+    /// Limits whose increase a person declined.
+    pub declined: &'a [String],
+    /// How the event finds its run, where it is a prompt or the start of a subagent.
+    pub onset: Onset,
+    /// Whether the order was taken over from the session at this event.
+    pub adopts: bool,
+    /// The agent that a message is for, where it may not go on.
+    pub barred: Option<Barred<'a>>,
+    /// Whether the message at hand wakes an agent that has ended.
+    pub wakes: bool,
+    /// Whether no admitted call has started the acting agent, and this is its first.
+    pub arrives: bool,
+    /// The model of the run's next request.
+    pub model: &'a str,
+    /// What the agent is sent back for at its end.
+    pub missing: Vec<String>,
+    /// What is missing where it is let go all the same.
+    pub incomplete: Vec<Finding>,
+    /// Bytes of the session's transcripts that are not taken in yet, so that nobody knows what they spend.
+    pub unread: u64,
+    /// Why nothing may go on while settings wait for a person, as the sentence to say.
+    pub held: Option<&'a str>,
+}

@@ -1,0 +1,222 @@
+//! What is found and what is answered, as data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::limit::{Ends, Form, Limit};
+use crate::domain::limit_set::LimitRule;
+use crate::domain::policy::{Action, Layer, Scope};
+use crate::limits;
+
+/// One limit's opinion of one event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The limit's key, or `explicit_stop` / `explicit_pause` for a person's order.
+    pub limit: String,
+    /// What it is counted over.
+    pub scope: Scope,
+    /// What is used, in the base unit.
+    pub used: u64,
+    /// The cap, in the base unit.
+    pub cap: u64,
+    /// What the limit does.
+    pub action: Action,
+    /// Whose rule it is.
+    pub layer: Layer,
+    /// The per cent of an early warning; 100 for a trip.
+    pub percent: u8,
+    /// What one increase adds; 0 where the managed file has locked the cap.
+    #[serde(default)]
+    pub increase: u64,
+    /// What it is about where the limit does not say: the tools of a rate, what repeats.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// When it passes by itself: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub frees: String,
+    /// The session whose limit it is, where that is one above the run's own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub above: String,
+}
+
+/// The key of a person's order to stop.
+pub const EXPLICIT_STOP: &str = "explicit_stop";
+/// The key of a person's order to pause.
+pub const EXPLICIT_PAUSE: &str = "explicit_pause";
+
+impl Finding {
+    /// Makes what a rule says where so much is used: that its cap is reached.
+    pub fn of(rule: &LimitRule, scope: Scope, used: u64) -> Finding {
+        Finding {
+            limit: rule.name().into_owned(),
+            scope,
+            used,
+            cap: rule.cap,
+            action: rule.action,
+            layer: rule.layer,
+            percent: 100,
+            increase: if rule.locked { 0 } else { rule.increase },
+            subject: String::new(),
+            frees: String::new(),
+            above: String::new(),
+        }
+    }
+
+    /// Makes what a person orders; `key` names the order.
+    pub fn ordered(key: &str, scope: Scope, action: Action) -> Finding {
+        Finding {
+            limit: key.to_owned(),
+            scope,
+            used: 0,
+            cap: 0,
+            action,
+            layer: Layer::Grant,
+            percent: 100,
+            increase: 0,
+            subject: String::new(),
+            frees: String::new(),
+            above: String::new(),
+        }
+    }
+
+    /// Returns the limit's facts; nothing for a person's order.
+    pub fn facts(&self) -> Option<&'static Limit> {
+        limits::find(&self.limit)
+    }
+
+    /// Whether the cap is reached (an early warning is not).
+    pub fn is_trip(&self) -> bool {
+        self.percent >= 100
+    }
+
+    /// Whether it passes by itself, so that nothing has to be lifted.
+    pub fn passes(&self) -> bool {
+        !self.frees.is_empty()
+    }
+
+    /// Whether its trip ends a whole session: what refuses single calls or passes by itself ends the run that meets it.
+    pub fn ends_session(&self) -> bool {
+        let wide = matches!(self.scope, Scope::Session | Scope::Outer) && !self.passes();
+        wide && self.facts().is_none_or(|limit| limit.ends == Ends::Run)
+    }
+
+    /// Whether it is about a window of time.
+    pub fn is_window(&self) -> bool {
+        self.facts().is_some_and(|limit| limit.form == Form::Windows)
+    }
+
+    /// Returns the name under which it is remembered that it was told: of windows each has its own.
+    pub fn told_as(&self) -> String {
+        if self.is_window() { format!("{}: {}", self.limit, self.subject) } else { self.limit.clone() }
+    }
+
+    /// Returns as many increases as leave room again above what is used.
+    pub fn sufficient_increase(&self) -> u64 {
+        let lacks = self.used.saturating_sub(self.cap);
+        self.increase.saturating_mul(lacks / self.increase.max(1) + 1)
+    }
+
+    /// Whether model requests alone use it up.
+    pub fn spent_by_requests(&self) -> bool {
+        self.facts().is_some_and(Limit::spent_by_requests)
+    }
+
+    /// Returns the machine-readable reason of a stop by it.
+    pub fn stop_reason(&self) -> &str {
+        self.facts().map_or(&self.limit, |limit| limit.stop_reason)
+    }
+}
+
+/// What is answered, from the mildest to the strictest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Go on.
+    #[default]
+    Allow,
+    /// Go on, and know this.
+    Warn,
+    /// Ask the person.
+    Ask,
+    /// Refuse this call or prompt; the agent goes on.
+    Deny,
+    /// Refuse, and end this agent's loop.
+    Stop,
+}
+
+/// The strictest of the findings, with all of them as reasons.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// What is answered.
+    pub decision: Decision,
+    /// Why: the deciding finding first.
+    pub findings: Vec<Finding>,
+    /// What kind of refusal it is, where it is one.
+    pub refusal: Option<Refusal>,
+    /// Text for the prompt of the agent that the call starts.
+    pub prompt_tail: Option<String>,
+    /// What a waiting call's timeout is cut to, in milliseconds.
+    pub clamp_ms: Option<u64>,
+    /// The limit that leaves so little, as it stands.
+    pub clamped_by: Option<Finding>,
+    /// Whether this was only watched: nothing is blocked, nobody is told.
+    pub observed: bool,
+}
+
+impl Verdict {
+    /// Returns the finding that decides.
+    pub fn deciding(&self) -> Option<&Finding> {
+        self.findings.first()
+    }
+}
+
+/// Why a call or prompt is refused, beyond the finding itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A limit trips now; this many responses are left to report.
+    Tripped {
+        /// Model responses left to report.
+        grace: u32,
+    },
+    /// An order stands; this many responses are left to report after this one.
+    Ordered {
+        /// Model responses left to report.
+        grace: u32,
+    },
+    /// The limit refuses this call alone.
+    Call,
+    /// The turn has ended, and no hook may prolong it again.
+    Prolonged,
+    /// The prompt alone is kept back; nothing is ended.
+    Blocked,
+    /// Settings wait for a person.
+    Held {
+        /// The sentence that says it.
+        why: String,
+    },
+    /// Rows of the session's transcripts are not taken in yet, and may pass a limit.
+    Unread {
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// Something is missing at the end; the agent is sent back.
+    Missing {
+        /// What.
+        what: Vec<String>,
+    },
+    /// Another call of the batch is asking the person.
+    Asking,
+    /// Agents that were just started may yet spend what is left.
+    Waits,
+    /// The agent that the message is for may not go on.
+    Addressee {
+        /// Its run.
+        run: String,
+        /// Whether it was ended; else a limit of its own leaves nothing for another request.
+        ended: bool,
+    },
+    /// Fusebox itself is touched.
+    Tampering {
+        /// What is touched.
+        what: String,
+    },
+}

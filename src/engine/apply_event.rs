@@ -1,0 +1,150 @@
+//! One event, from counting to answering: the order of things, the same live and in a replay.
+
+use crate::domain::event::{Call, Event, EventKind, Intent};
+use crate::domain::ingested::Ingested;
+use crate::domain::repetition::LOOPS;
+use crate::domain::session::{Phase, Run, Status};
+use crate::domain::usage::{Barred, Onset, Usage};
+use crate::domain::verdict::{Decision, Finding, Verdict};
+use crate::engine::completion;
+use crate::engine::count;
+use crate::engine::decide::{bars, decide};
+use crate::engine::dialogs;
+use crate::engine::enforce;
+use crate::engine::estimate;
+use crate::engine::lifecycle;
+use crate::engine::lift_orders;
+use crate::engine::measure;
+use crate::engine::renew_limits;
+use crate::engine::session_state::{LimitSource, SessionState};
+
+/// Applies one event to the session's state; returns the run it belongs to and the verdict.
+pub fn apply_event(
+    state: &mut SessionState,
+    event: &Event,
+    found: &Ingested,
+    limit_source: &dyn LimitSource,
+) -> (String, Verdict) {
+    dialogs::settle(state, &found.answered);
+    for agent in &found.unannounced {
+        lifecycle::announce(state, agent, event.at, limit_source);
+    }
+    // What is new in the main transcript belongs to the main run that was at work before this event.
+    let (known, late): (Vec<_>, Vec<_>) = found.charges.iter().partition(|(run, _)| state.run(run).is_some());
+    for (run, charge) in known {
+        count::charge_response(state, run, charge, event.at);
+    }
+    if lifecycle::is_of_the_clients_own(state, event) {
+        return (lifecycle::of_the_clients_own(state, event), Verdict::default());
+    }
+    let joins = lifecycle::is_at_work(state, event);
+    let id = lifecycle::resolve(state, event, found.link.as_ref(), limit_source);
+    for (run, charge) in late {
+        count::charge_response(state, run, charge, event.at);
+    }
+    // What a shared budget that was counted anew has is what was found; what is estimated from here on it has not.
+    state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
+    let renewed = renew_limits::renew(state, &id, limit_source);
+    for lifted in lift_orders::lift_outgrown_runs(state, &renewed) {
+        if let (EventKind::Prompt { .. }, Some(run)) = (&event.kind, state.run_mut(&lifted)) {
+            // This prompt has found its run already.
+            run.resumed = false;
+        }
+    }
+    completion::told_twice(state, &id, event);
+    for recalled in &found.recalled {
+        count::count_recalled(state, recalled, event.at);
+    }
+    count::count(state, &id, event);
+    dialogs::granted(state, event);
+    let adopts = enforce::adopt(state, &id, event);
+    completion::ask(state, &id, event);
+    let onset = onset(state, &id, joins);
+    let mut verdict = decide_run(state, &id, event, (onset, adopts, &found.missing));
+    verdict.prompt_tail = discipline(event, &verdict, limit_source);
+    enforce::progress(state, &id, event, &verdict);
+    enforce::enforce(state, &id, event, &verdict);
+    if onset != Onset::Joins {
+        enforce::keep_back(state, &id, event, &verdict);
+    }
+    completion::close(state, &id, event, &verdict);
+    if matches!(event.kind, EventKind::Prompt { .. }) {
+        state.session.kept_back = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
+    }
+    (id, verdict)
+}
+
+/// Tells how a prompt or a start finds its run, where that was at work before it or not.
+fn onset(state: &SessionState, id: &str, joins: bool) -> Onset {
+    let is_new = |run: &Run| run.counters.spent.requests == 0 && run.counters.turns == 0;
+    match state.run(id) {
+        _ if joins => Onset::Joins,
+        Some(run) if is_new(run) => Onset::Begins,
+        _ => Onset::GoesOn,
+    }
+}
+
+fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, &[Finding])) -> Verdict {
+    let (onset, adopts, missing) = how;
+    let Some(run) = state.run(id) else { return Verdict::default() };
+    let session = &state.session;
+    let above =
+        if matches!(event.kind, EventKind::Prompt { .. } | EventKind::Compacting) { state.order_above() } else { None };
+    let (missing, incomplete) = completion::weigh(run, event, (session.mode, missing));
+    let usage = Usage {
+        run_id: id,
+        scopes: measure::usage(state, run, event),
+        order: run.order.as_ref().or(above.as_ref()),
+        pending_prompts: &session.pending_prompts,
+        has_stand_in: session.has_stand_in,
+        owes_ask: run.owes_ask,
+        declined: &run.declined,
+        onset,
+        adopts,
+        barred: barred(state, event),
+        wakes: wakes(state, event),
+        arrives: !run.admitted && !run.is_main(),
+        model: estimate::model_of(state, run),
+        missing,
+        incomplete,
+        unread: session.unread(),
+        held: state.held.as_deref(),
+    };
+    let mut verdict = decide(session.mode, &usage, event);
+    for finding in verdict.findings.iter_mut().filter(|finding| finding.limit == LOOPS) {
+        finding.subject = run.repetition.repeats(0).map(|what| what.to_string()).unwrap_or_default();
+    }
+    verdict
+}
+
+/// Whether the message at hand wakes an agent that has ended.
+fn wakes(state: &SessionState, event: &Event) -> bool {
+    let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return false };
+    state.addressee(to).is_some_and(|run| run.status != Status::Running)
+}
+
+/// Returns the text about discipline for the prompt of the agent that a call starts.
+fn discipline(event: &Event, verdict: &Verdict, limit_source: &dyn LimitSource) -> Option<String> {
+    match &event.kind {
+        EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. })
+            if verdict.decision < Decision::Deny && !verdict.observed =>
+        {
+            limit_source.discipline(agent_type)
+        }
+        _ => None,
+    }
+}
+
+/// Finds the agent that a message is for, where it may not go on: paused, over what requests spend, or without anything left
+/// of its own limits for the request that the message asks for.
+fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
+    let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
+    let run = state.addressee(to).filter(|run| !run.is_main())?;
+    let Some(order) = &run.order else {
+        let finding = bars(&measure::addressee(state, run, event), event, estimate::model_of(state, run))?;
+        return Some(Barred { run: &run.id, finding, ended: false });
+    };
+    let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();
+    let ended = held && order.phase == Phase::Halted;
+    ended.then(|| Barred { run: &run.id, finding: order.finding.clone(), ended })
+}

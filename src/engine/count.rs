@@ -1,0 +1,327 @@
+//! Counting: what an event adds to the meters, before anything is decided.
+
+use std::collections::BTreeSet;
+
+use crate::domain::bounds::CRONS;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::{Background, Call, Event, EventKind, Intent, Moment, Outcome};
+use crate::domain::ingested::Recalled;
+use crate::domain::repetition::{EndedCall, LOOPS};
+use crate::domain::session::{Request, Run, Status};
+use crate::engine::background;
+use crate::engine::completion;
+use crate::engine::credible;
+use crate::engine::dialogs;
+use crate::engine::estimate;
+use crate::engine::ledger::{self, SpendChange};
+use crate::engine::lifecycle;
+use crate::engine::missing_usage;
+use crate::engine::session_lifecycle;
+use crate::engine::session_state::{CallState, Ended, NewCharge, SessionState};
+use crate::engine::spawns;
+use crate::engine::unlogged_requests;
+
+/// Calls kept with their run where no end of a batch is seen.
+const MOST_IN_FLIGHT: usize = 32;
+
+/// Charges a response to its run, its session, and all that share in it.
+pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
+    if state.run(id).is_none() {
+        lifecycle::open_history(state, id);
+    }
+    let charge = &new.charge;
+    let (inherited, earlier) = (charge.inherited, charge.earlier);
+    let (model, is_priced) = (&charge.model, !charge.unknown_model);
+    let adds = SpendChange { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
+    let estimated = missing_usage::less_the_estimate(state, id, new);
+    if charge.is_estimate() {
+        return unlogged_requests::compacted(
+            state,
+            id,
+            &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds },
+            now,
+        );
+    }
+    ledger::add_spend(state, id, &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds }, now);
+    if credible::is_doubted(charge) {
+        return missing_usage::of_the_idle(state, id, now);
+    }
+    estimate::note_dearest(state, id, charge);
+    let Some(run) = state.run_mut(id) else { return };
+    run.extremes = (charge.context, run.extremes.1.max(charge.output));
+    if new.adds.requests > 0 && estimated.is_none() {
+        run.unpaid = (run.unpaid - 1).max(-1);
+    }
+    if let Some(last) = run.recent.last_mut().filter(|_| new.adds.requests == 0 && !charge.inherited) {
+        // It has grown since it was first seen.
+        *last = Request { spend: last.spend + new.adds, output: last.output.max(charge.output) };
+        run.context = run.context.max(charge.context + charge.output);
+    }
+    if new.adds.requests > 0 && !charge.inherited {
+        run.model.clone_from(&charge.model);
+        run.recent.push(Request { spend: charge.spend, output: charge.output });
+        let old = run.recent.len().saturating_sub(estimate::RECENT);
+        run.recent.drain(..old);
+        run.context = charge.context + charge.output;
+        run.replay_price = new.replay_price;
+    }
+}
+
+/// Counts what an event says about its own run: time, calls, ends.
+pub fn count(state: &mut SessionState, run: &str, event: &Event) {
+    tick(state, run, event);
+    unlogged_requests::charge_hooks(state, run);
+    if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
+        missing_usage::compactions(state, run, event.at);
+    }
+    // An end that is told twice is one end: by the second the run is at work no more.
+    let ends = event.ending().is_some_and(|ending| ending.again || state.run(run).is_some_and(|run| run.working));
+    if ends {
+        missing_usage::charge_missing(state, run, event);
+        missing_usage::note_last_response_over(state, run);
+    }
+    match &event.kind {
+        EventKind::ToolRequested(call) => requested(state, run, call, event.at),
+        EventKind::ToolEnded(call, outcome) => ended(state, run, (call, outcome), event.at),
+        EventKind::BatchEnded(calls) => {
+            batch(state, run, calls);
+            missing_usage::charge_missing(state, run, event);
+        }
+        // Where nobody attends, nobody is waited for: a hook answers.
+        EventKind::PermissionRequested if event.attended => dialogs::announced(state, run, event.at),
+        EventKind::SubagentStarted => restart(state, run),
+        EventKind::SubagentEnded(_) => {
+            dialogs::decline(state, run);
+            state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(run));
+            lifecycle::complete(state, run);
+        }
+        EventKind::Stopped { crons, .. } => {
+            dialogs::decline(state, run);
+            state.session.crons.clone_from(crons);
+            state.session.crons.truncate(CRONS);
+            state.session.schedules |= !crons.is_empty();
+            lifecycle::complete(state, run);
+        }
+        EventKind::SessionStart { source } => session_lifecycle::start(state, run, source),
+        EventKind::Prompt { .. } => {
+            // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
+            state.session.pending_trips.clear();
+            if let Some(run) = state.run_mut(run) {
+                run.owes_ask = false;
+                if run.counters.turns == 0 && run.counters.spent.requests == 0 {
+                    credible::cut(state);
+                }
+            }
+            state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
+        }
+        EventKind::SessionEnded => session_lifecycle::end(state),
+        EventKind::Other(name) => note_unknown(state, name),
+        _ => {}
+    }
+}
+
+/// Moves the run's clock forward, and the session's with a main run's.
+fn tick(state: &mut SessionState, id: &str, event: &Event) {
+    state.session.last = event.at;
+    session_lifecycle::go_on(state, &event.kind);
+    if matches!(event.kind, EventKind::ConfigChanged { .. } | EventKind::Other(_)) {
+        // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
+        return;
+    }
+    let Some(run) = state.run_mut(id) else { return };
+    let starts =
+        matches!(event.kind, EventKind::Prompt { .. } | EventKind::SubagentStarted | EventKind::ToolRequested(_));
+    // A hook that prolongs a turn is no event: the time until the next end was work.
+    let prolonged = event.ending().is_some_and(|ending| ending.again);
+    if (run.working || prolonged) && !follows_idleness(run, &event.kind) {
+        let passed = event.at.since(run.last);
+        run.counters.duration_ms += passed;
+        if run.is_main() {
+            state.session.counters.duration_ms += passed;
+        }
+    }
+    let Some(run) = state.run_mut(id) else { return };
+    run.last = event.at;
+    if !run.working && matches!(event.kind, EventKind::Prompt { .. } | EventKind::SubagentStarted) {
+        run.unpaid = 0;
+        completion::begin(run);
+    }
+    if starts && run.order.is_none() {
+        lifecycle::go_on(run, event.at);
+    }
+}
+
+/// Whether the time before an event was no work: nobody tells when a person interrupts, or a client dies.
+fn follows_idleness(run: &Run, kind: &EventKind) -> bool {
+    match kind {
+        EventKind::Prompt { .. } => run.status != Status::Running,
+        EventKind::SessionStart { source } => source != "compact",
+        EventKind::SubagentStarted => true,
+        EventKind::SessionEnded => true,
+        _ => false,
+    }
+}
+
+fn requested(state: &mut SessionState, run: &str, call: &Call, at: Moment) {
+    state.call_mut(run, &call.id).requested.get_or_insert(at);
+    if state.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
+        state.file_calls(run);
+    }
+    if let Intent::Schedules { prompt } = call.intent {
+        state.session.crons.push(prompt);
+        state.session.crons.truncate(CRONS);
+        state.session.schedules = true;
+    }
+    if let (Intent::Task { id }, Some(run)) = (&call.intent, state.run_mut(run)) {
+        run.task = Some(id.clone());
+    }
+}
+
+fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Moment) {
+    let (call, outcome) = what;
+    let requested = state.call(&call.id).and_then(|record| record.requested);
+    dialogs::take_off_wait(state, run, (call, outcome.duration_ms), at);
+    count_call(state, run, call);
+    if outcome.asked_nothing {
+        unlogged_requests::take_back(state, run, &call.id);
+    }
+    let record = state.call_mut(run, &call.id);
+    record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
+    record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
+    if state.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
+        state.file_calls(run);
+    }
+    match &outcome.agent {
+        Some(agent) if agent.ended => {
+            spawns::release_spawn(state, &call.id);
+            lifecycle::ended_outside(state, &agent.id);
+        }
+        Some(agent) if matches!(call.intent, Intent::Message { .. }) => {
+            lifecycle::wakes(state, (run, call), &agent.id, at)
+        }
+        Some(_) => {}
+        None if matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. }) => {
+            spawns::release_spawn(state, &call.id)
+        }
+        None => {}
+    }
+    if let Some(background) = &outcome.background {
+        background::in_background(
+            state,
+            run,
+            Background { began: requested.unwrap_or(at), told: at, ..background.clone() },
+        );
+    }
+}
+
+/// Counts a call once, unless Fusebox refused it.
+pub fn count_call(state: &mut SessionState, run: &str, call: &Call) {
+    count_once(state, run, &call.id);
+}
+
+fn count_once(state: &mut SessionState, run: &str, call: &str) {
+    let record = state.call_mut(run, call);
+    if matches!(record.state, CallState::Counted | CallState::Refused) {
+        return;
+    }
+    record.state = CallState::Counted;
+    state.session.counters.turns += 1;
+    for above in &mut state.above {
+        above.counters.turns += 1;
+        above.nested_turns += 1;
+    }
+    if let Some(run) = state.run_mut(run) {
+        run.counters.turns += 1;
+    }
+    unlogged_requests::charge_call(state, run, call);
+}
+
+/// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
+pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment) {
+    state.session.counters.turns += recalled.earlier + recalled.before;
+    state.session.spend_before_install.turns += recalled.before;
+    let Some(run) = state.run_mut(&recalled.run) else { return };
+    if recalled.is_before && !run.is_main() {
+        state.session.spend_before_install.subagents += 1;
+    } else if let Some((began_ms, last_ms)) = recalled.span_ms {
+        let millis = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+        let mono_ms = now.mono_ms.saturating_sub(millis(began_ms, now.wall_ms));
+        run.started = Moment { wall_ms: began_ms, mono_ms, ..now };
+        run.counters.duration_ms = millis(began_ms, last_ms);
+        if run.is_main() {
+            state.session.counters.duration_ms += millis(began_ms, last_ms);
+        }
+    }
+    for call in &recalled.calls {
+        count_once(state, &recalled.run, call);
+    }
+    state.file_calls(&recalled.run);
+}
+
+/// A call that ends well in less than that has not waited.
+const TELLING_MS: u64 = 500;
+
+fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
+    session_state.session.sees_batches = true;
+    missing_usage::note_response_over(session_state, run);
+    dialogs::batch_is_over(session_state, run, calls, session_state.session.last);
+    let mut errors = BTreeSet::new();
+    for call in calls {
+        count_call(session_state, run, call);
+        let record = session_state.call_mut(run, &call.id);
+        record.is_over = true;
+        let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
+        if ended == Ended::No {
+            spawns::release_spawn(session_state, &call.id);
+            if call.fingerprints.was_rejected {
+                unlogged_requests::take_back(session_state, run, &call.id);
+            }
+        }
+        if state == CallState::Counted {
+            // The client's own rejections show only here, and are errors.
+            let seen = EndedCall::of(call.fingerprints, ended != Ended::Well, took_ms);
+            let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
+            see(session_state, run, seen, again);
+        }
+    }
+    // What is still open was asked about a batch before this one, or its call never came to an end.
+    dialogs::decline(session_state, run);
+    if let Some(run) = session_state.run_mut(run) {
+        run.denials = if run.refusing { run.denials + 1 } else { 0 };
+        run.refusing = false;
+    }
+    session_state.file_calls(run);
+}
+
+/// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
+fn see(state: &mut SessionState, run: &str, seen: Option<EndedCall>, again: bool) {
+    let Some(run) = state.run_mut(run) else { return };
+    match seen {
+        Some(seen) => run.repetition.push(seen, again),
+        None => run.repetition.pass(),
+    }
+    if run.repetition.level() == 0 {
+        run.warned.retain(|(name, _)| name != LOOPS);
+    }
+}
+
+fn restart(state: &mut SessionState, id: &str) {
+    dialogs::decline(state, id);
+    if let Some(run) = state.run_mut(id) {
+        run.settled = false;
+        run.parent_told = false;
+    }
+}
+
+/// Writes down, once a session, that the client sent an event that this version does not know.
+fn note_unknown(state: &mut SessionState, name: &str) {
+    let key = format!("event:{name}");
+    if state.session.says_first(&key) {
+        state.log_records.push(Record {
+            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
+            event: Some(RecordKind::Notice),
+            session: state.session.id.clone(),
+            ..Record::default()
+        });
+    }
+}

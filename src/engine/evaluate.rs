@@ -1,0 +1,195 @@
+//! Looking at one rule: a trip, an early warning, or nothing.
+
+use crate::domain::event::{Event, EventKind, Outcome};
+use crate::domain::limit::{Ends, Meter, Stage, Unit};
+use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
+use crate::domain::meters::{Meters, Spend};
+use crate::domain::policy::{Action, Scope};
+use crate::domain::usage::{ScopeUsage, Usage};
+use crate::domain::verdict::Finding;
+
+/// The per cent that stands for the last warning before a trip.
+const LAST_WARNING: u8 = 95;
+
+/// What a rule is looked at with.
+#[derive(Clone, Copy)]
+pub struct RuleContext<'a> {
+    /// Its scope.
+    pub used: &'a ScopeUsage<'a>,
+    /// Where the event stands in the agent's work.
+    pub stage: Stage,
+    /// The event.
+    pub event: &'a Event,
+    /// What the run was warned of.
+    pub told: &'a [(String, u8)],
+    /// The model of the next request.
+    pub model: &'a str,
+}
+
+/// Looks at one rule: a trip, an early warning that was not given yet, or nothing.
+pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
+    let RuleContext { used: scope, stage, .. } = at;
+    let (rules, meters) = (scope.limits, scope.meters_of(rule));
+    let used = rule.limit.used(meters);
+    let name = rule.name();
+    let given = |percent: u8| scope.warned.iter().any(|(limit, at)| *limit == name && *at >= percent);
+    let finding = |percent, used| Finding {
+        action: if percent < 100 { Action::Warn } else { rule.action },
+        percent,
+        frees: frees(rule, scope),
+        above: scope.above.to_owned(),
+        ..Finding::of(rule, scope.scope, used)
+    };
+    let adds = match &rule.limit.meter {
+        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
+        Meter::Step { adds, .. } => adds(stage),
+        Meter::Window => None,
+    };
+    if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
+        let more = used.saturating_add(ahead(rule, rules, meters).max(adds.unwrap_or(0))).saturating_sub(rule.cap);
+        let trip = Finding { increase: rule.sufficient_increase(more), ..finding(100, used) };
+        return (rule.action != Action::Warn || !given(100)).then_some(trip);
+    }
+    if rule.limit.ends == Ends::Call {
+        return None;
+    }
+    // A limit with an action of its own is no budget: what its next step adds may never come.
+    let is_budget = rule.limit.action.is_none();
+    let step = if rule.limit.spent_by_requests() || !is_budget { 0 } else { adds.unwrap_or(0) };
+    let used = used.saturating_add(step);
+    let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));
+    let mut warns = rules.warn_at.iter().copied().filter(|at| u128::from(*at) <= reached);
+    let percent = match rule.limit.unit {
+        // Repetition is always told before the limit acts.
+        Unit::Switch if used >= rule.cap => LAST_WARNING,
+        _ => warns.by_ref().max()?,
+    };
+    (!given(percent)).then(|| finding(percent, used))
+}
+
+/// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
+fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
+    match &rule.limit.meter {
+        Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
+        Meter::Step { .. } | Meter::Window => 0,
+    }
+}
+
+/// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
+/// they and it may spend does not fit into a cap.
+pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
+    let (rules, meters) = (at.used.limits, at.used.meters_of(rule));
+    let Meter::Spend { part, .. } = &rule.limit.meter else { return false };
+    let (others, own) = meters.unknown;
+    if at.stage != Stage::Spawn || others.requests == 0 || rule.action == Action::Warn {
+        return false;
+    }
+    let ahead = spend_ahead(*part, rules, meters, at.stage).unwrap_or(0);
+    // What counts requests knows what a first one adds.
+    let known = part(&meters.next).min(part(&own));
+    let unknown = part(&Spend { requests: 0, ..others }).saturating_add(part(&own) - known);
+    unknown > 0 && rule.limit.used(meters).saturating_add(ahead).saturating_add(unknown) > rule.cap
+}
+
+/// Says when a rule's trip passes by itself, where it does.
+fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
+    let resets = scope.shared_budget.and_then(|pool| pool.resets(rule.limit.key));
+    resets.map(|words| format!("at {words}")).unwrap_or_default()
+}
+
+/// Looks at one rate: a trip, where what is about to happen does not fit into the window.
+pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
+    let (happens, model) = match (&at.event.kind, at.stage) {
+        (EventKind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
+        (_, Stage::Request | Stage::Prompt | Stage::End) => (rate.counts_requests(), at.model),
+        _ => (false, ""),
+    };
+    if !happens {
+        return None;
+    }
+    // A response that is over and not on disk yet was a request all the same.
+    let more = if rate.counts_requests() { at.used.meters.late } else { 0 };
+    let reading = at.used.windows.read_ahead(rate, model, at.event.at, more);
+    if reading.frees_in_ms == 0 {
+        return None;
+    }
+    let what = match (model, rate.tool.as_str()) {
+        ("", "") => "one model",
+        ("", tool) => tool,
+        (model, _) => model,
+    };
+    let finding = Finding {
+        limit: rate.limit.key.to_owned(),
+        scope: at.used.scope,
+        used: reading.used,
+        cap: rate.max,
+        action: rate.action,
+        layer: rate.layer,
+        percent: 100,
+        increase: 0,
+        subject: format!("{what} in {}", span(rate.per_ms)),
+        frees: format!("in {}", span(reading.frees_in_ms)),
+        above: at.used.above.to_owned(),
+    };
+    let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
+    (rate.action != Action::Warn || !told(&finding)).then_some(finding)
+}
+
+/// Writes a stretch of time as people say it.
+fn span(ms: u64) -> String {
+    match ms {
+        ms if ms < 120_000 => format!("{} s", ms.div_ceil(1000)),
+        ms if ms < 7_200_000 => format!("{} min", ms.div_ceil(60_000)),
+        ms => format!("{} h", ms.div_ceil(3_600_000)),
+    }
+}
+
+/// Returns what the next request, the report after it and the requests in flight would add.
+fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage: Stage) -> Option<u64> {
+    let next = part(&meters.next).saturating_mul(u64::from(rules.grace_turns) + 1);
+    match stage {
+        Stage::Request | Stage::Prompt | Stage::Spawn | Stage::Wake => {
+            Some(part(&meters.reserved).saturating_add(next))
+        }
+        Stage::Call | Stage::Arrival if meters.blind_to_batches => {
+            Some(part(&meters.reserved).saturating_add(next).saturating_add(part(&meters.unlogged)))
+        }
+        // A call that is a request itself leaves room for the report.
+        Stage::Call | Stage::Arrival if meters.unlogged.requests > 0 => {
+            let report = part(&meters.next).saturating_mul(u64::from(rules.grace_turns));
+            Some(part(&meters.reserved).saturating_add(report).saturating_add(part(&meters.unlogged)))
+        }
+        Stage::Call | Stage::Arrival => Some(0),
+        // Its last message is the report.
+        Stage::End => Some(part(&meters.reserved).saturating_add(part(&meters.next))),
+        Stage::Result => None,
+    }
+}
+
+/// Returns the model responses that a tripped run may still use to report.
+pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
+    let (event, stage) = at;
+    let timed_out = match &event.kind {
+        EventKind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
+        _ => false,
+    };
+    let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
+    let scope = usage.scopes.iter().find(|used| used.is_of(finding));
+    let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.name() == finding.limit));
+    let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
+        (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
+            let meters = used.meters_of(rule);
+            finding.used + part(&meters.reserved) + part(&meters.next) <= finding.cap
+        }
+        (Some(Meter::Window), ..) => false,
+        _ => true,
+    };
+    if timed_out || blind || !fits || stage == Stage::Arrival {
+        return 0;
+    }
+    // What the user and the project share says nothing of reports: the session does.
+    let speaks =
+        |scope: Scope| usage.scopes.iter().find(|used| used.scope == scope).map(|used| used.limits.grace_turns);
+    let scope = if finding.scope == Scope::Run { Scope::Run } else { Scope::Session };
+    speaks(scope).unwrap_or(0)
+}

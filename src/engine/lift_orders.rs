@@ -1,0 +1,124 @@
+//! Lifting orders, so that work can go on: because a person says so, or because the limit that gave one has been raised.
+
+use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::policy::{Action, Scope};
+use crate::domain::repetition::LOOPS;
+use crate::domain::session::{Order, Run, Session, Status};
+use crate::domain::verdict::Finding;
+use crate::engine::session_state::SessionState;
+
+/// Lifts the order of the state's session, and of every run that has taken it over; returns it.
+pub fn lift_session(state: &mut SessionState) -> Option<Order> {
+    let lifted = release(&mut state.session);
+    let taken = |run: &&Run| run.order.as_ref().is_some_and(|order| order.finding.scope == Scope::Session);
+    let runs: Vec<(String, Option<Order>)> =
+        state.runs().filter(taken).map(|run| (run.id.clone(), run.order.clone())).collect();
+    let order = lifted.or_else(|| runs.first().and_then(|(_, order)| order.clone()));
+    for (id, _) in runs {
+        go_on(state, &id);
+    }
+    order
+}
+
+/// Takes the order off a session alone; returns it.
+fn release(session: &mut Session) -> Option<Order> {
+    if matches!(session.status, Status::Paused | Status::Failed | Status::Stopped) {
+        session.status = if session.is_over { Status::Completed } else { Status::Running };
+    }
+    session.order.take()
+}
+
+/// Lifts the order of a run, and of those below it that were stopped with it; returns it.
+pub fn lift_run(state: &mut SessionState, id: &str) -> Option<Order> {
+    let order = state.run(id)?.order.clone()?;
+    let same = |run: &&Run| run.order.as_ref().is_some_and(|theirs| theirs.finding == order.finding);
+    let below: Vec<String> =
+        state.runs().filter(same).filter(|run| is_below(state, run, id)).map(|run| run.id.clone()).collect();
+    let is_main = state.run(id).is_some_and(Run::is_main);
+    let current = state.session.main.as_deref().and_then(|main| state.run(main));
+    if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
+        state.session.main = Some(id.to_owned());
+    }
+    for id in below.iter().map(String::as_str).chain([id]) {
+        go_on(state, id);
+    }
+    Some(order)
+}
+
+/// Returns whether a run was spawned by another, at whatever distance.
+pub fn is_below(state: &SessionState, run: &Run, id: &str) -> bool {
+    let mut at = run.parent.as_deref();
+    for _ in 0..64 {
+        match at {
+            Some(parent) if parent == id => return true,
+            Some(parent) => at = state.run(parent).and_then(|run| run.parent.as_deref()),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Takes the order off a run. One whose loop has not been ended yet is still at work; the current main run goes on with
+/// the next prompt; subagents with the next message to them. A main run that a later one has followed stays what it was.
+fn go_on(state: &mut SessionState, id: &str) {
+    let current = state.session.main.as_deref() == Some(id);
+    let is_over = state.session.is_over;
+    let Some(run) = state.run_mut(id) else { return };
+    run.order = None;
+    if run.is_main() && !run.working && !current {
+        return;
+    }
+    // What led to the stop no longer counts where it is no amount that is used up.
+    run.repetition.clear();
+    run.warned.retain(|(name, _)| name != LOOPS);
+    run.denials = 0;
+    run.refusing = false;
+    run.stop_reason = None;
+    run.error = None;
+    run.parent_told = false;
+    run.resumed = current && !run.working;
+    run.status = if (run.working || current) && !is_over { Status::Running } else { Status::Completed };
+}
+
+/// Lifts the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.
+pub fn lift_outgrown_session(session: &mut Session) -> Option<Order> {
+    session.order.as_ref().filter(|order| is_outgrown(&order.finding, &session.limits))?;
+    release(session)
+}
+
+/// Lifts the orders of loaded runs that stand for nothing any more: the order of a session that they had taken over is lifted,
+/// a budget was raised, or they are `renewed` and their new rules would not give it. Returns those runs.
+pub fn lift_outgrown_runs(state: &mut SessionState, renewed: &[String]) -> Vec<String> {
+    let is_meant = |run: &&Run| is_void(state, run, renewed.contains(&run.id));
+    let void: Vec<String> = state.runs().filter(is_meant).map(|run| run.id.clone()).collect();
+    for id in &void {
+        let _lifted = lift_run(state, id);
+    }
+    void
+}
+
+/// Whether the order of a run stands for nothing any more.
+fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
+    let Some(order) = &run.order else { return false };
+    let finding = &order.finding;
+    let budget = || state.shared_budgets.iter().find(|shared_budget| shared_budget.scope == finding.scope);
+    match finding.scope {
+        Scope::Session if finding.ends_session() => state.session.order.is_none(),
+        Scope::Outer if finding.ends_session() => state.above.iter().all(|above| above.order.is_none()),
+        Scope::Run => is_renewed && run.stopped_with.is_none() && is_outgrown(finding, &run.limits),
+        Scope::User | Scope::Project => budget().is_some_and(|shared_budget| is_raised(order, &shared_budget.limits)),
+        Scope::Session | Scope::Outer => false,
+    }
+}
+
+/// Whether rules would not make a finding any more: its limit is gone, only warns, or has a higher cap than it had.
+pub fn is_outgrown(finding: &Finding, rules: &LimitSet) -> bool {
+    let rule = rules.named(&finding.limit);
+    let ends = |rule: &LimitRule| rule.action != Action::Warn && rule.cap <= finding.cap;
+    finding.facts().is_some() && !finding.is_window() && !rule.is_some_and(ends)
+}
+
+/// Whether rules have a higher cap than an order was given for.
+fn is_raised(order: &Order, rules: &LimitSet) -> bool {
+    rules.named(&order.finding.limit).is_some_and(|rule| rule.cap > order.finding.cap)
+}

@@ -1,0 +1,61 @@
+//! Records of the log, made from findings.
+
+use crate::domain::amount::Amount;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::incomplete::is_of_end;
+use crate::domain::policy::Mode;
+use crate::domain::verdict::{EXPLICIT_STOP, Finding};
+use crate::engine::session_state::SessionState;
+use crate::limits;
+
+/// Writes a record about a finding on a run.
+pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Finding) {
+    let record = about(state, id, kind, finding);
+    state.log_records.push(record);
+}
+
+fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
+    let run = state.run(id).cloned().unwrap_or_default();
+    let number = |value| finding.facts().map(|limit| limit.configured(value));
+    let refused = u64::from(kind == RecordKind::AgentFailed && finding.limit == "max_turns");
+    let paused = kind == RecordKind::AgentPaused;
+    Record {
+        error: sentence(kind, finding),
+        task_id: run.task_id().to_owned(),
+        agent_type: run.agent_type.clone(),
+        turns: run.counters.turns + refused,
+        max_turns: limits::find("max_turns").and_then(|limit| run.limits.get(limit)).map(|rule| rule.cap),
+        elapsed_ms: run.counters.duration_ms,
+        accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
+        status: paused.then(|| "paused".to_owned()),
+        reason: paused.then(|| "Execution limit exceeded".to_owned()),
+        resume: paused.then(|| format!("fusebox resume {}", run.id)),
+        event: Some(kind),
+        session: state.session.id.clone(),
+        run: run.id,
+        limit: finding.limit.clone(),
+        scope: finding.scope.as_str().to_owned(),
+        action: finding.action.as_str().to_owned(),
+        used: number(finding.used),
+        cap: number(finding.cap),
+        layer: finding.layer.as_str().to_owned(),
+        stop_reason: finding.stop_reason().to_owned(),
+        subject: finding.subject.clone(),
+        frees: finding.frees.clone(),
+        percent: (finding.percent < 100).then_some(finding.percent),
+        mode: if state.session.mode == Mode::Observe { "observe".to_owned() } else { String::new() },
+        ..Record::default()
+    }
+}
+
+fn sentence(kind: RecordKind, finding: &Finding) -> String {
+    match kind {
+        _ if is_of_end(finding) => format!("Agent ended incomplete: {}", finding.subject),
+        _ if finding.limit == EXPLICIT_STOP => format!("Agent was stopped: {} asked for its end", finding.subject),
+        RecordKind::LimitGranted => format!("{} was raised by a person", finding.limit),
+        RecordKind::AgentWarning if finding.percent < 100 => {
+            format!("Agent reached {} % of {}", finding.percent, finding.limit)
+        }
+        _ => format!("Agent exceeded {} limit", finding.limit),
+    }
+}

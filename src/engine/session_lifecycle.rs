@@ -1,0 +1,48 @@
+//! A session's starts and its end.
+
+use crate::domain::event::EventKind;
+use crate::domain::session::Status;
+use crate::engine::session_state::SessionState;
+use crate::engine::{credible, lifecycle, missing_usage};
+
+/// Takes note that an event shows a client at work: one may have ended while another has the same session open.
+pub fn go_on(state: &mut SessionState, kind: &EventKind) {
+    let shows = matches!(
+        kind,
+        EventKind::SessionStart { .. }
+            | EventKind::Prompt { .. }
+            | EventKind::ToolRequested(_)
+            | EventKind::SubagentStarted
+    );
+    let session = &mut state.session;
+    session.is_over &= !shows;
+    // An orphan's event, whatever it says, is the proof that its client lives.
+    if session.status == Status::Orphaned || shows && session.status == Status::Completed {
+        session.status = Status::Running;
+    }
+}
+
+/// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
+pub fn start(state: &mut SessionState, run: &str, source: &str) {
+    if source == "compact" {
+        missing_usage::summary_is_due(state, run);
+    } else {
+        // A Yes that nothing has shown to be a person's is still to be taken back.
+        state.session.pending_prompts.retain(|ask| ask.granted);
+    }
+    credible::cut(state);
+}
+
+/// Ends a session with its client: what was at work ends.
+pub fn end(state: &mut SessionState) {
+    credible::compare_with_client(state);
+    let running: Vec<String> =
+        state.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
+    for id in running {
+        lifecycle::complete(state, &id);
+    }
+    state.session.is_over = true;
+    if state.session.status == Status::Running {
+        state.session.status = Status::Completed;
+    }
+}

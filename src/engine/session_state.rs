@@ -1,0 +1,350 @@
+//! The state of one session in memory: what one event loads, reads, changes and saves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::budget::SharedBudget;
+pub use crate::domain::call::{CallRecord, CallState, Ended};
+pub use crate::domain::charge::NewCharge;
+use crate::domain::charge::{Charge, Record};
+use crate::domain::event::{Background, Moment};
+use crate::domain::limit_set::LimitSet;
+use crate::domain::meters::Spend;
+use crate::domain::missing_usage::MissingUsage;
+use crate::domain::notification::{ClampedCap, ParentNotification};
+use crate::domain::policy::Scope;
+use crate::domain::reservation::{self, RESERVE_LIVES_MS};
+use crate::domain::session::{Reservation, Run, Session};
+use crate::domain::unlogged_requests::UnloggedRequests;
+use crate::domain::verdict::Finding;
+pub use crate::engine::limit_source::LimitSource;
+
+/// One session's state in memory.
+#[derive(Debug, Default)]
+pub struct SessionState {
+    /// The session.
+    pub session: Box<Session>,
+    /// The sessions that this one's client comes from: that of the agent that started it, the one which that comes from, and so on.
+    pub above: Vec<Box<Session>>,
+    /// What this session shares with others: the user's and the project's budgets and rates, where there are any.
+    pub shared_budgets: Vec<SharedBudget>,
+    /// Records to write.
+    pub log_records: Vec<Record>,
+    /// Shell commands to end.
+    pub kills: Vec<Background>,
+    /// What the parent's model has to be told.
+    pub parent_notifications: Vec<ParentNotification>,
+    /// What spawns asked for and did not get in this event.
+    pub clamped_caps: Vec<ClampedCap>,
+    /// The run whose order was carried out in this event: those below it follow.
+    pub halted: Option<String>,
+    /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
+    pub saw_notification: bool,
+    /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
+    pub first_request: Option<Spend>,
+    /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
+    pub unknown_first: Spend,
+    /// What the requests of this event are taken for that no transcript shows.
+    pub unlogged_requests: UnloggedRequests,
+    /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
+    /// that is under way. The sentence to say.
+    pub held: Option<String>,
+    /// Responses that were charged at an estimate in this event, to be kept.
+    pub estimated: Vec<Charge>,
+    runs: BTreeMap<String, Loaded<Run>>,
+    calls: BTreeMap<String, Loaded<CallRecord>>,
+    opened: BTreeSet<String>,
+    /// The run that came with the session.
+    came_along: Option<String>,
+}
+
+/// A loaded value, and whether it has changed since.
+#[derive(Debug)]
+struct Loaded<T> {
+    it: T,
+    changed: bool,
+}
+
+impl<T> Loaded<T> {
+    fn unchanged(it: T) -> Loaded<T> {
+        Loaded { it, changed: false }
+    }
+
+    /// Returns it mutably and marks it changed.
+    fn get_mut(&mut self) -> &mut T {
+        self.changed = true;
+        &mut self.it
+    }
+}
+
+impl SessionState {
+    /// Makes the state of a session, with the main run that is saved with it.
+    pub fn new(session: impl Into<Box<Session>>) -> SessionState {
+        let mut state = SessionState { session: session.into(), ..SessionState::default() };
+        if let Some((id, run)) = state.session.at_work.take() {
+            state.insert_loaded_run(*run);
+            state.came_along = Some(id);
+        }
+        state
+    }
+
+    /// Moves the main run at work to its session, to be saved with it; where that is another one than came along, returns the
+    /// ids of both.
+    pub fn pack(&mut self) -> Option<(Option<String>, String)> {
+        let loaded = self.session.main.clone().filter(|main| self.runs.contains_key(main));
+        let main = loaded.or_else(|| self.came_along.clone())?;
+        let run = self.runs.remove(&main)?.it;
+        self.session.at_work = Some((main.clone(), Box::new(run)));
+        let came = self.came_along.replace(main.clone());
+        (came.as_ref() != Some(&main)).then_some((came, main))
+    }
+
+    /// Undoes [`SessionState::pack`].
+    pub fn unpack(&mut self) {
+        if let Some((_, run)) = self.session.at_work.take() {
+            self.insert_loaded_run(*run);
+        }
+    }
+
+    /// Returns the session of a saved state, with the main run that is saved with it.
+    pub fn into_session(mut self) -> Box<Session> {
+        let _saved = self.pack();
+        self.session
+    }
+
+    /// Inserts a loaded run, unchanged.
+    pub fn insert_loaded_run(&mut self, mut run: Run) {
+        for call in run.calls.values_mut() {
+            call.run.clone_from(&run.id);
+        }
+        self.runs.insert(run.id.clone(), Loaded::unchanged(run));
+    }
+
+    /// Inserts a loaded call, unchanged.
+    pub fn insert_loaded_call(&mut self, id: &str, call: CallRecord) {
+        self.calls.insert(id.to_owned(), Loaded::unchanged(call));
+    }
+
+    /// Finds a run.
+    pub fn run(&self, id: &str) -> Option<&Run> {
+        self.runs.get(id).map(|run| &run.it)
+    }
+
+    /// Finds a run to change.
+    pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
+        self.runs.get_mut(id).map(Loaded::get_mut)
+    }
+
+    /// Finds what is unwritten in the transcript of a run, to change it, and the id of whose that is: main runs share one.
+    pub fn missing_usage_mut(&mut self, run: &str) -> (&str, &mut MissingUsage) {
+        match self.runs.get_mut(run) {
+            Some(run) if !run.it.is_main() => {
+                let run = run.get_mut();
+                (&run.id, &mut run.missing_usage)
+            }
+            _ => (&self.session.id, &mut self.session.missing_usage),
+        }
+    }
+
+    /// Opens a run.
+    pub fn open_run(&mut self, run: Run) {
+        let id = run.id.clone();
+        self.insert_loaded_run(run);
+        let _run = self.run_mut(&id);
+        self.opened.insert(id);
+    }
+
+    /// Returns every loaded run.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values().map(|run| &run.it)
+    }
+
+    /// Finds a call: of a batch in flight, or one whose batch is over.
+    pub fn call(&self, id: &str) -> Option<&CallRecord> {
+        let filed = self.calls.get(id).map(|call| &call.it);
+        filed.or_else(|| self.runs().find_map(|run| run.calls.get(id)))
+    }
+
+    /// Finds or makes the record of a run's call, to change it.
+    pub fn call_mut(&mut self, run: &str, id: &str) -> &mut CallRecord {
+        let new = || CallRecord { run: run.to_owned(), ..CallRecord::default() };
+        let of_run = self.runs.get_mut(run).filter(|_| !self.calls.contains_key(id));
+        match of_run {
+            Some(of_run) => of_run.get_mut().calls.entry(id.to_owned()).or_insert_with(new),
+            None => self.calls.entry(id.to_owned()).or_insert_with(|| Loaded::unchanged(new())).get_mut(),
+        }
+    }
+
+    /// Files the calls of a run's batch: it is over.
+    pub fn file_calls(&mut self, run: &str) {
+        let Some(run) = self.run_mut(run) else { return };
+        for (id, call) in std::mem::take(&mut run.calls) {
+            self.calls.insert(id, Loaded { it: call, changed: true });
+        }
+    }
+
+    /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.
+    pub fn side(&mut self, finding: &Finding, run: &str) -> Option<Side<'_>> {
+        match finding.scope {
+            Scope::Run => self.run_mut(run).map(|run| Side {
+                limits: &mut run.limits,
+                warned: &mut run.warned,
+                pending_trips: &mut run.pending_trips,
+            }),
+            Scope::Session => Some(Side::of(&mut self.session)),
+            Scope::Outer => self.above_mut(&finding.above).map(Side::of),
+            Scope::Project | Scope::User => {
+                let budget = self.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope)?;
+                budget.changed = true;
+                Some(Side {
+                    limits: &mut budget.limits,
+                    warned: &mut budget.warned,
+                    pending_trips: &mut budget.pending_trips,
+                })
+            }
+        }
+    }
+
+    /// Holds an estimate of a request in flight, in every scope that it is charged to.
+    pub fn reserve(&mut self, held: &Reservation) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
+            reservation::hold(&mut session.reservations, held.clone(), RESERVE_LIVES_MS);
+        }
+        for budget in &mut self.shared_budgets {
+            budget.reserve(held.clone(), RESERVE_LIVES_MS);
+        }
+    }
+
+    /// Hands what a call had reserved over to the agent that it started.
+    pub fn hand_over(&mut self, call: &str, agent: &str) {
+        let sessions =
+            std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut session.reservations);
+        for held in sessions.flatten().filter(|held| held.holder == call) {
+            agent.clone_into(&mut held.holder);
+        }
+        for budget in &mut self.shared_budgets {
+            budget.hand_over(call, agent);
+        }
+    }
+
+    /// Lets go of what a holder had reserved.
+    pub fn release(&mut self, holder: &str) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
+            session.reservations.retain(|held| held.holder != holder);
+        }
+        for budget in &mut self.shared_budgets {
+            budget.release(holder);
+        }
+    }
+
+    /// Takes one request out of what a holder has reserved: it has been charged.
+    pub fn settle(&mut self, holder: &str) {
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
+            session.reservations.retain_mut(|held| held.holder != holder || held.settle());
+        }
+        for budget in &mut self.shared_budgets {
+            budget.settle(holder);
+        }
+    }
+
+    /// Takes note of a model request in the windows of the rates that count it.
+    pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
+        // A response may be read long after it came.
+        let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
+            for rate in session.limits.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
+                session.windows.note(rate, model, now);
+            }
+        }
+        for budget in &mut self.shared_budgets {
+            for rate in budget.limits.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
+                budget.windows.note(rate, model, now);
+                budget.changed = true;
+            }
+        }
+    }
+
+    /// Takes note of a call in the windows of the rates that count it.
+    pub fn note_call(&mut self, run: &str, tool: &str, now: Moment) {
+        if let Some(run) = self.runs.get_mut(run).map(|run| &mut run.it) {
+            for rate in run.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                run.windows.note(rate, "", now);
+            }
+        }
+        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
+            for rate in session.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                session.windows.note(rate, "", now);
+            }
+        }
+        for budget in &mut self.shared_budgets {
+            for rate in budget.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
+                budget.windows.note(rate, "", now);
+                budget.changed = true;
+            }
+        }
+    }
+
+    /// Whether a run was opened in this event.
+    pub fn was_opened(&self, id: &str) -> bool {
+        self.opened.contains(id)
+    }
+
+    /// Returns the runs that changed.
+    pub fn changed_runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values().filter(|run| run.changed).map(|run| &run.it)
+    }
+
+    /// Returns the calls that changed, with their ids.
+    pub fn changed_calls(&self) -> impl Iterator<Item = (&String, &CallRecord)> {
+        self.calls.iter().filter(|(_, call)| call.changed).map(|(id, call)| (id, &call.it))
+    }
+
+    /// Forgets what has been saved, for the next event.
+    pub fn saved(&mut self) {
+        self.opened.clear();
+        self.runs.values_mut().for_each(|run| run.changed = false);
+        self.calls.values_mut().for_each(|call| call.changed = false);
+        self.log_records.clear();
+        self.estimated.clear();
+        self.unlogged_requests = UnloggedRequests::default();
+        self.kills.clear();
+        self.parent_notifications.clear();
+        self.clamped_caps.clear();
+        self.halted = None;
+    }
+
+    /// Follows parents up to the main run that a run belongs to; a run without known parents is its own root.
+    pub fn root_of<'a>(&'a self, id: &'a str) -> &'a str {
+        let mut at = id;
+        for _ in 0..64 {
+            match self.run(at).and_then(|run| run.parent.as_deref()) {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// Finds a subagent's run by its id or name, the latest where a name was used twice.
+    pub fn addressee(&self, to: &str) -> Option<&Run> {
+        self.run(to).or_else(|| {
+            let named = self.runs().filter(|run| run.name.as_deref() == Some(to));
+            named.max_by_key(|run| run.started.wall_ms)
+        })
+    }
+}
+
+/// What may change in a scope.
+pub struct Side<'a> {
+    /// Its rules.
+    pub limits: &'a mut LimitSet,
+    /// Warnings given.
+    pub warned: &'a mut Vec<(String, u8)>,
+    /// Trips that wait for a call to ask with.
+    pub pending_trips: &'a mut Vec<Finding>,
+}
+
+impl<'a> Side<'a> {
+    fn of(session: &'a mut Session) -> Side<'a> {
+        Side { limits: &mut session.limits, warned: &mut session.warned, pending_trips: &mut session.pending_trips }
+    }
+}

@@ -1,0 +1,110 @@
+//! Requests to the model that no transcript shows: a web search, the summary of a page, a hook of type `prompt` or `agent`, a
+//! compaction.
+//!
+//! They are charged at an estimate, to everything that shares in what their run spends: a compaction when its summary is read,
+//! all others when they are asked for.
+
+use std::collections::BTreeMap;
+
+use crate::domain::bounds::of_model;
+use crate::domain::call::Asked;
+use crate::domain::charge::{Charge, ESTIMATES};
+use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::meters::Spend;
+use crate::domain::session::Counters;
+use crate::engine::ledger::{self, SpendChange};
+use crate::engine::missing_usage;
+use crate::engine::session_state::SessionState;
+
+/// Returns what the call that asks to run would make the client ask.
+pub fn ahead(state: &SessionState, event: &Event) -> Spend {
+    match &event.kind {
+        EventKind::ToolRequested(call) => of_call(state, &call.id),
+        _ => Spend::default(),
+    }
+}
+
+fn of_call(state: &SessionState, call: &str) -> Spend {
+    state.unlogged_requests.calls.iter().find(|(id, _)| id == call).map(|(_, spend)| *spend).unwrap_or_default()
+}
+
+/// Charges what a call makes the client ask, once it is counted.
+pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
+    let spend = of_call(state, call);
+    charge(state, run, call, spend);
+    if spend.requests > 0 {
+        let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
+        state.call_mut(run, call).hidden = Some(Asked { model, at_ms, spend });
+    }
+}
+
+/// Takes back what was charged for a call for which the client has asked the model nothing.
+pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
+    if state.call(call).is_none_or(|call| call.hidden.is_none()) {
+        return;
+    }
+    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).hidden.take() else { return };
+    for session in std::iter::once(&mut state.session).chain(&mut state.above) {
+        less(&mut session.counters, &mut session.by_model, (&model, spend));
+    }
+    if let Some(run) = state.run_mut(run) {
+        less(&mut run.counters, &mut run.by_model, (&model, spend));
+    }
+    for budget in state.shared_budgets.iter_mut().filter(|budget| !budget.counted) {
+        budget.take_back(&model, at_ms, spend);
+    }
+    // It stays on record, with nothing spent.
+    let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());
+    state.estimated.push(Charge { message, session, run, model, at_ms, ..Charge::default() });
+}
+
+fn less(counters: &mut Counters, models: &mut BTreeMap<String, Spend>, (model, spend): (&str, Spend)) {
+    counters.spent = counters.spent.beyond(spend);
+    counters.unlogged = counters.unlogged.beyond(spend);
+    let of_model = of_model(models, model, true);
+    *of_model = of_model.beyond(spend);
+}
+
+fn name_of(asked: &str) -> String {
+    format!("{}{asked}", ESTIMATES[1])
+}
+
+/// Charges what the event's hooks ask: they run beside this one, whatever is answered.
+pub fn charge_hooks(state: &mut SessionState, run: &str) {
+    let spend = std::mem::take(&mut state.unlogged_requests.hooks);
+    let number = state.session.counters.unlogged.requests + 1;
+    charge(state, run, &number.to_string(), spend);
+}
+
+fn charge(state: &mut SessionState, run: &str, name: &str, spend: Spend) {
+    if spend.requests == 0 {
+        return;
+    }
+    let (model, now) = (state.unlogged_requests.model.clone(), state.session.last);
+    let at_ms = now.wall_ms;
+    let adds = SpendChange { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
+    spread(state, run, &adds, now);
+    let (message, session) = (name_of(name), state.session.id.clone());
+    state.estimated.push(Charge { message, session, run: run.to_owned(), model, at_ms, spend, ..Charge::default() });
+}
+
+/// Charges what a compaction has asked, which its summary shows.
+pub fn compacted(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
+    if !adds.inherited && !adds.earlier {
+        missing_usage::summary_is_there(state, run);
+    }
+    spread(state, run, adds, now);
+}
+
+fn spread(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
+    ledger::add_unreserved_spend(state, run, adds, now);
+    if adds.inherited {
+        return;
+    }
+    for session in std::iter::once(&mut state.session).chain(&mut state.above) {
+        session.counters.unlogged += adds.spend;
+    }
+    if let Some(run) = state.run_mut(run) {
+        run.counters.unlogged += adds.spend;
+    }
+}

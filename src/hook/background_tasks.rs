@@ -1,0 +1,178 @@
+//! The ending of shell commands that outlive their run. What is ended is proved to be the task by what the client gave it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::domain::event::{Background, Moment};
+use crate::domain::session::Process;
+use crate::platform::files;
+use crate::platform::processes::{self, TICK_MS};
+
+/// The most that is read of a process's arguments, in bytes.
+const LONGEST: u64 = 16 << 20;
+/// How much the moments of a process and of an event may differ, in milliseconds.
+const APART_MS: u64 = 1_000;
+/// What the client puts behind a command: it writes the folder down that the shell ends in.
+const TAIL: &str = " && pwd -P >| ";
+/// How the client keeps a command from reading its own input.
+const NO_INPUT: [&str; 3] = [" < /dev/null", " \\< /dev/null", ""];
+
+/// Ends the shell command of a task with everything it started; returns whether it was found.
+///
+/// The client runs a command in a shell that is its child and leads a group. It is a task's where it writes to the file that the
+/// client keeps for the task; where the client has no such file, where the shell's line is the very command and the shell was
+/// started while the call was made.
+pub fn end(client: Process, task: &Background) -> bool {
+    if !processes::is_at_work(client.pid, client.start, client.ns) {
+        return false;
+    }
+    let shells: Vec<(u32, u64)> = processes::leaders_below(client.pid).collect();
+    let by_file = shells.iter().find(|(pid, _)| writes_to(*pid, &task.task));
+    let is_still = |pid: u32, start: u64| {
+        let now = processes::leaders_below(client.pid).find(|(other, _)| *other == pid);
+        now == Some((pid, start)) && processes::is_at_work(client.pid, client.start, client.ns)
+    };
+    if let Some(&(pid, start)) = by_file {
+        return processes::end_group(pid, || is_still(pid, start) && writes_to(pid, &task.task));
+    }
+    let timely = shells
+        .into_iter()
+        .filter(|(pid, start)| is_of_its_time(*start, task) && runs(*pid, &task.command) && !has_another_file(*pid));
+    let nearest = timely.min_by_key(|(_, start)| task.began.mono_ms.abs_diff(processes::since_boot_ms(*start)));
+    nearest.is_some_and(|(pid, start)| processes::end_group(pid, || is_still(pid, start) && runs(pid, &task.command)))
+}
+
+/// Forgets the commands that no shell of the client's runs any more.
+pub fn forget_gone(client: Process, background: &mut Vec<Background>) {
+    if !processes::is_at_work(client.pid, client.start, client.ns) {
+        return;
+    }
+    let of_shells = processes::leaders_below(client.pid).map(|(pid, _)| (pid, files_of(pid)));
+    let shells: Vec<(u32, Vec<PathBuf>)> = of_shells.collect();
+    background.retain(|task| {
+        shells.iter().any(|(pid, files)| match files.as_slice() {
+            [] => runs(*pid, &task.command),
+            files => files.iter().any(|file| is_file_of(file, &task.task)),
+        })
+    });
+}
+
+/// Returns the files that the client keeps for tasks, as far as a process writes to them.
+fn files_of(pid: u32) -> Vec<PathBuf> {
+    outputs(pid).filter(|path| is_task_file(path)).collect()
+}
+
+/// A shell that a client runs a command in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shell {
+    /// Its id.
+    pub pid: u32,
+    /// Its start time in clock ticks since boot.
+    start: u64,
+    /// The same in milliseconds.
+    pub started_ms: u64,
+}
+
+/// Returns the shells that a client runs one of some commands in, of those started since a moment; the earliest first.
+pub fn shells(client: Process, commands: &[String], since: Moment) -> Vec<Shell> {
+    let of_client = processes::leaders_below(client.pid);
+    let shell = of_client.map(|(pid, start)| Shell { pid, start, started_ms: processes::since_boot_ms(start) });
+    // The system tells of whole ticks.
+    let is_one = |shell: &Shell| {
+        shell.started_ms + TICK_MS >= since.mono_ms && commands.iter().any(|command| runs(shell.pid, command))
+    };
+    let mut found: Vec<Shell> = shell.filter(is_one).collect();
+    found.sort_by_key(|shell| shell.start);
+    found
+}
+
+/// Ends the shell that a client runs one of some commands in, with all that it has started; returns whether it was there.
+pub fn end_shell(client: Process, shell: Shell, commands: &[String]) -> bool {
+    let is_still = || {
+        processes::leaders_below(client.pid).any(|it| it == (shell.pid, shell.start))
+            && processes::is_at_work(client.pid, client.start, client.ns)
+            && commands.iter().any(|command| runs(shell.pid, command))
+    };
+    processes::end_group(shell.pid, is_still)
+}
+
+/// Whether a process writes to the file that the client keeps for a task.
+pub fn writes_to(pid: u32, task: &str) -> bool {
+    files_of(pid).iter().any(|path| is_file_of(path, task))
+}
+
+fn is_file_of(path: &Path, task: &str) -> bool {
+    !task.is_empty() && path.file_name().is_some_and(|name| *name == *format!("{task}.output"))
+}
+
+/// Whether a process writes to a file that the client keeps for a task: whichever it is.
+fn has_another_file(pid: u32) -> bool {
+    !files_of(pid).is_empty()
+}
+
+fn is_task_file(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with("tasks"))
+}
+
+fn outputs(pid: u32) -> impl Iterator<Item = PathBuf> {
+    [1, 2].into_iter().filter_map(move |fd| fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok())
+}
+
+/// Whether a process was started between the request of a task's call and the moment that the client told of the task.
+fn is_of_its_time(start: u64, task: &Background) -> bool {
+    let started_ms = processes::since_boot_ms(start);
+    let (from, until) = (task.began.mono_ms, task.told.mono_ms);
+    task.told != Moment::default() && started_ms + APART_MS >= from && started_ms <= until + APART_MS
+}
+
+/// Whether a process is a shell that the client gave exactly this command.
+fn runs(pid: u32, command: &str) -> bool {
+    let line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LONGEST).unwrap_or_default();
+    let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+    let Some([_shell, option, line]) = words.get(..3) else { return false };
+    let line = std::str::from_utf8(line).unwrap_or_default();
+    *option == b"-c" && !command.is_empty() && is_line_of(line, command)
+}
+
+/// Whether a shell's line is the one that the client makes of a command.
+fn is_line_of(line: &str, command: &str) -> bool {
+    let Some((before, folder)) = line.rsplit_once(TAIL) else { return false };
+    let evaluated = format!(" eval '{}'", command.replace('\'', r#"'"'"'"#));
+    !folder.contains(' ')
+        && NO_INPUT.iter().any(|end| before.strip_suffix(end).is_some_and(|it| it.ends_with(&evaluated)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_of_one_command_alone() {
+        let line = |command: &str, input: &str| {
+            let quoted = command.replace('\'', r#"'"'"'"#);
+            format!(
+                "source /h/snapshot.sh 2>/dev/null || true && eval '{quoted}'{input} && pwd -P >| /tmp/claude-1-cwd"
+            )
+        };
+        let commands = [
+            "make test",
+            "make test-all",
+            "make",
+            "cd x; make test",
+            "echo 'make test'",
+            "eval 'make test'",
+            "",
+            "make test && pwd -P >| x",
+            "a' eval 'make test",
+            "make\ntest",
+            "make  test",
+        ];
+        for input in NO_INPUT {
+            for (at, one) in commands.iter().enumerate() {
+                for (other_at, other) in commands.iter().enumerate() {
+                    assert_eq!(is_line_of(&line(one, input), other), at == other_at, "{one} is not {other}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Calls that a hook has changed after they were looked at: what ran is seen at the end of the call.
+//!
+//! The last hook to answer says what the client runs. Where that is something that the guard refuses, commands and writes of the
+//! session are refused from then on: what else would be changed cannot be seen before it runs.
+
+use crate::domain::event::{Call, Event, EventKind, Intent};
+use crate::domain::policy::Mode;
+use crate::domain::session::Session;
+use crate::domain::stable_hash;
+use crate::engine::session_state::SessionState;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::input::Input;
+use crate::wire::output::Answer;
+use crate::wire::tools;
+
+/// Takes note of what a call is to run, where its text names anything that the guard looks at.
+pub fn note(state: &mut SessionState, run: &str, (event, input): (&Event, &Input), answer: &Answer, guard: &Guard) {
+    let EventKind::ToolRequested(call) = &event.kind else { return };
+    // Most calls name nothing of it, and are not read any further.
+    let runs = answer.changed_input().or(input.tool_input).filter(|runs| guard.mentions(runs.get()));
+    if let Some(subject) = tools::subject(&call.tool, runs) {
+        state.call_mut(run, &call.id).subject = stable_hash::of(subject.as_bytes());
+    }
+}
+
+/// Looks at what a call has run: where it is refused, and is not what was asked for, the person is told.
+pub fn compare_call(state: &mut SessionState, event: &Event, input: &Input) {
+    let EventKind::ToolEnded(Call { id, tool, intent: Intent::Tampering { what }, .. }, _) = &event.kind else {
+        return;
+    };
+    let ran = tools::subject(tool, input.tool_input).map_or(0, |subject| stable_hash::of(subject.as_bytes()));
+    let asked = state.call(id).map_or(0, |call| call.subject);
+    if ran == asked || state.session.mode != Mode::Enforce {
+        return;
+    }
+    state.session.swapped = true;
+    if state.session.says_first("swapped") {
+        state.session.notify_user(&format!(
+            "a call ran that is refused, {what}: a hook changed it after it was looked at, or kept it from being looked at. \
+             Commands and writes of this session are refused until you run `fusebox reload` in a terminal of your own"
+        ));
+    }
+}
+
+/// Says why a command or a write is refused in a session whose calls are changed.
+pub fn held(session: &Session, event: &Event) -> Option<String> {
+    let EventKind::ToolRequested(call) = &event.kind else { return None };
+    let is_changed = session.swapped && tools::is_guarded(&call.tool);
+    is_changed.then(|| {
+        "this call was not run. A hook has changed a call of this session into one that is refused, so that no command and no \
+         write can be let through. Other tools still work: report what you have, and that a person has to look at the hooks \
+         and run `fusebox reload` in a terminal of their own."
+            .to_owned()
+    })
+}

@@ -1,0 +1,168 @@
+//! What is looked at where an agent's work ends: its file of checkpoints, and what a command says of it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::{Agent, Event};
+use crate::domain::incomplete::{self, CHECKPOINTS, COMPLETION};
+use crate::domain::limit_set::{Checkpoints, Completion};
+use crate::domain::session::Run;
+use crate::domain::verdict::Finding;
+use crate::engine::checkpoints;
+use crate::engine::session_state::SessionState;
+use crate::platform::files;
+use crate::wire::completion::{Ruling, ruling};
+
+/// The largest file of checkpoints that is read, and the most that is read of what a command prints, in bytes.
+const MOST_BYTES: u64 = 1024 * 1024;
+/// The longest that a command may take: the client waits for the hook a little longer.
+const MOST_PATIENCE_MS: u64 = 600_000;
+/// How long what a command has printed may take to arrive once it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The command to run before the state is held for the event.
+pub struct Due {
+    rule: Completion,
+    folder: String,
+}
+
+/// What the command said.
+pub struct Judged {
+    rule: Completion,
+    ruling: Ruling,
+}
+
+/// Returns the command that judges the work that ends with an event, where there is one.
+pub fn due(state: &SessionState, event: &Event) -> Option<Due> {
+    let rule = ends(state, event)?.limits.completion.clone()?;
+    Some(Due { rule, folder: state.session.folder.clone() })
+}
+
+/// Returns the run whose work ends with an event: no order ends it, and no agent is at work whose report it waits for.
+fn ends<'a>(state: &'a SessionState, event: &Event) -> Option<&'a Run> {
+    event.ending().filter(|ending| !ending.waits && state.session.order.is_none())?;
+    let id = match &event.agent {
+        Agent::Sub { id, .. } => Some(id),
+        Agent::Main => state.session.main.as_ref(),
+    };
+    state.run(id?).filter(|run| run.order.is_none())
+}
+
+/// Runs the command with the hook's input. The state must not be held meanwhile: others would wait for it.
+pub fn run_command(due: Due, input: &[u8]) -> Judged {
+    let Due { rule, folder } = due;
+    let ruling = run(&rule, &folder, input).unwrap_or_else(|cause| Ruling::Fails(format!("it cannot be run: {cause}")));
+    Judged { rule, ruling }
+}
+
+fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling> {
+    let mut command = Command::new("sh");
+    command.args(["-c", &rule.command]).current_dir(folder).process_group(0);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (out, err) = (listen(child.stdout.take()), listen(child.stderr.take()));
+    write_input(&mut child, input);
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || done.send(child.wait()));
+    let patience = rule.timeout_ms.min(MOST_PATIENCE_MS);
+    let status = ended.recv_timeout(Duration::from_millis(patience));
+    if let Some(group) = group {
+        // What it has left behind would outlive it unseen.
+        let _gone = kill_process_group(group, Signal::KILL);
+    }
+    let words = |from: Receiver<Vec<u8>>| from.recv_timeout(LAST_WORDS).unwrap_or_default();
+    match status {
+        Ok(status) => Ok(ruling(status?.code(), &words(out), &words(err))),
+        Err(_) => Ok(Ruling::Fails(format!("it took longer than {} s", patience.div_ceil(1000)))),
+    }
+}
+
+/// Hands a command the hook's input, at its own pace.
+fn write_input(child: &mut Child, input: &[u8]) {
+    let (pipe, input) = (child.stdin.take(), input.to_vec());
+    thread::spawn(move || {
+        // A command that does not read it is free to.
+        let _unread = pipe.map(|mut pipe| pipe.write_all(&input));
+    });
+}
+
+/// Collects what a command prints, as far as it is kept.
+fn listen(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (heard, words) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _cut = pipe.by_ref().take(MOST_BYTES).read_to_end(&mut text);
+            let _rest = std::io::copy(&mut pipe, &mut std::io::sink());
+        }
+        let _unheard = heard.send(text);
+    });
+    words
+}
+
+/// Returns what is missing where an agent's work ends; a command that failed is told to the person and the log.
+pub fn missing(state: &mut SessionState, event: &Event, judged: Option<Judged>) -> Vec<Finding> {
+    let Some(run) = ends(state, event) else { return Vec::new() };
+    let kept = run.limits.checkpoints.as_ref().and_then(|rule| evaluate_checkpoints(rule, run, &state.session.folder));
+    let mut missing: Vec<Finding> = kept.into_iter().collect();
+    match judged {
+        Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
+            missing.push(incomplete::finding(COMPLETION, rule.layer, why));
+        }
+        Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
+            let run = run.clone();
+            note(state, &run, &rule, &why);
+        }
+        Some(Judged { ruling: Ruling::Passes, .. }) | None => {}
+    }
+    missing
+}
+
+/// Says what is wrong with an agent's file of checkpoints.
+fn evaluate_checkpoints(rule: &Checkpoints, run: &Run, folder: &str) -> Option<Finding> {
+    let file = named(&rule.file, run);
+    let text = read(&Path::new(folder).join(&file));
+    let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
+    let what = format!("`{file}`: {}", problems.join("; "));
+    (!problems.is_empty()).then(|| incomplete::finding(CHECKPOINTS, rule.layer, what))
+}
+
+/// Fills in what the name of the file says of the agent; an agent's type or task names no other folder.
+fn named(file: &str, run: &Run) -> String {
+    let part = |text: &str| text.replace(['/', '\\'], "-");
+    file.replace("{agent_type}", &part(&run.agent_type)).replace("{task}", &part(run.task_id()))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = files::bytes(path, MOST_BYTES).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => "it does not exist".to_owned(),
+        ErrorKind::FileTooLarge | ErrorKind::Other => format!("it is no file of at most {MOST_BYTES} bytes"),
+        _ => format!("it cannot be read: {cause}"),
+    })?;
+    String::from_utf8(bytes).map_err(|cause| format!("it cannot be read: {cause}"))
+}
+
+/// Notes that a command failed: nothing is known then, and nothing is held back.
+fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
+    let what = format!("the completion command `{}` failed, so the end was not judged: {why}", rule.command);
+    state.session.user_notifications.push(format!("Fusebox: {what}"));
+    state.log_records.push(Record {
+        error: what,
+        task_id: run.task_id().to_owned(),
+        agent_type: run.agent_type.clone(),
+        event: Some(RecordKind::Notice),
+        session: state.session.id.clone(),
+        run: run.id.clone(),
+        limit: COMPLETION.to_owned(),
+        layer: rule.layer.as_str().to_owned(),
+        ..Record::default()
+    });
+}

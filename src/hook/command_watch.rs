@@ -1,0 +1,227 @@
+//! The watch over a command whose time was cut: a process that outlives its hook, and ends the command if the client does not.
+//!
+//! The last hook to answer says what the client gives a command, and an agent's own may give it more. The watch sleeps without
+//! locks until the cut time of the command's shell is over. It goes when the shell or the client has gone.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::amount::Amount;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::session::{Process, Run};
+use crate::domain::verdict::{Finding, Verdict};
+use crate::engine::session_state::{Ended, SessionState};
+use crate::error::Result;
+use crate::hook::background_tasks::{self, Shell};
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::store::{Store, log_file};
+use crate::wire::input::Input;
+use crate::wire::output::Answer;
+use crate::wire::tools;
+
+/// The word that has the program watch; no person gives it.
+pub const WORD: &str = "hook-watch";
+/// The most that is read of an order, in bytes: a shell takes no longer command.
+pub const LONGEST: usize = 1 << 20;
+/// How much later than the cut time the client may be, in milliseconds.
+const LATER_MS: u64 = 2_000;
+/// How soon a shell is looked for that is not there: a dialog may be open about its call. Each time it is twice that.
+const SOON: Duration = Duration::from_secs(1);
+/// The longest that it takes to look again.
+const SELDOM: Duration = Duration::from_secs(15);
+
+/// What is watched, and by which limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WatchOrder {
+    session: String,
+    run: String,
+    call: String,
+    client: Process,
+    /// The command as the agent gave it, and as Fusebox has changed it.
+    commands: Vec<String>,
+    /// Whether it runs on in the background, so that the end of its call is not its own.
+    runs_on: bool,
+    /// When the call was requested.
+    began: Moment,
+    /// What its time was cut to, in milliseconds.
+    cut_ms: u64,
+    /// The limit that leaves so little, as it stood.
+    finding: Finding,
+    /// The folder of the session's log.
+    log: String,
+}
+
+/// Makes the order to watch a call of a run whose time was cut; nothing for a call that was not cut, or runs no command.
+pub fn order(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Verdict, &Answer)) -> Option<WatchOrder> {
+    let ((event, input), (verdict, answer)) = (what, said);
+    let (cut_ms, finding) = verdict.clamp_ms.zip(verdict.clamped_by.clone())?;
+    let EventKind::ToolRequested(call) = &event.kind else { return None };
+    let given = tools::command(input.tool_input)?;
+    let changed = tools::command(answer.changed_input()).filter(|changed| *changed != given);
+    Some(WatchOrder {
+        session: event.session.clone(),
+        run: run.to_owned(),
+        call: call.id.clone(),
+        client: state.session.client?,
+        commands: [Some(given), changed].into_iter().flatten().collect(),
+        runs_on: tools::runs_on(&call.tool, input.tool_input),
+        began: event.at,
+        cut_ms,
+        finding,
+        log: state.session.log.clone(),
+    })
+}
+
+/// Begins to watch in the background. Nothing waits for it: where it cannot be begun, the limit acts at the call's end.
+pub fn begin(env: &Environment, folder: &Path, order: &WatchOrder) {
+    let (Some(binary), Ok(text)) = (env.binary(), serde_json::to_vec(order)) else { return };
+    let mut command = Command::new(binary);
+    command.arg(WORD).current_dir(folder).env("FUSEBOX_HOME", folder);
+    let begun = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    // What the command is, the process table does not show: whoever looks for it there is to find the command alone.
+    let _unwatched = begun.map(|mut child| child.stdin.take().map(|mut pipe| pipe.write_all(&text)));
+}
+
+/// Watches until the command is over, or ends it.
+pub fn keep(env: &Environment, folder: &Path, order: &WatchOrder) {
+    let mut watch = Watch { env, folder, order, slept_ms: order.began.slept_ms };
+    let mut pause = SOON;
+    let client = order.client;
+    // Most calls have ended by then.
+    processes::wait_for_end(&[client.pid], pause);
+    while processes::is_at_work(client.pid, client.start, client.ns)
+        && !processes::is_gone(client.pid, client.start, client.ns)
+    {
+        match watch.check_shells() {
+            WatchResult::Over => return,
+            WatchResult::Until { shell, left } => {
+                pause = SOON;
+                if processes::wait_for_end(&[client.pid, shell.pid], left) {
+                    // The client has yet to tell of the end.
+                    processes::wait_for_end(&[client.pid], pause);
+                }
+            }
+            WatchResult::Unseen => {
+                processes::wait_for_end(&[client.pid], pause);
+                pause = SELDOM.min(pause * 2);
+            }
+        }
+    }
+}
+
+/// What a look at the client's shells has found.
+enum WatchResult {
+    /// There is nothing left to end.
+    Over,
+    /// A shell that has time left.
+    Until { shell: Shell, left: Duration },
+    /// No shell, though the call has not ended; or one that could not be ended.
+    Unseen,
+}
+
+struct Watch<'a> {
+    env: &'a Environment,
+    folder: &'a Path,
+    order: &'a WatchOrder,
+    /// How long the machine had slept when no shell was there yet.
+    slept_ms: u64,
+}
+
+impl Watch<'_> {
+    fn check_shells(&mut self) -> WatchResult {
+        let shells = background_tasks::shells(self.order.client, &self.order.commands, self.order.began);
+        let now = self.env.now();
+        if shells.is_empty() {
+            self.slept_ms = now.slept_ms;
+        }
+        let due_ms = self.order.cut_ms.saturating_add(LATER_MS);
+        let left_ms = |shell: &Shell| due_ms.saturating_sub(self.worked_ms(shell, now));
+        if let Some(shell) = shells.first().filter(|shell| left_ms(shell) > 0) {
+            return WatchResult::Until { shell: *shell, left: Duration::from_millis(left_ms(shell)) };
+        }
+        let Ok(known) = self.known(!shells.is_empty()) else { return WatchResult::Unseen };
+        let Some(Known { run, others }) = known else { return WatchResult::Over };
+        let is_other = |shell: &Shell| others.iter().any(|task| background_tasks::writes_to(shell.pid, task));
+        let mut due = shells.into_iter().filter(|shell| left_ms(shell) == 0 && !is_other(shell));
+        let Some(shell) = due.next() else { return WatchResult::Unseen };
+        if !background_tasks::end_shell(self.order.client, shell, &self.order.commands) {
+            return WatchResult::Unseen;
+        }
+        let record = self.record(&run, self.worked_ms(&shell, now));
+        // The database has it, or the log alone.
+        let _the_log_has_it = self.keep_record(&record);
+        log_file::append(log_file::LogPlace { of_session: &self.order.log, state: self.folder }, &[record]);
+        WatchResult::Over
+    }
+
+    /// Returns for how long a shell has run while the machine was awake.
+    fn worked_ms(&self, shell: &Shell, now: Moment) -> u64 {
+        let slept = now.slept_ms.saturating_sub(self.slept_ms);
+        now.mono_ms.saturating_sub(shell.started_ms).saturating_sub(slept)
+    }
+
+    /// Looks the call up in the state; nothing where it has ended, or is not known any more.
+    fn known(&self, has_shell: bool) -> Result<Option<Known>> {
+        let WatchOrder { session, run, call, .. } = self.order;
+        if !fs::exists(self.folder).unwrap_or(true) {
+            return Ok(None);
+        }
+        let store = Store::open_for(self.folder, Some(session))?;
+        let Some(run) = store.run(session, run)? else { return Ok(None) };
+        let at_work = run.calls.get(call).is_some_and(|call| call.ended == Ended::No && !call.is_over);
+        if self.order.runs_on && has_shell {
+            return Ok(Some(Known { run, others: Vec::new() }));
+        }
+        let runs = if at_work { store.runs_of(session)? } else { Vec::new() };
+        let others = runs.into_iter().flat_map(|run| run.background).map(|task| task.task).collect();
+        Ok(at_work.then_some(Known { run, others }))
+    }
+
+    fn keep_record(&self, record: &Record) -> Result<()> {
+        let store = Store::open_for(self.folder, Some(&self.order.session))?;
+        store.begin()?;
+        store.save_record(record, self.env.now())?;
+        store.commit()?;
+        store.leave();
+        Ok(())
+    }
+
+    fn record(&self, run: &Run, worked_ms: u64) -> Record {
+        let WatchOrder { finding, session, commands, .. } = self.order;
+        let number = |value| finding.facts().map(|limit| limit.configured(value));
+        let (limit, command) = (&finding.limit, commands.first().map_or("", String::as_str));
+        Record {
+            error: format!("a command that went on beyond what {limit} left it was ended: {command}"),
+            task_id: run.task_id().to_owned(),
+            agent_type: run.agent_type.clone(),
+            turns: run.counters.turns,
+            elapsed_ms: run.counters.duration_ms,
+            accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
+            event: Some(RecordKind::Notice),
+            session: session.clone(),
+            run: run.id.clone(),
+            limit: limit.clone(),
+            scope: finding.scope.as_str().to_owned(),
+            action: finding.action.as_str().to_owned(),
+            used: number(finding.used.saturating_add(worked_ms)),
+            cap: number(finding.cap),
+            layer: finding.layer.as_str().to_owned(),
+            at: log_file::time(self.env.now().wall_ms),
+            ..Record::default()
+        }
+    }
+}
+
+/// A call that has not ended.
+struct Known {
+    run: Run,
+    /// The tasks in the background that other calls of the session have started.
+    others: Vec<String>,
+}

@@ -1,0 +1,232 @@
+//! A hook's last resort: a second thread that answers some seconds before the client gives up, whatever the first one waits for.
+//!
+//! The client runs a call whose hook does not answer. So the thread refuses what can be refused, prints and ends the process. It
+//! refuses always: calls come side by side, and each would be let through by what was known before the others.
+//!
+//! One atomic value says who answers. The first thread claims the commit, then the answer. Where it comes too late for either, it
+//! stands still until the process ends, so it neither commits nor prints. A commit that is under way cannot be taken back: the call
+//! is refused then, and may be counted. After the answer the thread ends a process whose last work does not end.
+//!
+//! The thread needs no lock and asks for no memory: what it writes is in the binary. Its clock stops while the machine sleeps, as the
+//! client's does. A process that hangs in the kernel where no signal reaches it has its answer written, but does not end: see
+//! `docs/reliability.md`.
+
+use std::sync::atomic::{
+    AtomicU8, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::hook::failure;
+use crate::platform::environment::Environment;
+use crate::wire::events::EventName;
+
+/// Where the answer stands: nothing is saved, the commit is under way, the first thread answers, this one has.
+const WORKING: u8 = 0;
+const COMMITTING: u8 = 1;
+const ANSWERED: u8 = 2;
+const LATE: u8 = 3;
+
+/// Of ten parts of the client's patience so many are ours.
+const OF_TEN: u32 = 7;
+/// The longest patience of the client's for an event that no command judges, in seconds.
+const ORDINARY_S: u32 = 10;
+/// How long before the client's patience ends a command that judges an agent's work has to be over.
+const SPARE: Duration = Duration::from_secs(3);
+/// How long the last work may take after an answer that was given at the last moment.
+const LAST_WORK: Duration = Duration::from_secs(1);
+/// How long the thread waits before it looks again when the time is up: the event, and a command that judges, change that.
+const LOOK: Duration = Duration::from_secs(1);
+/// The stack of the thread in bytes: it calls little.
+const STACK: usize = 64 << 10;
+
+/// What a hook call waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Waits {
+    /// Standard input.
+    Input,
+    /// The lock files and the database.
+    State,
+    /// Transcripts, settings and whatever else is looked at.
+    Files,
+    /// The commit.
+    Commit,
+}
+
+/// The names of what is waited for, in the order of [`Waits`].
+pub const WAITS: [&str; 4] = [
+    "the event on standard input",
+    "the state of Fusebox",
+    "a transcript or a configuration file",
+    "the state's commit",
+];
+
+/// The time that a hook call has; clones are the same.
+#[derive(Clone)]
+pub struct Deadline(Arc<Shared>);
+
+struct Shared {
+    began: Instant,
+    owner: AtomicU8,
+    waits: AtomicU8,
+    /// Milliseconds after the beginning.
+    due_ms: AtomicU64,
+    /// The event, and the results of its batch.
+    event: OnceLock<(EventName, Vec<&'static str>)>,
+}
+
+impl Deadline {
+    /// Returns a time that never ends.
+    pub fn never(env: &Environment) -> Deadline {
+        Deadline(Arc::new(Shared {
+            began: env.instant(),
+            owner: AtomicU8::new(WORKING),
+            waits: AtomicU8::new(Waits::Input as u8),
+            due_ms: AtomicU64::new(u64::MAX),
+            event: OnceLock::new(),
+        }))
+    }
+
+    /// Starts the time of a hook call. Without the thread, where none is to be had, the call goes on all the same.
+    pub fn start(env: &Environment) -> Deadline {
+        let deadline = Deadline::never(env);
+        deadline.0.due_ms.store(ours(ORDINARY_S), Release);
+        let shared = Arc::clone(&deadline.0);
+        let _without = thread::Builder::new().stack_size(STACK).spawn(move || shared.watch());
+        deadline
+    }
+
+    /// Says which event is answered, and the results of its batch.
+    pub fn is_for(&self, event: EventName, results: Vec<&'static str>) {
+        let _once = self.0.event.set((event, results));
+        if self.0.due_ms.load(Acquire) != u64::MAX {
+            self.0.due_ms.store(ours(event.timeout_s()), Release);
+        }
+    }
+
+    /// Says what is waited for from now on.
+    pub fn waits_for(&self, what: Waits) {
+        self.0.waits.store(what as u8, Relaxed);
+    }
+
+    /// Gives a command that judges an agent's work the time that the client gives it, and what follows its own.
+    pub fn while_judging<T>(&self, env: &Environment, judge: impl FnOnce() -> T) -> T {
+        let Some((event, _)) = self.0.event.get() else { return judge() };
+        let most = Duration::from_secs(u64::from(event.timeout_s())).saturating_sub(SPARE).as_millis() as u64;
+        let never = self.0.due_ms.load(Acquire) == u64::MAX;
+        self.0.due_ms.store(if never { u64::MAX } else { most }, Release);
+        let judged = judge();
+        if !never {
+            let passed = env.instant().saturating_duration_since(self.0.began).as_millis() as u64;
+            self.0.due_ms.store(most.min(passed + ours(ORDINARY_S)), Release);
+        }
+        judged
+    }
+
+    /// Claims the commit; does not return where the time is up.
+    pub fn claim_commit(&self) {
+        self.waits_for(Waits::Commit);
+        self.claim(WORKING, COMMITTING);
+    }
+
+    /// Claims the answer; does not return where the time is up.
+    pub fn claim_answer(&self) {
+        let claimed = self.0.owner.load(Acquire);
+        self.claim(claimed.min(COMMITTING), ANSWERED);
+    }
+
+    fn claim(&self, from: u8, to: u8) {
+        let owner = &self.0.owner;
+        let mut at = from;
+        while let Err(now) = owner.compare_exchange(at, to, AcqRel, Acquire) {
+            if now == LATE {
+                stand_still();
+            }
+            at = now;
+        }
+    }
+}
+
+/// Waits for the end of the process.
+fn stand_still() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+/// Returns how many milliseconds after its beginning a call is answered for which the client waits so many seconds.
+fn ours(timeout_s: u32) -> u64 {
+    u64::from(timeout_s.min(ORDINARY_S)) * 1000 * u64::from(OF_TEN) / 10
+}
+
+impl Shared {
+    /// Waits until the time is up, then answers where nobody has, and ends the process.
+    fn watch(&self) {
+        let env = Environment::real();
+        loop {
+            let passed = env.instant().saturating_duration_since(self.began);
+            let due = Duration::from_millis(self.due_ms.load(Acquire));
+            match due.checked_sub(passed) {
+                Some(left) if !left.is_zero() => thread::park_timeout(left.min(LOOK)),
+                _ => break,
+            }
+        }
+        let mut owner = self.owner.load(Acquire);
+        while owner != ANSWERED {
+            match self.owner.compare_exchange(owner, LATE, AcqRel, Acquire) {
+                Ok(_) => return self.answer(&env),
+                Err(now) => owner = now,
+            }
+        }
+        // The answer is given, or being written; what is left to do has had its time.
+        thread::park_timeout(LAST_WORK);
+        env.end();
+    }
+
+    fn answer(&self, env: &Environment) {
+        let waits = WAITS[usize::from(self.waits.load(Relaxed)) % WAITS.len()];
+        // What cannot be read in time may be a tool call.
+        let known = self.event.get().map(|(event, results)| (*event, results.as_slice()));
+        let (event, results) = known.unwrap_or((EventName::PreToolUse, &[]));
+        env.answer_in_pieces(failure::late(event, results, waits));
+        env.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_to_claim_answers_and_the_rest_of_the_work_has_its_time() {
+        let deadline = Deadline::never(&Environment::real());
+        deadline.claim_commit();
+        deadline.claim_answer();
+        assert_eq!(deadline.0.owner.load(Acquire), ANSWERED);
+        let without_commit = Deadline::never(&Environment::real());
+        without_commit.claim_answer();
+        assert_eq!(without_commit.0.owner.load(Acquire), ANSWERED);
+    }
+
+    #[test]
+    fn an_answer_leaves_the_client_seconds() {
+        for row in crate::wire::events::EVENTS {
+            let spare_ms = u64::from(row.timeout_s) * 1000 - ours(row.timeout_s);
+            assert!(spare_ms >= 1500, "{}: {spare_ms} ms", row.name);
+        }
+    }
+
+    #[test]
+    fn a_command_that_judges_has_the_clients_time_and_what_follows_it_ours() {
+        let (env, deadline) = (Environment::real(), Deadline::never(&Environment::real()));
+        deadline.is_for(EventName::Stop, Vec::new());
+        assert_eq!(deadline.0.due_ms.load(Acquire), u64::MAX, "what never ends is not begun");
+        deadline.0.due_ms.store(ours(ORDINARY_S), Release);
+        let meanwhile = deadline.while_judging(&env, || deadline.0.due_ms.load(Acquire));
+        assert_eq!(meanwhile, 607_000);
+        let after = deadline.0.due_ms.load(Acquire);
+        assert!((7_000..=8_000).contains(&after), "{after}");
+    }
+}

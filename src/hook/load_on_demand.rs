@@ -1,0 +1,36 @@
+//! Loads into the state what is not in it yet: nothing is read twice, and what is in it may have changed.
+
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::store::Store;
+
+/// Loads a run.
+pub fn need_run(store: &Store, state: &mut SessionState, id: &str) -> Result<()> {
+    if state.run(id).is_none()
+        && let Some(run) = store.run(&state.session.id, id)?
+    {
+        state.insert_loaded_run(run);
+    }
+    Ok(())
+}
+
+/// Loads a call.
+pub fn need_call(store: &Store, state: &mut SessionState, id: &str) -> Result<()> {
+    if state.call(id).is_none()
+        && let Some(call) = store.call(&state.session.id, id)?
+    {
+        state.insert_loaded_call(id, call);
+    }
+    Ok(())
+}
+
+/// Loads a run and those above it.
+pub fn need_ancestors(store: &Store, state: &mut SessionState, first: Option<String>) -> Result<()> {
+    let mut at = first;
+    for _ in 0..64 {
+        let Some(id) = at else { break };
+        need_run(store, state, &id)?;
+        at = state.run(&id).and_then(|run| run.parent.clone());
+    }
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! What a response is taken for that is written nowhere, in a session none of whose responses is: else it would be free.
+
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::missing_usage::Growth;
+use crate::domain::model_hook::is_hook_agent;
+use crate::domain::session::Run;
+use crate::engine::missing_usage::LATE;
+use crate::engine::session_state::SessionState;
+
+/// Whether a batch or an agent's work ends in a session none of whose responses is on disk, and not for lateness.
+pub fn is_all(state: &SessionState, event: &Event) -> bool {
+    let is_overdue = |run: &Run| match event.kind {
+        // The response whose batch ends is not among the unpaid yet.
+        EventKind::BatchEnded(_) => run.unpaid >= LATE || is_hook_agent(&run.id),
+        EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => run.unpaid > 0 && run.growth == Growth::Never,
+        _ => false,
+    };
+    let acting = match &event.agent {
+        Agent::Main => state.session.main.as_deref(),
+        Agent::Sub { id, .. } => Some(id.as_str()),
+    };
+    state.session.counters.responses() == 0 && acting.and_then(|id| state.run(id)).is_some_and(is_overdue)
+}

@@ -1,0 +1,30 @@
+//! One hook call: what is loaded, ingested and pinned for it, what is watched beside it, and what is answered on failure.
+
+pub mod answered_dialogs;
+pub mod background_tasks;
+pub mod backlog;
+pub mod called_skills;
+pub mod changed_calls;
+pub mod check_completion;
+pub mod client_lineage;
+pub mod command_watch;
+pub mod deadline;
+pub mod failure;
+pub mod first_requests;
+pub mod load;
+pub mod load_on_demand;
+pub mod missing_usage;
+pub mod nested_clients;
+pub mod overload;
+pub mod pin_policy;
+pub mod policy;
+pub mod recall_missed;
+pub mod retention;
+pub mod scheduled_prompts;
+pub mod settings_baseline;
+pub mod settings_watch;
+pub mod shared_budgets;
+pub mod spend_before_install;
+pub mod state_folder;
+pub mod unheard_messages;
+pub mod unlogged_requests;

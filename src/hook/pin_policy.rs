@@ -1,0 +1,239 @@
+//! Pinning: the policy that a client starts with holds until that client ends, whatever happens to the files.
+
+use std::path::{Path, PathBuf};
+
+use crate::calendar;
+use crate::config::load;
+use crate::config::policy::Policy;
+use crate::domain::event::{Event, EventKind};
+use crate::domain::limit_set::LimitSet;
+use crate::domain::policy::{Layer, Scope};
+use crate::domain::session::{Process, Session};
+use crate::domain::spend_before_install::SpendBeforeInstall;
+use crate::domain::stable_hash::{self, StableHash};
+use crate::domain::verdict::Finding;
+use crate::engine::lift_orders;
+use crate::error::{Error, Result};
+use crate::hook::client_lineage::{self, Known};
+use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_budgets};
+use crate::install::client_extensions;
+use crate::install::place::Folders;
+use crate::platform::environment::Environment;
+use crate::platform::{files, processes};
+use crate::pricing;
+use crate::store::{Store, log_file, private};
+use crate::wire::input::Input;
+
+/// The fact that says in which time zone the days of the last client began.
+const ZONE: &str = "zone";
+/// Opens a session that was never seen.
+pub fn open(env: &Environment, input: &Input, event: &Event) -> Session {
+    let folder = env.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
+    Session {
+        id: event.session.clone(),
+        project: env.project_of(&folder).to_string_lossy().into_owned(),
+        folder: folder.to_string_lossy().into_owned(),
+        started: event.at,
+        last: event.at,
+        launcher: env.var("FUSEBOX_RUN"),
+        spend_before_install: SpendBeforeInstall::of_new(),
+        ..Session::default()
+    }
+}
+
+/// Whether a session has to be pinned: it is new, or another client has taken it up.
+pub fn is_due(env: &Environment, session: &Session, event: &Event) -> bool {
+    let pid = env.var("CLAUDE_PID").and_then(|pid| pid.parse::<u32>().ok());
+    let same_pid = pid == session.client.map(|client| client.pid);
+    let same = match event.kind {
+        // A pid may be used again, so a start looks at the process itself.
+        EventKind::SessionStart { .. } => same_pid && pid.and_then(process) == session.client,
+        _ => same_pid,
+    };
+    // After a reboot the same process id and start time are another client's.
+    let (before, now) = (session.last.boot, event.at.boot);
+    let same = same && (before == now || before == 0 || now == 0);
+    session.policy.is_empty() || !same
+}
+
+fn process(pid: u32) -> Option<Process> {
+    processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns: processes::namespace().unwrap_or(0) })
+}
+
+/// Returns the process of the client that this hook is of.
+pub fn client(env: &Environment) -> Option<Process> {
+    env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process)
+}
+
+/// Returns a hash of this program's path. A version that has taken its place is the same program.
+pub fn program(env: &Environment) -> Option<u64> {
+    // Half of it is enough, and stays a whole number in every reader of JSON.
+    env.binary().map(|path| stable_hash::of(path.to_string_lossy().as_bytes()) >> 32)
+}
+
+/// Pins a session to the policy of its client: the one already pinned for it, or the files as they are now.
+pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Event) -> Result<()> {
+    session.is_metered = false;
+    session.launcher = env.var("FUSEBOX_RUN").or(session.launcher.take());
+    // What another tool, or an older version, has left open to others. Where that fails, the folder still keeps them out.
+    let _not_ours = private::close(store.folder());
+    session.client = client(env);
+    session.program = program(env).unwrap_or_default();
+    let known = match session.client {
+        Some(client) => client_lineage::of_client(env, store, client, (session, event))?,
+        None => Known::default(),
+    };
+    (session.outer, session.between) = (known.outer, known.between);
+    let name = known.policy.unwrap_or_default();
+    match policy::stored(store, &name)? {
+        Some(policy) => {
+            apply(session, &policy, &name);
+            watch(env, session, &policy);
+            shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
+        }
+        None => take_files(env, store, session)?,
+    }
+    if session.launcher.is_some() {
+        store.list_session(session)?;
+    }
+    client_lineage::remember(store, session, event.at.boot)?;
+    let settings = settings_baseline::register(env, session);
+    match known.before {
+        Some(before) => settings_baseline::keep(session, &before),
+        None => {
+            settings_baseline::tell_of_change(store, session, &settings)?;
+            nested_clients::compare(store, session, &settings)?;
+        }
+    }
+    session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
+    Ok(())
+}
+
+/// What a client in a project loads into itself, as texts.
+pub struct Mods {
+    /// The folders of its mods.
+    pub mods: Vec<String>,
+    /// The folders that hold too much to be looked at.
+    pub overfull: Vec<String>,
+}
+
+/// Returns the mods that a client in a project loads.
+pub fn mods(env: &Environment, folder: &Path) -> Mods {
+    let found = client_extensions::found(&Folders::of(env, folder));
+    let texts = |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    Mods { mods: texts(found.mods), overfull: texts(found.overfull) }
+}
+
+/// Reads the configuration as it is now and pins a session to it.
+pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
+    let folder = PathBuf::from(&session.folder);
+    let trusted = store.metadata(&trust_fact(&session.project))?.is_some();
+    let (mut policy, problems) = load::load(env, &folder, trusted);
+    policy.prices = pricing::text(env).0;
+    tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
+    policy.zone = calendar::name_of_system(env.now().wall_ms);
+    tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
+    let text = text_of(&policy)?;
+    let name = name_of(&text);
+    store.set_metadata(&policy::policy_fact(&name), &text)?;
+    retention::keep_for(store, policy.retention_days())?;
+    apply(session, &policy, &name);
+    watch(env, session, &policy);
+    shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
+    session.user_notifications.extend(pricing::load(env).1.map(|trouble| format!("Fusebox: {trouble}")));
+    session
+        .user_notifications
+        .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
+    Ok(())
+}
+
+fn text_of(policy: &Policy) -> Result<String> {
+    serde_json::to_string(policy).map_err(|cause| Error::failed(format!("the policy: {cause}")))
+}
+
+fn name_of(text: &str) -> String {
+    format!("{:016x}", stable_hash::of(text.as_bytes()))
+}
+
+/// Returns a number that changes when a file of the configuration or of prices does.
+pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
+    let print = load::fingerprint(env, folder);
+    let prices = pricing::path(env).and_then(|path| path.metadata().ok());
+    prices.map_or(print, |meta| {
+        StableHash::default().number(print).number(meta.len()).number(files::nanoseconds(meta.modified())).value()
+    })
+}
+
+/// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
+/// edited them.
+fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()> {
+    let fact = format!("latest:{}", session.project);
+    let latest = store.metadata(&fact)?;
+    if latest.as_deref() == Some(name) {
+        return Ok(());
+    }
+    if latest.is_some() && session.policy.is_empty() {
+        session.notify_user(
+            "the limits here have changed since the last session; `fusebox config show` says what counts now",
+        );
+    }
+    store.set_metadata(&fact, name)
+}
+
+/// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
+fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
+    let before = store.metadata(ZONE)?;
+    if before.as_deref() == Some(zone) {
+        return Ok(());
+    }
+    if let Some(before) = before {
+        session.notify_user(&format!(
+            "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`"
+        ));
+    }
+    store.set_metadata(ZONE, zone)
+}
+
+/// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
+fn watch(env: &Environment, session: &mut Session, policy: &Policy) {
+    session.config_hash = fingerprint(env, &PathBuf::from(&session.folder));
+    session.log =
+        if policy.has_policy_file() { format!("{}{}", session.folder, log_file::BELOW) } else { String::new() };
+}
+
+/// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.
+fn apply(session: &mut Session, policy: &Policy, name: &str) {
+    let old = std::mem::replace(&mut session.limits, policy.session());
+    keep_grants(&mut session.limits, &old);
+    let rules = &session.limits;
+    let stands = |want: &Finding| rules.named(&want.limit).is_some() && !lift_orders::is_outgrown(want, rules);
+    session.pending_trips.retain(|want| want.scope != Scope::Session || stands(want));
+    session.user_limits = policy.user();
+    session.project_limits = policy.project();
+    session.mode = policy.mode();
+    session.on_error = policy.on_error();
+    session.has_own_prices = !policy.prices.is_empty();
+    name.clone_into(&mut session.policy);
+    if let Some(order) = lift_orders::lift_outgrown_session(session) {
+        session.notify_user(&format!(
+            "{} was raised since it stopped this session; the work may go on",
+            order.finding.limit
+        ));
+    }
+}
+
+fn keep_grants(rules: &mut LimitSet, old: &LimitSet) {
+    for granted in old.limits.iter().filter(|rule| rule.layer == Layer::Grant) {
+        if let Some(rule) =
+            rules.limits.iter_mut().find(|rule| rule.name() == granted.name() && rule.cap < granted.cap && !rule.locked)
+        {
+            rule.cap = granted.cap;
+            rule.layer = Layer::Grant;
+        }
+    }
+}
+
+/// Returns the name of the fact that a person trusts a project.
+pub fn trust_fact(project: &str) -> String {
+    format!("trust:{project}")
+}

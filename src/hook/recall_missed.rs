@@ -1,0 +1,195 @@
+//! Work that the state does not know, taken from the transcripts: neither deleting the state nor ending the hooks that would
+//! have counted gives fresh counters.
+
+use std::fs;
+use std::path::Path;
+
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::ingested::{Ingested, Recalled};
+use crate::engine::lifecycle;
+use crate::engine::session_state::{CallState, SessionState};
+use crate::error::Result;
+use crate::store::Store;
+use crate::transcript::layout;
+use crate::transcript::recall::{Memory, recall};
+use crate::wire::events::EventName;
+
+/// The longest transcript, in bytes, in which calls are looked for that hooks have missed: a hook must not keep the client waiting.
+const MOST_RECOUNTED: u64 = 64 << 20;
+
+/// Adds to what was found what the acting run, and agents that nobody announced, had done before the state knew them, and
+/// what hooks have missed since.
+pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
+    let transcript = Path::new(&state.session.position.path);
+    let is_new = state.session.started == event.at;
+    let since_ms = state.session.spend_before_install.until_ms.unwrap_or(0);
+    for agent in &found.unannounced {
+        found.recalled.extend(of_agent(Path::new(&agent.path), &agent.id, since_ms));
+    }
+    match &event.agent {
+        Agent::Sub { id, .. } if state.run(id).is_none() && event.kind != EventKind::SubagentStarted => {
+            found.recalled.extend(of_agent(&layout::agent_file(transcript, id), id, since_ms));
+        }
+        Agent::Main if state.session.main.is_none() && lifecycle::works(&event.kind) => {
+            let memory = recall(transcript, event.prompt_id.as_deref().or(Some("")), since_ms).unwrap_or_default();
+            let run = lifecycle::main_id(&state.session, event);
+            for (of, new) in found.charges.iter_mut().filter(|(_, new)| memory.responses.contains(&new.charge.message))
+            {
+                if !new.charge.inherited {
+                    of.clone_from(&run);
+                    new.charge.run.clone_from(&run);
+                    store.save_charge(&new.charge)?;
+                }
+            }
+            found.recalled.push(recalled(run, memory, is_new));
+        }
+        // A session begins with its start: where something else is the first that is seen of it, work may have gone before.
+        Agent::Main if is_new && begins_late(&event.kind) => {
+            let memory = recall(transcript, Some(""), since_ms).unwrap_or_default();
+            found.recalled.push(recalled(String::new(), memory, is_new));
+        }
+        _ if has_gap(state, event, found) => add_missed(store, state, event, found)?,
+        _ => {}
+    }
+    if is_new {
+        tell_lost(state, event, found);
+    }
+    Ok(())
+}
+
+/// Whether a session had been at work before an event that is the first seen of it.
+fn begins_late(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::Prompt { .. } => true,
+        EventKind::SessionStart { source } => source == "resume",
+        _ => false,
+    }
+}
+
+/// What the person is told of a session of whose work nothing is left.
+const NOTHING_LEFT: &str = "a call or turn of this session ended whose beginning the state does not know, and the transcript shows \
+    nothing of what came before: the hooks were registered meanwhile, or the state was deleted and the transcript emptied. What it \
+    had used before cannot be counted";
+
+/// Whether an event ends what must have begun before it.
+fn is_inside(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::ToolEnded(..) | EventKind::BatchEnded(_) | EventKind::Stopped { .. })
+}
+
+/// Tells the person that a session was at work before the state knew it, and why its work counts.
+fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
+    let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
+    let earlier = &state.session.spend_before_install;
+    // What a client was at that was open when Fusebox was installed is no loss.
+    let is_met = earlier.is_unmarked && earlier.until_ms.is_some_and(|until_ms| until_ms > 0) && !earlier.was_watched;
+    if is_met {
+        return;
+    }
+    if calls == 0 && earlier.counted.requests == 0 {
+        if is_inside(&event.kind) && event.agent == Agent::Main && !earlier.is_unmarked {
+            state.session.notify_user(NOTHING_LEFT);
+        }
+        return;
+    }
+    let why = match earlier.until_ms {
+        _ if earlier.was_watched => "Fusebox has watched it before: its state was deleted",
+        Some(1..) => "That is work since Fusebox was installed: its hooks did not run, or its state was deleted",
+        _ => "It ran before Fusebox was installed, or the state was deleted, which nothing tells apart here",
+    };
+    let what = format!(
+        "the state does not know this session, whose transcript shows {}, counted again now ({}). {why}; what a person had \
+         granted or ordered in a state that was deleted is lost",
+        if calls > 0 { tool_calls(calls) } else { requests(earlier.counted.requests) },
+        earlier.counted.cost
+    );
+    state.session.notify_user(&what);
+}
+
+/// Returns the run that an event is of, where that is known already.
+fn acting<'a>(state: &'a SessionState, event: &'a Event) -> Option<&'a str> {
+    match &event.agent {
+        Agent::Sub { id, .. } => Some(id),
+        Agent::Main => state.session.main.as_deref(),
+    }
+}
+
+/// Whether an event shows that hooks before it were not heard: a call that ends was not let through, or more responses are
+/// new than batches can be at work.
+fn has_gap(state: &SessionState, event: &Event, found: &Ingested) -> bool {
+    let Some(run) = acting(state, event).and_then(|id| state.run(id)).filter(|_| lifecycle::works(&event.kind)) else {
+        return false;
+    };
+    if is_unasked(state, event) {
+        return true;
+    }
+    let new = found.charges.iter().filter(|(of, new)| *of == run.id && new.adds.requests > 0 && !new.charge.inherited);
+    let missing_usage = if run.is_main() { state.session.missing_usage } else { run.missing_usage };
+    let (known, new): (Vec<_>, Vec<_>) = new.partition(|(_, new)| new.charge.at_ms <= missing_usage.until_ms);
+    let new = new.len() + known.len().saturating_sub(usize::try_from(missing_usage.sum.requests).unwrap_or(usize::MAX));
+    match (state.session.sees_batches, &event.kind) {
+        (true, _) => usize::try_from(run.unpaid + 1).is_ok_and(|at_work| at_work < new),
+        // Some clients tell no end of a batch; one that does tells the first.
+        (false, EventKind::BatchEnded(_)) => run.counters.responses() + new as u64 > 1,
+        (false, _) => false,
+    }
+}
+
+/// Whether a call ends that Fusebox did not let through, although it is asked before calls.
+fn is_unasked(state: &SessionState, event: &Event) -> bool {
+    let EventKind::ToolEnded(call, _) = &event.kind else { return false };
+    let asked = state.call(&call.id).is_some_and(|call| call.requested.is_some() && call.state != CallState::Refused);
+    !asked && state.session.handlers & EventName::PreToolUse.bit() != 0
+}
+
+/// Adds the calls that a run's transcript shows and the state does not know, and tells the person.
+fn add_missed(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
+    let Some(run) = acting(state, event).and_then(|id| state.run(id)) else { return Ok(()) };
+    let transcript = Path::new(&state.session.position.path);
+    let (path, prompt) = match &event.agent {
+        Agent::Sub { id, .. } => (layout::agent_file(transcript, id), None),
+        Agent::Main => (transcript.to_path_buf(), event.prompt_id.as_deref().or(Some(""))),
+    };
+    let since_ms = state.session.spend_before_install.until_ms.unwrap_or(0);
+    let is_short = fs::metadata(&path).is_ok_and(|meta| meta.len() <= MOST_RECOUNTED);
+    let mut calls = if is_short { recall(&path, prompt, since_ms).unwrap_or_default().calls } else { Vec::new() };
+    if let (true, Some(call)) = (is_unasked(state, event), event.call_id()) {
+        calls.push(call.to_owned());
+    }
+    let mut missed = Vec::new();
+    for call in calls {
+        let known = state.call(&call).is_some() || store.call(&state.session.id, &call)?.is_some();
+        if !known {
+            missed.push(call);
+        }
+    }
+    let (id, kind) = (run.id.clone(), run.agent_type.clone());
+    let count = missed.len();
+    found.recalled.push(Recalled { run: id, calls: missed, ..Recalled::default() });
+    if count > 0 {
+        let what = format!(
+            "{} of {kind} went by without Fusebox being asked: its hooks were ended, failed or took too long. What went by is \
+             counted; `fusebox init --fail-closed` has such calls refused",
+            tool_calls(count as u64)
+        );
+        state.session.notify_user(&what);
+    }
+    Ok(())
+}
+
+fn requests(count: u64) -> String {
+    format!("{count} model request{}", if count == 1 { "" } else { "s" })
+}
+
+fn tool_calls(count: u64) -> String {
+    format!("{count} tool call{}", if count == 1 { "" } else { "s" })
+}
+
+fn of_agent(transcript: &Path, id: &str, since_ms: i64) -> Option<Recalled> {
+    let memory = recall(transcript, None, since_ms).ok()?;
+    Some(recalled(id.to_owned(), memory, true))
+}
+
+fn recalled(run: String, memory: Memory, is_new: bool) -> Recalled {
+    let (earlier, before) = if is_new { (memory.earlier, memory.before) } else { (0, 0) };
+    Recalled { run, calls: memory.calls, earlier, span_ms: memory.span_ms, before, is_before: memory.is_before }
+}

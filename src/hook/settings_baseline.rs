@@ -1,0 +1,153 @@
+//! The settings that a session works with: what was registered and diverted when its client started, or when a person took a
+//! change. Other settings wait.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
+
+use crate::domain::model_hook::Holder;
+use crate::domain::session::{Session, SettingsTaken};
+use crate::error::Result;
+use crate::install::handlers::{self, Registered};
+use crate::install::model_hooks::{self, Client};
+use crate::install::place::{Folders, InstallScope};
+use crate::install::{client_extensions, hooks};
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::store::Store;
+use crate::wire::events::EVENTS;
+
+/// Reads the settings as they are now, and takes them for those that the session works with.
+pub fn register(env: &Environment, session: &mut Session) -> Registered {
+    let now = handlers::registered(env, Path::new(&session.folder));
+    set(session, &now);
+    session.model_hooks.clear();
+    session.skills.clear();
+    let plugins = take_hooks(env, session, &now);
+    let has_any = |found: client_extensions::FoundExtensions| !found.mods.is_empty() || !found.overfull.is_empty();
+    session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(it))
+        || has_any(client_extensions::found(&Folders::of(env, Path::new(&session.folder))));
+    now
+}
+
+/// Takes the settings as they are now for a person; returns what had waited.
+pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
+    let now = handlers::registered_for_a_person(env, Path::new(&session.folder));
+    let waited = harm(session, &now);
+    set(session, &now);
+    take_hooks(env, session, &now);
+    session.swapped = false;
+    remember(store, session, &now)?;
+    Ok(waited)
+}
+
+/// Takes note of all handlers that ask the model: those of the settings, those that the client brings along, and those of the
+/// skills that were called. Returns the folders of the plugins.
+pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<PathBuf> {
+    let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
+    session.model_hooks.clone_from(&now.model_hooks);
+    let client = client(env, session);
+    let brought = if now.is_off_for_others { Vec::new() } else { model_hooks::of_client(env, &client) };
+    for hook in brought.into_iter().chain(of_skills.collect::<Vec<_>>()) {
+        hooks::count(&mut session.model_hooks, hook);
+    }
+    client.plugins
+}
+
+/// Returns what a session's client was started with.
+pub fn client(env: &Environment, session: &Session) -> Client {
+    let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
+    Client::new(Folders::of(env, Path::new(&session.folder)), arguments)
+}
+
+fn set(session: &mut Session, now: &Registered) {
+    session.handlers = now.events.iter().fold(0, |bits, event| bits | event.bit());
+    let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
+    session.diverted = SettingsTaken { values: prints(false), hooks: prints(true), off: now.disabled.is_some() };
+}
+
+/// Takes what an earlier session of the same client worked with: what has waited since then waits on.
+pub fn keep(session: &mut Session, before: &Session) {
+    session.handlers = before.handlers;
+    session.diverted = before.diverted.clone();
+    session.model_hooks.clone_from(&before.model_hooks);
+    // Those of its skills have ended with it.
+    session.model_hooks.retain(|hook| hook.of != Holder::Main);
+    session.has_mods = before.has_mods;
+    session.held_for.clone_from(&before.held_for);
+}
+
+/// Says what the settings on disk would do to a session, if its client took them.
+pub fn waiting(env: &Environment, session: &Session) -> Option<String> {
+    harm(session, &handlers::registered(env, Path::new(&session.folder)))
+}
+
+/// Has the client of a session read its settings again: it does where one of the files is touched. Returns whether there was one.
+pub fn wake(env: &Environment, session: &Session) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    let times = Timestamps { last_access: now, last_modification: now };
+    let places = Folders::of(env, Path::new(&session.folder)).places().into_iter();
+    let own = places.filter(|place| place.scope != InstallScope::Managed);
+    own.filter(|place| utimensat(CWD, &place.settings, &times, AtFlags::empty()).is_ok()).count() > 0
+}
+
+/// Says what settings would do to a session; nothing where all handlers are still there and no more is diverted.
+pub fn harm(session: &Session, now: &Registered) -> Option<String> {
+    loss(session, now).or_else(|| diversion(&session.diverted, now))
+}
+
+/// Says what the settings would take away; nothing where all handlers are still there.
+fn loss(session: &Session, now: &Registered) -> Option<String> {
+    if let Some(file) = now.disabled.as_ref().filter(|_| !session.diverted.off) {
+        return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
+    }
+    let had = EVENTS.iter().filter(|row| session.handlers & row.event.bit() != 0);
+    let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
+    let names: Vec<&str> = lost.iter().map(|row| row.name).collect();
+    match (kept.len(), lost.len()) {
+        (_, 0) => None,
+        (0, _) => Some("would take Fusebox's hooks away".to_owned()),
+        _ => Some(format!("would take Fusebox's hooks away ({})", names.join(", "))),
+    }
+}
+
+/// Says what settings would divert that they did not divert before. A variable that goes diverts as much as one that comes.
+fn diversion(before: &SettingsTaken, now: &Registered) -> Option<String> {
+    let is_new = |print, hook| if hook { !before.hooks.contains(print) } else { !before.values.contains(print) };
+    if let Some(new) = now.diverted.iter().find(|it| is_new(&it.print, it.is_hook)) {
+        return Some(format!("would put in force {}", new.words()));
+    }
+    let stays = |print: &u64| now.diverted.iter().any(|it| it.print == *print);
+    let gone = before.values.iter().any(|print| !stays(print));
+    gone.then(|| "would take away a variable that this client was started with".to_owned())
+}
+
+/// Tells what diverts in a client that did not in the last one of this project, and remembers it for the next.
+pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) -> Result<()> {
+    if let Some(last) = store.metadata(&fact(session))? {
+        let last: Vec<&str> = last.split_whitespace().collect();
+        for new in now.diverted.iter().filter(|it| !last.contains(&it.print.to_string().as_str())) {
+            session.notify_user(&format!(
+                "the settings have changed since the last session here: they have {}",
+                new.words()
+            ));
+        }
+    }
+    // What an agent's client meets is no news that a person has had.
+    if session.outer.is_none() { remember(store, session, now) } else { Ok(()) }
+}
+
+fn remember(store: &Store, session: &Session, now: &Registered) -> Result<()> {
+    let prints: Vec<String> = now.diverted.iter().map(|it| it.print.to_string()).collect();
+    store.set_metadata(&fact(session), &prints.join(" "))
+}
+
+/// Returns hashes of what diverted in the last client of a person's own in a session's project.
+pub fn known(store: &Store, session: &Session) -> Result<Vec<u64>> {
+    let last = store.metadata(&fact(session))?.unwrap_or_default();
+    Ok(last.split_whitespace().filter_map(|print| print.parse().ok()).collect())
+}
+
+fn fact(session: &Session) -> String {
+    format!("settings:{}", session.project)
+}

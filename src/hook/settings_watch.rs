@@ -1,0 +1,86 @@
+//! Watches the client's settings and our own files while a session runs.
+
+use std::path::Path;
+
+use crate::domain::event::{Event, EventKind};
+use crate::engine::session_state::SessionState;
+use crate::hook::load::notify_once;
+use crate::hook::{pin_policy, settings_baseline};
+use crate::install::handlers;
+use crate::platform::environment::Environment;
+use crate::wire::output::Answer;
+
+/// Keeps a settings change back that would take our handlers away, and tells of edits that change nothing yet.
+pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event, answer: &mut Answer) {
+    let folder = state.session.folder.clone();
+    // A limit that ends the loop may be the last that a person hears of the session.
+    let ends = answer.goes_on == Some(false);
+    match event.kind {
+        EventKind::ConfigChanged { .. } => {
+            let now = handlers::registered(env, Path::new(&folder));
+            let Some(harm) = settings_baseline::harm(&state.session, &now) else {
+                settings_baseline::take_hooks(env, &mut state.session, &now);
+                return;
+            };
+            answer.decision = Some("block");
+            answer.reason = Some(hold(state, &harm));
+        }
+        EventKind::Prompt { .. } | EventKind::Stopped { .. } => edits(env, state, &folder),
+        EventKind::SessionEnded => last_look(env, state, &folder),
+        _ if ends => last_look(env, state, &folder),
+        _ => {}
+    }
+}
+
+/// Tells the person what waits, once, and that what comes later waits with it; returns the reason for the client.
+fn hold(state: &mut SessionState, harm: &str) -> String {
+    let session = &mut state.session;
+    if session.says_first(&format!("settings:{harm}")) {
+        session.notify_user(&format!(
+            "a change of settings {harm}; it waits for a person's `fusebox reload`, and the next client takes it up unless it is undone"
+        ));
+        return format!(
+            "Fusebox: this change of settings {harm}. It waits, and with it every later change: none is in force in this session. \
+             If it is yours, `fusebox reload` in a terminal of your own takes it."
+        );
+    }
+    if session.says_first(&format!("settings behind:{harm}")) {
+        session.notify_user(&format!(
+            "another change of settings waits, of whichever file, since one before it is still there, which {harm}; `fusebox reload` takes them all"
+        ));
+    }
+    format!(
+        "Fusebox: this change of settings waits, since one before it is still there, which {harm}. Undo that one, or have `fusebox \
+         reload` in a terminal of your own take them all."
+    )
+}
+
+/// Tells of edits, and of mods that the next client would load.
+fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
+    edits(env, state, folder);
+    let now = pin_policy::mods(env, Path::new(folder));
+    for folder in now.overfull {
+        let what = format!(
+            "`{folder}` has so many entries that not all were searched for mods, which can overrule every hook"
+        );
+        notify_once(&mut state.session, &format!("overfull:{folder}"), &what);
+    }
+    let before = std::mem::replace(&mut state.session.mods, now.mods.clone());
+    for new in now.mods.iter().filter(|path| !before.contains(path)) {
+        state.session.notify_user(&format!(
+            "a mod was put into `{new}`; the next client loads it, and a mod can overrule every hook"
+        ));
+    }
+}
+
+/// Tells of an edit of the configuration, once.
+fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
+    let print = pin_policy::fingerprint(env, Path::new(folder));
+    if print != state.session.config_hash && state.session.config_hash != 0 {
+        state.session.config_hash = print;
+        state.session.notify_user(
+            "its configuration was edited; this session keeps the limits it started with. `fusebox reload` in a terminal of \
+             your own takes the edit up, and so does the next client",
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! What a session shares with others: the budgets and rates of the user and the project, and the session that started it.
+
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+
+use crate::calendar;
+use crate::domain::bounds;
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::{Event, EventKind, Intent};
+use crate::domain::limit_set::LimitSet;
+use crate::domain::policy::Scope;
+use crate::domain::session::Session;
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::hook::{policy, unlogged_requests};
+use crate::store::Store;
+
+/// Loads into the state what its session shares with others, as of a wall time in milliseconds.
+///
+/// A session that shares nothing pays nothing.
+pub fn load(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
+    load_outer(store, state)?;
+    load_budgets(store, state, now_ms)?;
+    state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
+    Ok(())
+}
+
+/// Loads into the state the sessions that its client comes from, the nearest first.
+pub fn load_outer(store: &Store, state: &mut SessionState) -> Result<()> {
+    state.above.clear();
+    for id in state.session.between.iter().chain(&state.session.outer) {
+        let is_new = *id != state.session.id && state.above.iter().all(|above| above.id != *id);
+        state.above.extend(if is_new { store.session(id)? } else { None });
+    }
+    Ok(())
+}
+
+/// Whether an event is decided by what sessions share, or charges an estimate to it, before anything that it finds is
+/// charged. A plain call is not: each request was.
+pub fn matters(state: &SessionState, event: &Event) -> bool {
+    let session = &state.session;
+    if unlogged_requests::is_any(session, event) {
+        return true;
+    }
+    let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
+    let call = match &event.kind {
+        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => call,
+        EventKind::PermissionRequested | EventKind::ConfigChanged { .. } | EventKind::Other(_) => return false,
+        EventKind::SubagentEnded(ending) | EventKind::Stopped { ending, .. } => {
+            return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
+        }
+        _ => return true,
+    };
+    let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
+    let pending_trips = session.pending_trips.iter().any(|want| shared(want.scope));
+    let mut rates = session.user_limits.rates.iter().chain(&session.project_limits.rates);
+    let talks = matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
+    talks || pending_prompts || pending_trips || !session.sees_batches || rates.any(|rate| rate.counts_tool(&call.tool))
+}
+
+/// Loads into the state the budgets and rates that its session shares, as of a wall time in milliseconds.
+pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
+    let session = &state.session;
+    let zone = LazyCell::new(|| {
+        let policy = policy::stored(store, &session.policy).ok().flatten().unwrap_or_default();
+        calendar::zone(policy.time_zone())
+    });
+    let mut budgets = Vec::new();
+    for (scope, id, rules) in shares(session) {
+        let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
+        if budget.is_due(rules, now_ms) {
+            count(store, &mut budget, (session, rules), (&zone, now_ms))?;
+            budget.counted = true;
+        }
+        budget.set_limits(rules);
+        budget.own_others = bounds::others_of(&session.id);
+        // What sessions share says nothing of reports: each session does.
+        budget.limits.grace_turns = session.limits.grace_turns;
+        budgets.push(budget);
+    }
+    for budget in &mut budgets {
+        take_pending_trips(budget, &mut state.session);
+    }
+    // What no rule stands for any more asks for nothing.
+    state.session.pending_trips.retain(|want| !matches!(want.scope, Scope::User | Scope::Project));
+    state.shared_budgets = budgets;
+    Ok(())
+}
+
+/// Returns the scopes in which a session has rules, each with whose they are.
+fn shares(session: &Session) -> impl Iterator<Item = (Scope, &str, &LimitSet)> {
+    let scopes =
+        [(Scope::User, "", &session.user_limits), (Scope::Project, session.project.as_str(), &session.project_limits)];
+    scopes.into_iter().filter(|(_, _, rules)| !rules.is_empty())
+}
+
+/// Gives a shared budget the trips of its rules that wait for a call of this session to ask with, but for those raised since.
+fn take_pending_trips(budget: &mut SharedBudget, session: &mut Session) {
+    let (here, others) =
+        std::mem::take(&mut session.pending_trips).into_iter().partition(|want| want.scope == budget.scope);
+    session.pending_trips = others;
+    budget.pending_trips = here;
+    let rules = &budget.limits.limits;
+    budget.pending_trips.retain(|want| rules.iter().any(|rule| rule.name() == want.limit && rule.cap <= want.cap));
+}
+
+/// Counts anew what was spent in the periods that a session's rules cap: sessions without such rules have spent too.
+pub fn recount(store: &Store, session: &Session, zone: Option<&str>, now_ms: i64) -> Result<()> {
+    for (scope, id, rules) in shares(session) {
+        let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
+        count(store, &mut budget, (session, rules), (&calendar::zone(zone), now_ms))?;
+        store.save_shared_budget(&budget)?;
+    }
+    Ok(())
+}
+
+/// Opens a shared budget's periods, and sums what every session was billed for in them.
+fn count(store: &Store, budget: &mut SharedBudget, of: (&Session, &LimitSet), when: (&TimeZone, i64)) -> Result<()> {
+    let ((session, rules), (zone, now_ms)) = (of, when);
+    budget.open(rules, now_ms, |span| calendar::period(span, now_ms, zone));
+    let Some(since) = budget.since() else { return Ok(()) };
+    let project = (budget.scope == Scope::Project).then(|| budget.id.clone());
+    let mut seen = HashSet::new();
+    store.each_charge_since(since, (project.as_deref(), &session.id), |charge| {
+        if !charge.inherited && seen.insert(charge.message) {
+            let is_priced = !charge.unknown_model;
+            let model = budget.name_of(&charge.session, &charge.model, is_priced);
+            budget.charge((&model, is_priced), charge.at_ms, charge.spend);
+        }
+    })
+}

@@ -1,0 +1,17 @@
+//! What goes on where no hook is asked: it cannot be counted, so the person is told.
+
+use crate::domain::event::{Event, EventKind};
+use crate::engine::session_state::SessionState;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::input::Input;
+use crate::wire::tools;
+
+/// Tells the person, once a session, that a shell command speaks to the model itself.
+pub fn note_messages(state: &mut SessionState, (input, event): (&Input, &Event), guard: &Guard) {
+    let EventKind::ToolRequested(call) = &event.kind else { return };
+    if tools::asks_the_model(&call.tool, input.tool_input, guard) && state.session.says_first("api") {
+        let what = "a shell command of this session names the model's API or the key to it: what it asks for there itself is \
+                    in no transcript, so it is not counted";
+        state.session.notify_user(what);
+    }
+}

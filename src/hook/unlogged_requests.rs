@@ -1,0 +1,91 @@
+//! What the requests of an event are taken for that no transcript shows, by the table of tools and the hooks in the settings.
+
+use crate::domain::event::{Agent, Call, Event, EventKind};
+use crate::domain::meters::Spend;
+use crate::domain::model_hook::{ModelHook, is_hook_agent};
+use crate::domain::session::Session;
+use crate::domain::unlogged_requests::UnloggedRequests;
+use crate::engine::session_state::{CallState, NewCharge, SessionState};
+use crate::pricing::price;
+use crate::pricing::table::Table;
+use crate::pricing::usage::TokenUsage;
+use crate::transcript::stand_in;
+use crate::wire::events::EventName;
+use crate::wire::tools::{self, UnloggedRequest};
+
+/// What a hook of type `prompt` or `agent` asks: client 2.1.328 sends 2 to 19 KB beside the conversation.
+const HOOK: UnloggedRequest = UnloggedRequest { prompt: 4_000, completion: 300, searches: 0 };
+
+/// Whether an event brings requests that no transcript shows.
+pub fn is_any(session: &Session, event: &Event) -> bool {
+    calls(event).iter().any(|call| tools::unlogged_request(&call.tool).is_some())
+        || hooks(session, event).next().is_some()
+}
+
+/// Prices the requests of an event that no transcript shows.
+pub fn estimate_requests<'t>(
+    state: &mut SessionState,
+    event: &Event,
+    found: &[(String, NewCharge)],
+    table: impl Fn() -> &'t Table,
+) {
+    if !is_any(&state.session, event) && !is_unnamed(state, event) {
+        return;
+    }
+    let (table, at_ms) = (table(), event.at.wall_ms);
+    let model = stand_in::main_model(state, table, at_ms);
+    let spend = |asks: UnloggedRequest| {
+        let UnloggedRequest { prompt, completion, searches } = asks;
+        let usage = TokenUsage { input: prompt, output: completion, web_searches: searches, ..TokenUsage::default() };
+        let cost = price::price(table, &model, at_ms, &usage, None).cost;
+        Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
+    };
+    let is_new = |call: &&Call| state.call(&call.id).is_none_or(|known| known.state != CallState::Counted);
+    let asked = calls(event).iter().filter(is_new);
+    let of_calls =
+        asked.filter_map(|call| Some((call.id.clone(), spend(tools::unlogged_request(&call.tool)?)))).collect();
+    let unnamed = u64::from(is_unnamed(state, event));
+    let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
+    let hook = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
+    state.unlogged_requests = UnloggedRequests { hooks: spend(hook) * count, calls: of_calls, model };
+}
+
+/// Whether a hook of type `agent` is seen at work for the first time that no settings file has: a skill's, or another agent's.
+fn is_unnamed(state: &SessionState, event: &Event) -> bool {
+    let Agent::Sub { id, .. } = &event.agent else { return false };
+    is_hook_agent(id) && state.run(id).is_none() && state.session.model_hooks.iter().all(|hook| !hook.is_agent)
+}
+
+/// Returns the calls of an event.
+fn calls(event: &Event) -> &[Call] {
+    match &event.kind {
+        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => std::slice::from_ref(call),
+        EventKind::BatchEnded(calls) => calls,
+        _ => &[],
+    }
+}
+
+/// Returns the hooks that ask the model at an event.
+fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a ModelHook> {
+    let name = EventName::of(&event.kind).map_or("", EventName::as_str);
+    let of_event = session.model_hooks.iter().filter(move |hook| hook.runs_at(name, &event.agent));
+    of_event.filter(|hook| match (&event.kind, &event.agent) {
+        (EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _), _) => hook.is_for(&call.tool),
+        (EventKind::SubagentStarted | EventKind::SubagentEnded(_), Agent::Sub { agent_type, .. }) => {
+            hook.is_for(agent_type)
+        }
+        _ => true,
+    })
+}
+
+/// Returns how long the conversation is, in tokens, that a hook at the end of work is sent; nothing at other events.
+fn conversation(state: &SessionState, event: &Event, found: &[(String, NewCharge)]) -> u64 {
+    let run = match (&event.kind, &event.agent) {
+        (EventKind::Stopped { .. }, _) => state.session.main.as_deref(),
+        (EventKind::SubagentEnded(_), Agent::Sub { id, .. }) => Some(id.as_str()),
+        _ => None,
+    };
+    let Some(run) = run.and_then(|id| state.run(id)) else { return 0 };
+    let new = found.iter().filter(|(of, _)| *of == run.id).map(|(_, new)| new.charge.context);
+    new.max().unwrap_or(0).max(run.context)
+}

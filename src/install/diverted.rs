@@ -1,0 +1,136 @@
+//! What the settings of a project divert, as the files are now: variables, keys and hooks that lead ours astray, or hide requests
+//! and prices from them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::domain::stable_hash::StableHash;
+use crate::install::handler::Handler;
+use crate::install::hooks;
+use crate::install::json;
+use crate::install::place::InstallScope;
+use crate::install::settings_files::Settings;
+use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
+
+/// The event that asks whether a change of settings may be taken.
+const ASKS_ABOUT_SETTINGS: &str = "ConfigChange";
+/// How many characters are shown of what a file has.
+const LONGEST_SHOWN: usize = 200;
+/// Values of `crossSessionInbound` that let no prompt in.
+const NO_PROMPTS: [&str; 2] = ["\"hold\"", "\"refuse\""];
+
+/// One thing in the settings that diverts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diverted {
+    /// The file that it stands in.
+    pub file: PathBuf,
+    /// What it is: "`PATH` in `env`".
+    pub what: String,
+    /// What it does, to follow "it ".
+    pub does: &'static str,
+    /// A hash of what it is and of its value.
+    pub print: u64,
+    /// Whether it is a hook: to take one away diverts nothing.
+    pub is_hook: bool,
+}
+
+impl Diverted {
+    /// Returns it in words. A name may be as long as its file.
+    pub fn words(&self) -> String {
+        let what: String = self.what.chars().take(LONGEST_SHOWN).collect();
+        format!("{what} of `{}`, which {}", self.file.display(), self.does)
+    }
+}
+
+/// Returns what the settings divert, the strongest file's value of each name. A managed file is the administrator's.
+pub fn find(settings: &[Settings]) -> Vec<Diverted> {
+    let looks_up = looks_up(settings);
+    let own = || settings.iter().filter(|file| file.place.scope != InstallScope::Managed);
+    let mut values = BTreeMap::new();
+    for file in own() {
+        for (name, value) in members(&file.text, "env") {
+            // What is no text is turned into one by the client: a number, say.
+            let set: String = serde_json::from_str(&value).unwrap_or_else(|_| value.clone());
+            let row = diversions::set_variable(&name, Some(&set)).filter(|row| looks_up || !is_about_lookups(row));
+            if let Some(row) = row {
+                values.insert(name.clone(), named(file, format!("`{name}` in `env`"), row.does, &value));
+            }
+        }
+        for row in diversions::SETTINGS {
+            let span = json::root(&file.text).and_then(|root| json::member(&file.text, &root, row.name));
+            let value = span.map(|span| file.text[span].to_owned()).filter(|value| diverts(row, value));
+            if let Some(value) = value {
+                values.insert(row.name.to_owned(), named(file, format!("`{}`", row.name), row.does, &value));
+            }
+        }
+    }
+    values.into_values().chain(own().flat_map(asking)).collect()
+}
+
+fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Diverted {
+    let print = print(&what, value);
+    Diverted { file: file.place.settings.clone(), what, does, print, is_hook: false }
+}
+
+fn is_about_lookups(row: &Diversion) -> bool {
+    matches!(row.reach, Reach::Lookups | Reach::Code)
+}
+
+/// Whether a key diverts by itself. What switches hooks off is looked at where the files are put together.
+fn diverts(row: &Diversion, value: &str) -> bool {
+    row.reach != Reach::Hooks && !NO_PROMPTS.contains(&value)
+}
+
+/// Whether a shell or the dynamic loader has a part in one of our handlers.
+fn looks_up(settings: &[Settings]) -> bool {
+    let is_static = cfg!(target_feature = "crt-static");
+    let direct = |handler: &Handler| handler.args.is_some() && handler.program().is_some_and(Path::is_absolute);
+    let mut found = settings.iter().flat_map(|file| hooks::find(&file.text));
+    !is_static || found.any(|found| found.handler.is_ours() && !direct(&found.handler))
+}
+
+/// Returns the members of an object in a settings file, with their values as they stand.
+fn members(text: &str, name: &str) -> Vec<(String, String)> {
+    let object = json::root(text).and_then(|root| json::member(text, &root, name));
+    let children = object.map(|object| json::children(text, &object)).unwrap_or_default();
+    children.into_iter().filter_map(|child| Some((child.key?, text[child.value].to_owned()))).collect()
+}
+
+#[derive(Deserialize)]
+struct Group {
+    #[serde(default)]
+    hooks: Vec<serde_json::Value>,
+}
+
+/// Returns the hooks of a file that ask a model by themselves, and those that have a say in changes of settings: while they think,
+/// what was looked at can become something else.
+fn asking(file: &Settings) -> Vec<Diverted> {
+    let mut found = Vec::new();
+    for (event, list) in members(&file.text, "hooks") {
+        let groups: Vec<serde_json::Value> = serde_json::from_str(&list).unwrap_or_default();
+        let groups = groups.into_iter().filter_map(|group| serde_json::from_value::<Group>(group).ok());
+        for hook in groups.flat_map(|group| group.hooks) {
+            let handler = serde_json::from_value::<Handler>(hook.clone()).ok();
+            if handler.is_some_and(|handler| handler.is_ours() || handler.is_judge()) {
+                continue;
+            }
+            let kind = hook["type"].as_str().unwrap_or_default();
+            let does = match kind {
+                _ if event == ASKS_ABOUT_SETTINGS => "holds up what a change of settings is judged by",
+                _ if diversions::ASKING_HOOKS.contains(&kind) => "asks a model where no transcript shows it",
+                _ => continue,
+            };
+            let what = format!("a hook of type `{kind}` at {event}");
+            let print = print(&what, &hook.to_string());
+            found.push(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true });
+        }
+    }
+    found
+}
+
+fn print(what: &str, value: &str) -> u64 {
+    // Half of it is enough, and stays a whole number in every reader of JSON.
+    StableHash::default().text(what).text(value).value() >> 32
+}

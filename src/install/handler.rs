@@ -1,0 +1,231 @@
+//! One handler in a settings file: what ours looks like, and how it is recognised again.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::wire::events::EventRow;
+
+/// What a shared settings file runs: it does nothing on a machine without Fusebox, and hands its answer and exit code on.
+pub const GUARDED_LINE: &str = "command -v fusebox >/dev/null 2>&1 || exit 0; exec fusebox hook";
+
+/// How the prompt of our judge begins, by which it is recognised again.
+const JUDGE_BEGINS: &str = "Fusebox asks you to judge";
+
+/// What a model is asked where a subagent ends: the source's three questions, answered as the client expects of a prompt hook.
+/// One that was sent back already may end, and so may one that would only go on in circles.
+const JUDGE: &str = "Fusebox asks you to judge whether a subagent may end. What the client tells of its end: $ARGUMENTS\n\n\
+    1. Is all the work that it was given done?\n\
+    2. Did it get stuck, repeating the same steps without getting further?\n\
+    3. Did it go beyond what it was asked to do?\n\n\
+    Answer with JSON alone. {\"ok\": true} where the work is done, where the agent is stuck or went beyond its task, where its last \
+    message says that the work is PARTIAL, and where `stop_hook_active` is true. Else, where work is left that it can still do, \
+    {\"ok\": false, \"reason\": \"what is left\"}.";
+
+/// The keys of a handler that Fusebox decides; any other is the user's.
+const OWN_KEYS: [&str; 10] =
+    ["type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once"];
+
+/// How the client is to run the hook.
+#[derive(Clone, Debug)]
+pub enum Launch {
+    /// This binary, without a shell.
+    Binary(PathBuf),
+    /// The binary on the PATH, where there is one.
+    Guarded,
+}
+
+/// What happens to a call when the hook itself breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The client goes on.
+    Continue,
+    /// The client refuses the call, for the events where it can.
+    Block,
+}
+
+/// The handler that `init` wants in a settings file.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// How it is run.
+    pub launch: Launch,
+    /// What happens when it breaks.
+    pub on_failure: OnFailure,
+    /// Whether a model judges the end of each subagent.
+    pub judge: Judge,
+}
+
+/// Whether a model judges the end of each subagent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judge {
+    /// One that is there stays; none is put in.
+    AsItIs,
+    /// It does.
+    Asked,
+}
+
+/// Returns the handler that has a model judge the end of each subagent.
+pub fn judge_handler() -> Value {
+    json!({ "type": "prompt", "prompt": JUDGE, "timeout": 30 })
+}
+
+impl Wanted {
+    /// Returns the handler for an event. What stands in the `present` one and is not ours to decide stays; so does its
+    /// `onFailure`, since doing the same again must not make limits weaker.
+    pub fn handler(&self, row: &EventRow, present: &Map<String, Value>) -> Value {
+        let mut handler = Map::new();
+        handler.insert("type".into(), json!("command"));
+        match &self.launch {
+            Launch::Binary(path) => {
+                handler.insert("command".into(), json!(path.display().to_string()));
+                handler.insert("args".into(), json!(["hook"]));
+            }
+            Launch::Guarded => {
+                handler.insert("command".into(), json!(GUARDED_LINE));
+            }
+        }
+        handler.insert("timeout".into(), json!(row.timeout_s));
+        let strict_already = matches!(self.launch, Launch::Binary(_)) && present.contains_key("onFailure");
+        if row.can_fail_closed && self.on_failure == OnFailure::Block {
+            handler.insert("onFailure".into(), json!("block"));
+        } else if let (true, Some(value)) = (strict_already, present.get("onFailure")) {
+            handler.insert("onFailure".into(), value.clone());
+        }
+        let foreign = present.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()));
+        handler.extend(foreign.map(|(key, value)| (key.clone(), value.clone())));
+        Value::Object(handler)
+    }
+
+    /// Returns the group that holds a new handler for an event: it matches everything.
+    pub fn group(&self, row: &EventRow) -> Value {
+        let handler = self.handler(row, &Map::new());
+        match row.has_matcher {
+            true => json!({ "matcher": "*", "hooks": [handler] }),
+            false => json!({ "hooks": [handler] }),
+        }
+    }
+}
+
+/// A handler as it stands in a settings file, as far as Fusebox cares.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct Handler {
+    /// What is run.
+    #[serde(default)]
+    pub command: String,
+    /// Its arguments; none in shell form.
+    pub args: Option<Vec<String>>,
+    #[serde(rename = "type", default = "command_type")]
+    kind: String,
+    #[serde(rename = "if")]
+    condition: Option<String>,
+    #[serde(rename = "async", default)]
+    unattended: bool,
+    #[serde(rename = "asyncRewake", default)]
+    unattended_rewake: bool,
+    #[serde(default)]
+    once: bool,
+    shell: Option<String>,
+    timeout: Option<f64>,
+    prompt: Option<String>,
+    #[serde(rename = "onFailure")]
+    on_failure: Option<String>,
+}
+
+fn command_type() -> String {
+    "command".to_owned()
+}
+
+impl Handler {
+    /// Whether Fusebox wrote it: a program called `fusebox` with the argument `hook`, in whatever folder and form.
+    pub fn is_ours(&self) -> bool {
+        if self.kind != "command" {
+            return false;
+        }
+        if let Some(args) = &self.args {
+            return args.first().is_some_and(|word| word == "hook") && is_fusebox(&self.command);
+        }
+        self.is_guarded() || self.shell_program().is_some()
+    }
+
+    /// Whether it is the judge that Fusebox wrote.
+    pub fn is_judge(&self) -> bool {
+        self.kind == "prompt" && self.prompt.as_ref().is_some_and(|prompt| prompt.starts_with(JUDGE_BEGINS))
+    }
+
+    /// Whether it is run at every call of its event, and the client waits long enough for the answer.
+    pub fn is_attended(&self) -> bool {
+        let always = self.condition.is_none() && self.shell.is_none() && !self.once;
+        always && !self.unattended && !self.unattended_rewake && self.timeout.is_none_or(|seconds| seconds >= 1.0)
+    }
+
+    /// Whether the client is asked to refuse what the event is about where the handler breaks.
+    pub fn fails_closed(&self) -> bool {
+        self.on_failure.as_deref() == Some("block")
+    }
+
+    /// Whether it does nothing where there is no Fusebox.
+    pub fn looks_first(&self) -> bool {
+        self.args.is_none() && self.is_guarded()
+    }
+
+    /// Returns the program that it names by path; none where it is looked up on the PATH.
+    pub fn program(&self) -> Option<&Path> {
+        let program = match &self.args {
+            Some(_) => Some(self.command.as_str()),
+            None => self.shell_program(),
+        };
+        program.filter(|program| program.contains(['/', '\\'])).map(Path::new)
+    }
+
+    fn is_guarded(&self) -> bool {
+        let line = self.command.trim();
+        line == GUARDED_LINE || (line.starts_with("command -v fusebox ") && line.ends_with("exec fusebox hook"))
+    }
+
+    /// Returns the program of a shell line that is `PROGRAM hook` and nothing else.
+    fn shell_program(&self) -> Option<&str> {
+        let program = self.command.trim().strip_suffix(" hook")?.trim();
+        let unquoted = ['"', '\''].iter().find_map(|quote| program.strip_prefix(*quote)?.strip_suffix(*quote));
+        let plain = !program.contains([' ', '"', '\'', ';', '&', '|', '$', '(', '`', '>', '<']);
+        unquoted.or_else(|| plain.then_some(program)).filter(|program| is_fusebox(program))
+    }
+}
+
+/// Whether a path's last part is our program's name.
+fn is_fusebox(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name == "fusebox" || name == "fusebox.exe"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(handler: &str, ours: bool) {
+        let handler: Option<Handler> = serde_json::from_str(handler).ok();
+        assert_eq!(handler.as_ref().is_some_and(Handler::is_ours), ours, "{handler:?}");
+    }
+
+    #[test]
+    fn ours_is_told_from_others() {
+        // exec form
+        check(r#"{"type":"command","command":"/opt/x/fusebox","args":["hook"]}"#, true);
+        check(r#"{"command":"C:\\x\\fusebox.exe","args":["hook"],"timeout":1}"#, true);
+        check(r#"{"type":"command","command":"/opt/x/fusebox","args":["statusline"]}"#, false);
+        check(r#"{"type":"command","command":"/opt/fusebox/other","args":["hook"]}"#, false);
+        // shell form
+        check(&json!({ "type": "command", "command": GUARDED_LINE }).to_string(), true);
+        check(r#"{"command":"command -v fusebox >/dev/null && exec fusebox hook"}"#, true);
+        check(r#"{"command":"fusebox hook"}"#, true);
+        check(r#"{"command":"\"/my tools/fusebox\" hook"}"#, true);
+        check(r#"{"command":"/my tools/fusebox hook"}"#, false);
+        check(r#"{"command":"echo fusebox hook"}"#, false);
+        check(r#"{"command":"my-fusebox hook"}"#, false);
+        check(r#"{"command":"true; fusebox hook"}"#, false);
+        // other types
+        check(r#"{"type":"http","command":"fusebox hook"}"#, false);
+        check(r#"{"type":"command","command":["fusebox","hook"]}"#, false);
+        check(r#""fusebox hook""#, false);
+    }
+}

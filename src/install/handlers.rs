@@ -1,0 +1,189 @@
+//! What the settings of a project come to: at which events the client really runs this binary, by the files as they are now.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::model_hook::ModelHook;
+use crate::install::diverted::{self, Diverted};
+use crate::install::hooks::{self, FoundHandler};
+use crate::install::json;
+use crate::install::place::{Folders, InstallScope};
+use crate::install::settings_files::{self, Settings};
+use crate::platform::environment::Environment;
+use crate::wire::events::EventName;
+
+/// Where this binary is registered, over all settings files of a project.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Registered {
+    /// The events at which the client runs this binary, whatever switches hooks off considered.
+    pub events: Vec<EventName>,
+    /// The file whose `disableAllHooks` or `allowManagedHooksOnly` takes some of our events away.
+    pub disabled: Option<PathBuf>,
+    /// What leads hooks astray, or hides requests and prices from them.
+    pub diverted: Vec<Diverted>,
+    /// Whether handlers of others than the machine's owner do not run.
+    pub is_off_for_others: bool,
+    /// The handlers that ask the model, of anybody's, where nothing switches them off.
+    pub model_hooks: Vec<ModelHook>,
+    /// Every file with handlers of ours that cover their event, with these events.
+    pub files: Vec<(PathBuf, Vec<EventName>)>,
+}
+
+/// Reads the settings of a project. A file that is missing, emptied or broken simply has nothing in it.
+pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
+    resolve(&settings_files::read(&Folders::of(env, project_folder)), env.binary().as_deref())
+}
+
+/// The same where a person asks: whichever program of ours is named counts.
+pub fn registered_for_a_person(env: &Environment, project_folder: &Path) -> Registered {
+    resolve(&settings_files::read(&Folders::of(env, project_folder)), None)
+}
+
+/// Puts the files together as the client does.
+pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
+    let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
+    let switch = off_switch(settings);
+    let mut switched_off = Vec::new();
+    for file in settings {
+        let events = covered(&file.text, binary);
+        match &switch {
+            Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
+            _ => registered.events.extend(&events),
+        }
+        if switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope)) {
+            hooks::find_asking(&file.text).into_iter().for_each(|hook| hooks::count(&mut registered.model_hooks, hook));
+        }
+        if !events.is_empty() {
+            registered.files.push((file.place.settings.clone(), events));
+        }
+    }
+    registered.is_off_for_others = switch.is_some();
+    registered.events.sort();
+    registered.events.dedup();
+    let lost = switched_off.iter().any(|event| !registered.events.contains(event));
+    registered.disabled = switch.filter(|_| lost).map(|(path, _)| path);
+    registered
+}
+
+/// Returns the events at which a file has the client run this binary for every call.
+fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
+    let found = hooks::find(text);
+    let ours = found.iter().filter(|found| found.covers() && runs(found, binary));
+    let mut events: Vec<_> = ours.filter_map(|found| EventName::parse(&found.event)).collect();
+    events.sort();
+    events.dedup();
+    events
+}
+
+/// Whether a handler runs this binary: it names it, or leaves the search to the PATH.
+fn runs(found: &FoundHandler, binary: Option<&Path>) -> bool {
+    let (Some(program), Some(binary)) = (found.handler.program(), binary) else { return true };
+    program == binary || matches!((program.canonicalize(), binary.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Which files' hooks a switch turns off.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    All,
+    NotManaged,
+}
+
+impl Reach {
+    fn includes(self, scope: InstallScope) -> bool {
+        self == Reach::All || scope != InstallScope::Managed
+    }
+}
+
+/// Finds the setting that switches hooks off. The strongest file that has `disableAllHooks` decides; only a managed one reaches
+/// managed hooks.
+fn off_switch(settings: &[Settings]) -> Option<(PathBuf, Reach)> {
+    let strongest = settings.iter().rev().find_map(|file| Some((file, flag(file, "disableAllHooks")?)));
+    if let Some((file, true)) = strongest {
+        let reach = if file.place.scope == InstallScope::Managed { Reach::All } else { Reach::NotManaged };
+        return Some((file.place.settings.clone(), reach));
+    }
+    let managed = settings.iter().find(|file| file.place.scope == InstallScope::Managed)?;
+    let only_managed = flag(managed, "allowManagedHooksOnly") == Some(true);
+    only_managed.then(|| (managed.place.settings.clone(), Reach::NotManaged))
+}
+
+fn flag(file: &Settings, name: &str) -> Option<bool> {
+    let span = json::member(&file.text, &json::root(&file.text)?, name)?;
+    json::parse(&file.text, &span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
+    use crate::wire::events::EVENTS;
+
+    const BINARY: &str = "/opt/fusebox";
+
+    fn ours() -> String {
+        let wanted =
+            Wanted { launch: Launch::Binary(BINARY.into()), on_failure: OnFailure::Continue, judge: Judge::AsItIs };
+        hooks::merge("{}", &wanted).unwrap()
+    }
+
+    /// Checks how many events are covered, and by which scope's file they are switched off.
+    #[track_caller]
+    fn check(files: &[(InstallScope, String)], covered: usize, disabled: Option<InstallScope>) {
+        let folders =
+            Folders { project: "/p".into(), repository: None, claude: Some("/c".into()), managed: "/etc/cc".into() };
+        let place = |scope: InstallScope| folders.place(scope).unwrap();
+        let text = |scope: InstallScope| {
+            files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default()
+        };
+        let places = folders.places().into_iter();
+        let settings: Vec<_> = places.map(|place| Settings { text: text(place.scope), place }).collect();
+        let registered = resolve(&settings, Some(Path::new(BINARY)));
+        assert_eq!(registered.events.len(), covered);
+        assert_eq!(registered.disabled, disabled.map(|scope| place(scope).settings));
+    }
+
+    fn with(text: &str, key: &str, value: bool) -> String {
+        json::insert(text, &json::root(text).unwrap(), Some(key), &value.into())
+    }
+
+    #[test]
+    fn what_is_registered_is_what_the_client_runs() {
+        let all = EVENTS.len();
+        let off = |text: &str| with(text, "disableAllHooks", true);
+        let on = |text: &str| with(text, "disableAllHooks", false);
+        check(&[], 0, None);
+        check(&[(InstallScope::Local, ours())], all, None);
+        check(&[(InstallScope::User, ours()), (InstallScope::Project, ours())], all, None);
+        // switched off, and on again by a stronger file
+        check(&[(InstallScope::Local, off(&ours()))], 0, Some(InstallScope::Local));
+        check(&[(InstallScope::User, off("{}")), (InstallScope::Project, ours())], 0, Some(InstallScope::User));
+        check(&[(InstallScope::User, off("{}")), (InstallScope::Local, on(&ours()))], all, None);
+        // nothing of ours is lost by it
+        check(&[(InstallScope::User, off("{}"))], 0, None);
+        // managed hooks are switched off by managed settings only
+        check(&[(InstallScope::Local, off(&ours())), (InstallScope::Managed, ours())], all, None);
+        check(&[(InstallScope::Managed, off(&ours()))], 0, Some(InstallScope::Managed));
+        let only_managed = with("{}", "allowManagedHooksOnly", true);
+        check(
+            &[(InstallScope::Local, ours()), (InstallScope::Managed, only_managed.clone())],
+            0,
+            Some(InstallScope::Managed),
+        );
+        check(&[(InstallScope::Local, with(&ours(), "allowManagedHooksOnly", true))], all, None);
+    }
+
+    #[test]
+    fn a_handler_that_does_not_reach_every_call_does_not_count() {
+        let changed = |from: &str, to: &str| [(InstallScope::Local, ours().replace(from, to))];
+        let matched = EVENTS.iter().filter(|row| !row.has_matcher).count();
+        check(&changed("\"*\"", "\"Bash\""), matched, None);
+        check(&changed("\"*\"", "\"\""), EVENTS.len(), None);
+        check(&changed("\"timeout\"", "\"async\": true, \"timeout\""), 0, None);
+        check(&changed("\"timeout\"", "\"if\": \"Bash(x)\", \"timeout\""), 0, None);
+        check(&changed("\"timeout\": ", "\"timeout\": 0.00"), 0, None);
+        check(&changed("/opt/fusebox", "/tmp/fusebox"), 0, None);
+        check(&changed("\"PreToolUse\"", "\"Unknown\""), EVENTS.len() - 1, None);
+        // the client reads the later of two lists
+        check(&changed("\"Stop\": [", "\"Stop\": [], \"Stop\": ["), EVENTS.len(), None);
+        check(&changed("\"SessionEnd\": [", "\"Stop\": [], \"SessionEnd\": ["), EVENTS.len() - 1, None);
+    }
+}

@@ -1,0 +1,130 @@
+//! The handlers that ask the model and stand in no settings file: those of plugins, of agents' types and of skills.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::config::{frontmatter, load};
+use crate::domain::model_hook::{Holder, ModelHook};
+use crate::install::hooks::count;
+use crate::install::json;
+use crate::install::place::Folders;
+use crate::install::plugins;
+use crate::install::settings_files::{self, Settings};
+use crate::platform::environment::Environment;
+use crate::platform::files;
+
+/// The keys of a frontmatter that say what hooks it brings.
+const KEYS: [&str; 3] = ["name", "hooks", "context"];
+
+/// What a client was started with.
+pub struct Client {
+    /// Where its files lie.
+    pub folders: Folders,
+    /// The folders of its plugins.
+    pub plugins: Vec<PathBuf>,
+    settings: Vec<Settings>,
+    arguments: Vec<String>,
+}
+
+impl Client {
+    /// Reads the settings of a client with these arguments, and finds its plugins.
+    pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
+        let settings = settings_files::read(&folders);
+        Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
+    }
+}
+
+/// Returns the handlers that the client brings along when it starts.
+pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
+    let mut found = plugins::asking(&client.plugins);
+    let main = main_type(&client.settings, &client.arguments);
+    for (name, hooks) in of_types(env, &client.folders, &client.arguments) {
+        let is_main = main.as_ref() == Some(&name);
+        for hook in hooks {
+            if is_main {
+                // The session's own agent brings its hooks along for all.
+                count(&mut found, hook.clone());
+            }
+            count(&mut found, ModelHook { of: Holder::Type(name.clone()), ..hook });
+        }
+    }
+    found
+}
+
+/// Returns the type of the session's own agent, where it has one.
+fn main_type(settings: &[Settings], arguments: &[String]) -> Option<String> {
+    let setting = settings.iter().rev().find_map(|file| {
+        let span = json::member(&file.text, &json::root(&file.text)?, "agent")?;
+        json::parse::<String>(&file.text, &span)
+    });
+    plugins::values_of(arguments, "--agent").last().map(str::to_owned).or(setting)
+}
+
+/// Returns the handlers of each agent's type that has some, the later ones in place of earlier ones of its name.
+fn of_types(env: &Environment, folders: &Folders, arguments: &[String]) -> Vec<(String, Vec<ModelHook>)> {
+    let mut types: Vec<(String, Vec<ModelHook>)> = Vec::new();
+    let files = load::frontmatters(env, &folders.project).into_iter();
+    let said = plugins::values_of(arguments, "--agents").filter_map(|text| serde_json::from_str(text).ok());
+    let said =
+        said.flat_map(|agents: Map<String, Value>| agents).map(|(name, agent)| (name, plugins::of(&agent["hooks"])));
+    for (name, hooks) in files.map(|(stem, text)| of_type(&stem, &text)).chain(said) {
+        types.retain(|(known, _)| *known != name);
+        if !hooks.is_empty() {
+            types.push((name, hooks));
+        }
+    }
+    types
+}
+
+fn of_type(stem: &str, text: &str) -> (String, Vec<ModelHook>) {
+    match frontmatter::entries(text, &KEYS) {
+        Some(entries) => {
+            let name = entries.get("name").and_then(Value::as_str).unwrap_or(stem);
+            (name.to_owned(), entries.get("hooks").map(plugins::of).unwrap_or_default())
+        }
+        None => (stem.to_owned(), unread(text)),
+    }
+}
+
+/// Returns the handlers of a skill or command, once it is called, and the text that they were read from; nothing where none has
+/// this name.
+pub fn of_skill(client: &Client, name: &str) -> Option<(Vec<ModelHook>, String)> {
+    let text = paths(&client.folders, &client.plugins, name)
+        .iter()
+        .find_map(|path| files::head(path, frontmatter::HEAD).ok())?;
+    let hooks = match frontmatter::entries(&text, &KEYS) {
+        // One that works in an agent of its own brings no hooks along.
+        Some(entries) if entries.get("context").and_then(Value::as_str) == Some("fork") => Vec::new(),
+        Some(entries) => entries.get("hooks").map(plugins::of).unwrap_or_default(),
+        None => unread(&text),
+    };
+    let hooks = hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect();
+    Some((hooks, text))
+}
+
+/// Returns the files that a skill or command of this name may stand in.
+fn paths(folders: &Folders, plugins: &[PathBuf], name: &str) -> Vec<PathBuf> {
+    let below = |folder: &Path, name: &str| {
+        // A command's folders stand before its name, with colons between.
+        [
+            folder.join("skills").join(name).join("SKILL.md"),
+            folder.join("commands").join(name.replace(':', "/")).with_extension("md"),
+        ]
+    };
+    let of_plugin = |(plugin, skill): (&str, &str)| -> Vec<PathBuf> {
+        let named = plugins.iter().filter(|folder| folder.components().any(|part| part.as_os_str() == plugin));
+        named.flat_map(|folder| below(folder, skill)).collect()
+    };
+    if name.split([':', '/']).any(|part| matches!(part, "" | "." | "..")) {
+        return Vec::new();
+    }
+    let own = [Some(folders.project.join(".claude")), folders.claude.clone()];
+    let own = own.iter().flatten().flat_map(|folder| below(folder, name));
+    own.chain(name.split_once(':').map(of_plugin).into_iter().flatten()).collect()
+}
+
+/// What is taken for the hooks of a frontmatter that cannot be read, where it has any.
+fn unread(text: &str) -> Vec<ModelHook> {
+    if text.lines().any(|line| line.starts_with("hooks:")) { plugins::unread() } else { Vec::new() }
+}

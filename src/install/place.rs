@@ -1,0 +1,110 @@
+//! The places where a client looks for settings, and what Fusebox keeps beside them.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+
+/// Who a registration is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum InstallScope {
+    /// You, in this project
+    Local,
+    /// Everybody who works on this project
+    Project,
+    /// You, in every project
+    User,
+    /// Everybody on this machine, for good
+    Managed,
+}
+
+impl InstallScope {
+    /// Returns its word on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            InstallScope::Local => "local",
+            InstallScope::Project => "project",
+            InstallScope::User => "user",
+            InstallScope::Managed => "managed",
+        }
+    }
+}
+
+/// One settings file and what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsPlace {
+    /// Whose it is.
+    pub scope: InstallScope,
+    /// The client's settings file.
+    pub settings: PathBuf,
+    /// The folder of the `fusebox.json` that goes with it.
+    pub folder: PathBuf,
+}
+
+impl SettingsPlace {
+    /// Whether it is in a project, and not one person's or the machine's.
+    pub fn is_inside(&self) -> bool {
+        matches!(self.scope, InstallScope::Local | InstallScope::Project)
+    }
+}
+
+/// The folders that all places lie in.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// The project's folder: the one that the client is started in.
+    pub project: PathBuf,
+    /// The repository's main folder where that is another: the client reads its local settings too, from subfolders and worktrees.
+    pub repository: Option<PathBuf>,
+    /// The client's configuration folder; none without a home.
+    pub claude: Option<PathBuf>,
+    /// The folder of managed files.
+    pub managed: PathBuf,
+}
+
+impl Folders {
+    /// Returns the folders of a project in this world.
+    pub fn of(env: &Environment, project: &Path) -> Folders {
+        let common = env.project_of(project);
+        let main = common.parent().filter(|_| common.ends_with(".git")).filter(|main| *main != project);
+        Folders {
+            project: project.to_path_buf(),
+            repository: main.map(Path::to_path_buf),
+            claude: env.claude_dir(),
+            managed: env.managed_dir(),
+        }
+    }
+
+    /// Returns the place of a scope.
+    pub fn place(&self, scope: InstallScope) -> Result<SettingsPlace> {
+        let (folder, file) = match scope {
+            InstallScope::Local => return Ok(local(&self.project.join(".claude"))),
+            InstallScope::Project => (self.project.join(".claude"), "settings.json"),
+            InstallScope::User => (self.claude.clone().ok_or_else(no_home)?, "settings.json"),
+            InstallScope::Managed => (self.managed.clone(), "managed-settings.json"),
+        };
+        Ok(SettingsPlace { scope, settings: folder.join(file), folder })
+    }
+
+    /// Returns every place there is, the one that the client lets win last.
+    pub fn places(&self) -> Vec<SettingsPlace> {
+        let own = |scope| self.place(scope).ok();
+        let repository = self.repository.as_ref().map(|folder| local(&folder.join(".claude")));
+        let places = [
+            own(InstallScope::User),
+            own(InstallScope::Project),
+            repository,
+            own(InstallScope::Local),
+            own(InstallScope::Managed),
+        ];
+        places.into_iter().flatten().collect()
+    }
+}
+
+fn local(folder: &Path) -> SettingsPlace {
+    let settings = folder.join("settings.local.json");
+    SettingsPlace { scope: InstallScope::Local, settings, folder: folder.to_path_buf() }
+}
+
+fn no_home() -> Error {
+    Error::failed("there is no home folder").hint("set HOME, or CLAUDE_CONFIG_DIR to the client's folder")
+}

@@ -1,0 +1,137 @@
+//! Registration: what `init` changes, worked out before anything is changed.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::schema;
+use crate::error::{Error, Result};
+use crate::install::backup::Backups;
+use crate::install::default_files::{self, StarterMode};
+use crate::install::files::{self, Change};
+use crate::install::handler::Wanted;
+use crate::install::hooks::{self, WrongType};
+use crate::install::json;
+use crate::install::owned_by_root;
+use crate::install::place::{Folders, InstallScope, SettingsPlace};
+use crate::platform::environment::Environment;
+
+/// Everything that `init` changes for one place, in the order in which it is done: the hooks last.
+pub struct Plan {
+    /// The place.
+    pub place: SettingsPlace,
+    /// The changes; some may change nothing.
+    pub steps: Vec<PlannedChange>,
+}
+
+/// One change, and how to take it back where the backup is of no use.
+pub struct PlannedChange {
+    /// The change.
+    pub change: Change,
+    undo: fn(&str) -> String,
+}
+
+impl Plan {
+    /// Whether the settings file changes.
+    pub fn registers(&self) -> bool {
+        self.steps.iter().any(|step| step.change.path == self.place.settings && step.change.is_change())
+    }
+
+    /// Whether our handlers are in the settings file already.
+    pub fn is_registered(&self) -> bool {
+        is_in(&self.place)
+    }
+}
+
+/// Works out the changes.
+pub fn plan(env: &Environment, place: SettingsPlace, wanted: &Wanted, mode: StarterMode) -> Result<Plan> {
+    let mut steps = vec![planned_change(place.folder.join(default_files::POLICY), str::to_owned, |present| {
+        match (present, mode) {
+            (Some(text), StarterMode::Unsaid) => Ok(text.to_owned()),
+            (present, mode) => Ok(default_files::policy(present, mode)),
+        }
+    })?];
+    steps.push(planned_change(place.folder.join(default_files::SCHEMA), str::to_owned, |_| Ok(schema::text()))?);
+    if let Some(path) = exclude_file(env, &place) {
+        let scopes = installed(env, Some(place.scope));
+        let undo = |text: &str| default_files::exclude(text, &[]);
+        steps.push(planned_change(path, undo, |present| {
+            Ok(default_files::exclude(present.unwrap_or_default(), &scopes))
+        })?);
+    }
+    let undo = |text: &str| hooks::strip(text, None);
+    let register = |present: Option<&str>| register(&place.settings, present.unwrap_or_default(), wanted);
+    steps.push(planned_change(place.settings.clone(), undo, register)?);
+    Ok(Plan { place, steps })
+}
+
+fn planned_change(
+    path: PathBuf,
+    undo: fn(&str) -> String,
+    edit: impl FnOnce(Option<&str>) -> Result<String>,
+) -> Result<PlannedChange> {
+    let before = files::read(&path)?;
+    let after = Some(edit(before.as_deref())?);
+    Ok(PlannedChange { change: Change { path, before, after }, undo })
+}
+
+/// Returns the text of a settings file with our handlers in it.
+fn register(path: &Path, text: &str, wanted: &Wanted) -> Result<String> {
+    check(path, text)?;
+    hooks::merge(text, wanted).map_err(|WrongType { key, must_be, position: (line, column) }| {
+        Error::failed(format!("`{key}` in `{}` must be {must_be} (line {line} column {column})", path.display()))
+            .hint("the file was left as it is; correct it and run `fusebox init` again")
+    })
+}
+
+/// Refuses a settings file that is no JSON.
+pub fn check(path: &Path, text: &str) -> Result<()> {
+    json::check(text).map_err(|fault| {
+        Error::failed(format!("`{}` is no JSON: {fault}", path.display()))
+            .hint("the file was left as it is; the client ignores it too until it is corrected")
+    })
+}
+
+/// Carries a plan out.
+pub fn apply(backups: &Backups, plan: &Plan) -> Result<()> {
+    for step in &plan.steps {
+        backups.apply(&step.change, former(backups, step).as_deref())?;
+        if plan.place.scope == InstallScope::Managed {
+            owned_by_root::share(&step.change.path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns what to go back to: the file as it is without us, or what it was before an earlier `init`.
+fn former(backups: &Backups, step: &PlannedChange) -> Option<String> {
+    let present = step.change.before.as_ref()?;
+    match backups.get(&step.change.path) {
+        Some(backup) if backup.after == *present => backup.before,
+        _ => Some((step.undo)(present)),
+    }
+}
+
+/// Returns git's `info/exclude` for a place in a repository.
+pub fn exclude_file(env: &Environment, place: &SettingsPlace) -> Option<PathBuf> {
+    let folder = env.folder();
+    let git = env.project_of(&folder);
+    (place.is_inside() && git != folder).then(|| git.join("info").join("exclude"))
+}
+
+/// Returns the scopes inside the project where our handlers are, `and` one more.
+pub fn installed(env: &Environment, and: Option<InstallScope>) -> Vec<InstallScope> {
+    let places = Folders::of(env, &env.folder()).places().into_iter();
+    let found = places.filter(|place| place.is_inside() && is_in(place)).map(|place| place.scope);
+    found.chain(and).collect()
+}
+
+/// Whether our handlers are in a place's settings.
+pub fn is_in(place: &SettingsPlace) -> bool {
+    let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
+    json::check(&text).is_ok() && !hooks::find(&text).is_empty()
+}
+
+/// Whether they may be: in a text that is no JSON, our name is enough to look closer.
+pub fn may_be_in(place: &SettingsPlace) -> bool {
+    let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
+    is_in(place) || (json::check(&text).is_err() && text.contains("fusebox"))
+}

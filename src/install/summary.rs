@@ -1,0 +1,132 @@
+//! What `init` says at its end: what happens from now on, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::load;
+use crate::config::place::SettingPlace;
+use crate::config::policy::Policy;
+use crate::doctor::environment_checks;
+use crate::doctor::installation::short;
+use crate::domain::limit_set::{LimitRule, LimitSet, Models};
+use crate::domain::policy::{Action, Mode};
+use crate::install::default_files;
+use crate::install::place::Folders;
+use crate::install::registration::Plan;
+use crate::platform::environment::Environment;
+use crate::replay::past::{self, Past};
+use crate::store::log_file;
+use crate::ui::terminal::plain;
+use crate::ui::wrap::wrap;
+use crate::wire::events::EVENTS;
+
+/// How wide the words before each line are.
+const INDENT: usize = 10;
+
+/// How a sentence calls an action.
+const VERBS: [(Action, &str); 4] = [
+    (Action::Terminate, "stop at"),
+    (Action::Pause, "pause at"),
+    (Action::RequestIncrease, "ask you at"),
+    (Action::Warn, "warn at"),
+];
+
+/// Returns the summary after a plan was carried out.
+pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
+    let settings = short(env, &plan.place.settings);
+    let done = match plan.registers() {
+        true => format!("registered at {} hooks in {settings}", EVENTS.len()),
+        false => format!("already registered in {settings}"),
+    };
+    let (policy, _) = load::load(env, &env.folder(), environment_checks::is_trusted(env, &env.folder()));
+    let file = short(env, &plan.place.folder.join(default_files::POLICY));
+    let log = match policy.has_policy_file() {
+        true => PathBuf::from(".claude/logs").join(log_file::FILE).display().to_string(),
+        false => short(env, &state.join(log_file::FILE)),
+    };
+    let lines = [
+        ("limits", limits(&policy)),
+        ("state", format!("{}; log: {log}", short(env, &state.join("state.db")))),
+        ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
+        ("watch", "`fusebox status`".to_owned()),
+        ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
+    ];
+    let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
+    let mut text = format!("{done}\n\n{}", lines.map(line).concat());
+    if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
+        let note = format!(
+            "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
+            short(env, &main)
+        );
+        text += &format!("\n{}\n", wrap(&note, env.width(), 6));
+    }
+    if let Some(past) = past::past(env, &policy) {
+        text += &format!("\n{}\n", wrap(&past_stops(&past), env.width(), 0));
+    }
+    text
+}
+
+/// Says the limits in force in words.
+fn limits(policy: &Policy) -> String {
+    let mode = match policy.mode() {
+        Mode::Observe => "only watched, nothing is blocked: ",
+        Mode::Enforce => "",
+    };
+    let agents = policy.agent("general-purpose", None).0;
+    let own = own_types(policy);
+    let own = if own == 0 { String::new() } else { format!("; {own} agent types have their own") };
+    let (session, main) = (sentence(&policy.session()), sentence(&policy.main()));
+    format!(
+        "{mode}session: {session}; main agent: {main}; subagents: {}{own} (`fusebox config show`)",
+        sentence(&agents)
+    )
+}
+
+fn sentence(rules: &LimitSet) -> String {
+    let show = |rule: &LimitRule| match &rule.of {
+        Some(Models::Like(like)) => format!("{} on `{like}` {}", rule.limit.label, rule.limit.show(rule.cap)),
+        _ => format!("{} {}", rule.limit.label, rule.limit.show(rule.cap)),
+    };
+    // Those with an action of their own, on repetition and refusals, hold for everyone and never meet ordinary work.
+    let told = |rule: &&LimitRule| rule.limit.action.is_none();
+    let part = |(action, verb): (Action, &str)| {
+        let same: Vec<String> =
+            rules.limits.iter().filter(told).filter(|rule| rule.action == action).map(show).collect();
+        (!same.is_empty()).then(|| format!("{verb} {}", same.join(", ")))
+    };
+    let parts: Vec<String> = VERBS.into_iter().filter_map(part).collect();
+    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+}
+
+/// Counts the agent types that have limits of their own.
+fn own_types(policy: &Policy) -> usize {
+    let settings = policy.documents.iter().flat_map(|doc| &doc.settings);
+    let named =
+        settings.filter_map(|it| if let SettingPlace::Agents(name) = &it.place { Some(name.as_str()) } else { None });
+    let declared = policy.frontmatter.keys().map(String::as_str);
+    let mut names: Vec<&str> = named.chain(declared).filter(|name| *name != "*").collect();
+    names.sort_unstable();
+    names.dedup();
+    names.len()
+}
+
+/// Says what these limits would have done in the client's recorded sessions.
+fn past_stops(past: &Past) -> String {
+    let Past { sessions, runs, stopped } = past;
+    let sessions = if *sessions == 1 { "session".to_owned() } else { format!("{sessions} sessions") };
+    format!(
+        "of the {runs} agent runs in your last {sessions} these limits would have stopped {stopped} \
+         (`fusebox replay ~/.claude/projects`)"
+    )
+}
+
+/// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.
+pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
+    let (policy, _) = load::load(env, &env.folder(), environment_checks::is_trusted(env, &env.folder()));
+    let file = short(env, &plan.place.folder.join(default_files::POLICY));
+    (policy.mode() == Mode::Enforce).then(|| {
+        format!(
+            "limits still block: `mode: \"observe\"` in {file} counts once you have said `fusebox trust`, or stands in your own \
+             fusebox.json (`fusebox init --scope user --observe`)"
+        )
+    })
+}

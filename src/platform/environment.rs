@@ -1,0 +1,265 @@
+//! The only reader of the clock, the environment, the home folder and the standard streams.
+
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, IoSlice, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, read, writev};
+use rustix::termios::tcgetwinsize;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use crate::domain::event::Moment;
+use crate::domain::stable_hash;
+use crate::platform::files;
+use crate::ui::terminal;
+
+/// The narrowest and the widest line that reports are made for.
+const NARROWEST: usize = 40;
+const WIDEST: usize = 200;
+
+/// How long standard input may stay open without a word: with all else, less than the five seconds that the client gives the
+/// shortest hook.
+const IDLE_PATIENCE: Duration = Duration::from_secs(3);
+/// How long it may stay open at all: less than the ten seconds that the client gives most hooks.
+const INPUT_PATIENCE: Duration = Duration::from_secs(8);
+/// The most bytes of standard input that are read at a time.
+const LARGEST_PIECE: usize = 64 << 10;
+/// Less than this between the two clocks is no sleep of the machine, in milliseconds.
+const SHORTEST_SLEEP_MS: u64 = 1000;
+/// The longest file that only names a folder, in bytes.
+const LONGEST_LINK: u64 = 8 << 10;
+
+/// The process's surroundings.
+pub struct Environment {
+    _private: (),
+}
+
+impl Environment {
+    /// Returns the real surroundings.
+    pub fn real() -> Environment {
+        Environment { _private: () }
+    }
+
+    /// Returns an environment variable that is set and not empty.
+    pub fn var(&self, name: &str) -> Option<String> {
+        env::var(name).ok().filter(|value| !value.is_empty())
+    }
+
+    /// Returns the first word after the program's name.
+    pub fn word(&self) -> Option<OsString> {
+        env::args_os().nth(1)
+    }
+
+    /// Returns the absolute path by which this program was started; nothing where it was looked up on the PATH.
+    pub fn called_as(&self) -> Option<String> {
+        env::args_os().next()?.into_string().ok().filter(|path| path.starts_with('/'))
+    }
+
+    /// Returns the command line.
+    pub fn args(&self) -> Vec<OsString> {
+        env::args_os().collect()
+    }
+
+    /// Returns this process's id.
+    pub fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    /// Returns the path of the running binary.
+    pub fn binary(&self) -> Option<PathBuf> {
+        env::current_exe().ok()
+    }
+
+    /// Returns the working directory.
+    pub fn folder(&self) -> PathBuf {
+        env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+    }
+
+    /// Returns the home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.var("HOME").or_else(|| self.var("USERPROFILE")).map(PathBuf::from)
+    }
+
+    /// Returns the client's configuration folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
+    pub fn claude_dir(&self) -> Option<PathBuf> {
+        self.var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| Some(self.home()?.join(".claude")))
+    }
+
+    /// Returns the folder of managed files on this platform.
+    pub fn managed_dir(&self) -> PathBuf {
+        PathBuf::from(if cfg!(target_os = "macos") {
+            "/Library/Application Support/ClaudeCode"
+        } else {
+            "/etc/claude-code"
+        })
+    }
+
+    /// Returns the folder of the state.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        state_dir_in(|name| self.var(name))
+    }
+
+    /// Returns the moment.
+    pub fn now(&self) -> Moment {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let millis = |clock: Timespec| (clock.tv_sec as u64) * 1000 + (clock.tv_nsec as u64) / 1_000_000;
+        // This one stops while the machine sleeps on Linux alone.
+        let awake_ms = millis(clock_gettime(ClockId::Monotonic));
+        #[cfg(target_os = "linux")]
+        let mono_ms = millis(clock_gettime(ClockId::Boottime));
+        #[cfg(not(target_os = "linux"))]
+        let mono_ms = awake_ms;
+        // What lies between the two readings is no sleep.
+        let slept_ms = Some(mono_ms.saturating_sub(awake_ms)).filter(|slept| *slept >= SHORTEST_SLEEP_MS);
+        Moment {
+            wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
+            mono_ms,
+            boot: self.boot(),
+            slept_ms: slept_ms.unwrap_or(0),
+        }
+    }
+
+    /// Returns a hash of this boot's id; zero where the platform has none.
+    fn boot(&self) -> u64 {
+        let file = rustix::fs::open("/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let mut id = [0u8; 64];
+        let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
+        stable_hash::of(&id[..length]) & 0xffff_ffff
+    }
+
+    /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
+    /// so many bytes have come, `shorten` makes them fewer after each piece.
+    pub fn stdin(&self, most: usize, mut shorten: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
+        let (stdin, began) = (io::stdin(), Instant::now());
+        let mut bytes = Vec::with_capacity(8 * 1024);
+        loop {
+            if bytes.len() == bytes.capacity() {
+                bytes.reserve(bytes.len().min(LARGEST_PIECE));
+            }
+            let left = INPUT_PATIENCE.saturating_sub(began.elapsed()).min(IDLE_PATIENCE);
+            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
+                Err(Errno::INTR) => continue,
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return bytes,
+            }
+            match read(&stdin, spare_capacity(&mut bytes)) {
+                Err(Errno::INTR) => continue,
+                Ok(0) | Err(_) => return bytes,
+                Ok(_) => {}
+            }
+            if bytes.len() > most {
+                shorten(&mut bytes);
+            }
+        }
+    }
+
+    /// Writes to standard output; a closed pipe is no error. What a terminal would obey is shown instead.
+    pub fn print(&self, text: &str) {
+        let _closed = self.answer(text);
+    }
+
+    /// Writes to standard output, as [`Environment::print`] does; returns whether all of it was taken.
+    pub fn answer(&self, text: &str) -> bool {
+        let mut out = io::stdout().lock();
+        out.write_all(terminal::safe(text).as_bytes()).and_then(|()| out.flush()).is_ok()
+    }
+
+    /// Writes pieces to standard output in one go, without a lock or memory of its own; nothing can be done where it is closed.
+    pub fn answer_in_pieces<const N: usize>(&self, pieces: [&str; N]) {
+        let _closed = writev(io::stdout(), &pieces.map(|piece| IoSlice::new(piece.as_bytes())));
+    }
+
+    /// Ends the process, whatever its threads are at.
+    pub fn end(&self) -> ! {
+        std::process::exit(0)
+    }
+
+    /// Returns the moment by the clock that stops while the machine sleeps, to measure by in this process alone.
+    pub fn instant(&self) -> Instant {
+        Instant::now()
+    }
+
+    /// Writes a line to standard error.
+    pub fn eprintln_safe(&self, text: &str) {
+        let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
+    }
+
+    /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
+    /// takes the line away.
+    pub fn progress(&self, text: &str) {
+        let mut out = io::stderr().lock();
+        if out.is_terminal() {
+            let _closed = write!(out, "\r\x1b[K{}", terminal::plain(text)).and_then(|()| out.flush());
+        }
+    }
+
+    /// Waits so long, or until nobody reads standard output any more; returns whether somebody still does.
+    pub fn wait_while_read(&self, patience: Duration) -> bool {
+        let out = io::stdout();
+        let mut watched = [PollFd::new(&out, PollFlags::empty())];
+        let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+        match poll(&mut watched, Some(&patience)) {
+            Ok(0) | Err(_) => true,
+            Ok(_) => false,
+        }
+    }
+
+    /// Whether output may be coloured: a terminal or CLICOLOR_FORCE, and no NO_COLOR.
+    pub fn colours(&self) -> bool {
+        let shown = io::stdout().is_terminal() && self.var("TERM").as_deref() != Some("dumb");
+        (shown || self.var("CLICOLOR_FORCE").is_some()) && self.var("NO_COLOR").is_none()
+    }
+
+    /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does. A pipe or file takes the most.
+    pub fn width(&self) -> usize {
+        let said = self.var("COLUMNS").and_then(|columns| columns.parse().ok());
+        let terminal =
+            || tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+        said.or_else(terminal).unwrap_or(WIDEST).clamp(NARROWEST, WIDEST)
+    }
+
+    /// Returns the git common directory of a folder, else the folder: worktrees are one project.
+    pub fn project_of(&self, folder: &Path) -> PathBuf {
+        let mut at = Some(folder);
+        while let Some(dir) = at {
+            let git = dir.join(".git");
+            match fs::metadata(&git) {
+                Ok(meta) if meta.is_dir() => return git,
+                Ok(_) => return common_dir(dir, &git).unwrap_or(git),
+                Err(_) => at = dir.parent(),
+            }
+        }
+        folder.to_path_buf()
+    }
+}
+
+/// Returns the folder of the state that an environment names: `$FUSEBOX_HOME`, else the platform's state folder. `var` returns
+/// a variable that is set and not empty.
+pub fn state_dir_in(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let var = |name| var(name).map(PathBuf::from);
+    let home = || var("HOME").or_else(|| var("USERPROFILE"));
+    if let Some(path) = var("FUSEBOX_HOME") {
+        return Some(path);
+    }
+    if cfg!(target_os = "macos") {
+        return Some(home()?.join("Library/Application Support/fusebox"));
+    }
+    Some(var("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?.join("fusebox"))
+}
+
+/// Follows a worktree's `.git` file to the common directory.
+fn common_dir(dir: &Path, git: &Path) -> Option<PathBuf> {
+    let text = files::text(git, LONGEST_LINK).ok()?;
+    let own = dir.join(text.strip_prefix("gitdir:")?.trim());
+    let common = files::text(&own.join("commondir"), LONGEST_LINK).ok()?;
+    own.join(common.trim()).canonicalize().ok()
+}

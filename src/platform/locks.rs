@@ -1,0 +1,108 @@
+//! The two lock files: one of the session, one for all. They queue fairly where SQLite's own waiting polls.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use fs2::FileExt;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+use crate::domain::stable_hash;
+use crate::error::{Error, Result};
+use crate::platform::files;
+
+/// Sessions share this many lock files, so that they need no tidying.
+const SESSION_LOCKS: u64 = 64;
+/// How long the session's lock is waited for: it only puts a crowd of one session in line.
+const SESSION_PATIENCE: Duration = Duration::from_millis(500);
+/// How long the lock for all is waited for; after that SQLite's own lock alone guards the state.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The lock file between reports and pruning.
+const DETAIL: &str = "locks/detail";
+/// A descriptor above all that a hook opens.
+const LAST: i32 = 64;
+
+/// The locks held; dropping them or ending the process lets go.
+#[derive(Debug)]
+pub struct Locks {
+    /// Whether the one for all did not come: its holder keeps it, or the file system has no locks.
+    pub missed: bool,
+    _held: Vec<File>,
+}
+
+impl Locks {
+    /// Takes the session's lock and then the one for all.
+    pub fn acquire(folder: &Path, session: Option<&str>) -> Result<Locks> {
+        let mut held = Vec::with_capacity(2);
+        if let Some(session) = session {
+            let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
+            held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
+        }
+        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?.map(let_go_last);
+        let missed = for_all.is_none();
+        held.push(for_all);
+        Ok(Locks { missed, _held: held.into_iter().flatten().collect() })
+    }
+}
+
+/// Moves a lock to a high descriptor. A process that ends closes the low ones first: the database, which it never closes
+/// itself, has to be free when the next in the queue wakes up, or that one finds it busy and has to poll.
+fn let_go_last(lock: File) -> File {
+    // A process that may not have as many keeps the one it has.
+    fcntl_dupfd_cloexec(&lock, LAST).map_or(lock, File::from)
+}
+
+/// How a file is locked: at once, else in turn.
+struct Way {
+    at_once: fn(&File) -> io::Result<()>,
+    in_turn: fn(&File) -> io::Result<()>,
+}
+
+const ALONE: Way = Way { at_once: FileExt::try_lock_exclusive, in_turn: FileExt::lock_exclusive };
+const SHARED: Way = Way { at_once: FileExt::try_lock_shared, in_turn: FileExt::lock_shared };
+
+/// Whether something else lies under a lock's name, or somebody holds a lease on it: it is like a lock that does not come.
+fn is_odd(cause: Errno) -> bool {
+    [Errno::LOOP, Errno::ISDIR, Errno::NXIO, Errno::NODEV, Errno::ACCESS, Errno::PERM, Errno::AGAIN].contains(&cause)
+}
+
+/// Locks a file; nothing where its holder does not let go in time, or where the file system has no locks.
+fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
+    let file = match files::open_to_lock(path) {
+        Err(cause) if is_odd(cause) => return Ok(None),
+        other => other.map_err(|cause| Error::file("open the lock", path, cause))?,
+    };
+    match (way.at_once)(&file) {
+        Ok(()) => return Ok(Some(file)),
+        Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
+        Err(_) => return Ok(None),
+    }
+    // A waiting thread queues in the kernel, in turn; only this process's patience is limited.
+    let (done, wait) = mpsc::channel();
+    thread::spawn(move || {
+        let locked = (way.in_turn)(&file).map(|()| file);
+        let _gone = done.send(locked);
+    });
+    Ok(wait.recv_timeout(patience).ok().and_then(|locked| locked.ok()))
+}
+
+/// Keeps pruning away while it is held: a report reads the state in many steps.
+pub fn hold_detail(folder: &Path) -> Result<Option<File>> {
+    lock(&folder.join(DETAIL), SHARED, PATIENCE)
+}
+
+/// Takes the right to prune; nothing where a report goes on for long.
+pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
+    lock(&folder.join(DETAIL), ALONE, PATIENCE)
+}
+
+/// Whether lock files work in a folder at all.
+pub fn work_in(folder: &Path) -> bool {
+    let path = folder.join("locks/trial");
+    let works = files::open_to_lock(&path).is_ok_and(|file| file.try_lock_exclusive().is_ok());
+    let _gone = fs::remove_file(path);
+    works
+}

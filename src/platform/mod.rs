@@ -1,0 +1,7 @@
+//! The only door to the outside: clock, environment, standard streams, files, processes and lock files.
+
+pub mod confined;
+pub mod environment;
+pub mod files;
+pub mod locks;
+pub mod processes;

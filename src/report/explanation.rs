@@ -1,0 +1,178 @@
+//! Why a limit tripped, and what would have helped, in sentences.
+
+use crate::domain::event::Moment;
+use crate::domain::limit::{Ends, Form, Limit, Meter, Stage, Unit};
+use crate::domain::policy::{LAYERS, Scope};
+use crate::domain::session::{Run, Session, Status};
+use crate::domain::verdict::Finding;
+use crate::engine::estimate;
+use crate::limits;
+use crate::report::model::{RunReport, Trip};
+use crate::report::reading::{self, LimitReading};
+use crate::report::rows::TimelineSource;
+use crate::report::suggestion;
+use crate::ui::formats::Quantity;
+use crate::ui::style::{Terminal, plain};
+use crate::wire::messages::{models, short};
+
+/// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
+const WIDE: [(&str, &str, &str); 4] = [
+    ("session", " of the whole session", "session"),
+    ("outer session", " of the session that started this one", "session"),
+    ("project", " of all sessions of this repository", "project"),
+    ("user", " of all sessions of this user", "user"),
+];
+
+/// Says which limit tripped, whose it was, and what it did.
+pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
+    let Some(limit) = limits::find(&trip.limit) else { return String::new() };
+    let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
+    let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
+    let owner = LAYERS.iter().find(|row| row.1 == trip.layer).map_or("", |row| row.2);
+    let (used, cap, label) = (show(trip.used), show(trip.cap), limit.label);
+    let subject = plain(trip.subject.as_deref().unwrap_or_default());
+    let who = format!("{} ({})", plain(&run.agent_type), short(&run.run_id));
+    let what = match (limit.unit, limit.form) {
+        (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
+        (_, Form::Windows) => {
+            let frees = trip.frees.as_deref().map(|frees| format!(", the next slot to open {}", plain(frees)));
+            let frees = frees.unwrap_or_default();
+            format!("{who} was at {used} of {cap} {label}{over} ({subject}){frees}; the cap was set by {owner}")
+        }
+        (..) if limit.ends == Ends::Call => {
+            format!("{who} asked for one more when {label}{over} stood at {used}; the cap of {cap} was set by {owner}")
+        }
+        (..) if limit.key == "max_denials" => {
+            format!("{who} had calls refused in {used} batches in a row; the cap of {cap} was set by {owner}")
+        }
+        _ => {
+            let models =
+                models(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
+            let anew = trip.frees.as_deref().map(|frees| format!(", which begins anew {}", plain(frees)));
+            let anew = anew.unwrap_or_default();
+            let stands = match over {
+                "" => format!("used {used} {label}{models}"),
+                over => format!("was at {used} {label}{models}{over}"),
+            };
+            format!("{who} {stands}{anew}; the cap of {cap} was set by {owner}")
+        }
+    };
+    // What refuses single calls does so where it would end a run otherwise.
+    let did = match trip.of_call && !trip.observed {
+        true => "The call was refused, and the run went on".to_owned(),
+        false => format!("Its action is {}: {}", trip.action, did(trip)),
+    };
+    terminal.wrap("  ", &format!("{what}. {did}."))
+}
+
+fn did(trip: &Trip) -> &'static str {
+    match trip.action.as_str() {
+        _ if trip.observed => "nothing was blocked, since the mode is observe",
+        "warn" => "the limit only warns, and work went on",
+        "pause" => "the run was paused and its work kept",
+        _ => "the run was stopped and its work is partial",
+    }
+}
+
+/// Says what would have helped.
+pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
+    let (Some(limit), Some(cap)) = (limits::find(&trip.limit), trip.cap) else { return String::new() };
+    let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
+    match (limit.form, trip.scope.as_str()) {
+        _ if limit.unit == Unit::Switch => {
+            "Another call, another input, or a look at why the result stays the same would have been progress; \
+             `loop_detection: false` in the agent's block switches this off."
+                .to_owned()
+        }
+        _ if limit.key == "max_denials" => {
+            "Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused."
+                .to_owned()
+        }
+        (Form::Windows, _) => format!(
+            "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
+            limit.key
+        ),
+        _ if limit.ends == Ends::Call => {
+            let (key, enough) = (limit.key, cap.value + 1);
+            format!("A cap of {enough} (`{key}: {enough}` in `{block}`) would have let this call through.")
+        }
+        (_, "session") => {
+            let session = &source.rows.session;
+            let rule = session.limits.limits.iter().find(|rule| rule.name() == trip.limit);
+            let need = rule.map_or(cap.value, |rule| rule.cap).max(cap.value);
+            format!(
+                "The cap is the whole session's; `fusebox grant {} {}` gives more.",
+                short(&session.id),
+                enough(source, trip).map_or_else(
+                    || more(trip, limit, need),
+                    |more| format!("{}=+{}", plain(&trip.limit), suggestion::typed(limit, more))
+                )
+            )
+        }
+        (_, "outer session") => {
+            let outer = source.rows.session.outer.as_deref().map_or("ID", short);
+            format!(
+                "The cap is that other session's; `fusebox grant {outer} {}` gives more.",
+                more(trip, limit, cap.value)
+            )
+        }
+        (_, "project" | "user") => format!(
+            "The budget is shared: what other sessions spend counts too. A larger `{}` in `{block}` gives more each time.",
+            trip.limit
+        ),
+        _ => from_peers(source, run, trip, cap),
+    }
+}
+
+/// Says what would have helped by the largest need of runs of this type that came to their end by themselves.
+fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) -> String {
+    let done = source.peers.iter().filter(|peer| peer.status == Status::Completed && peer.counters.turns > 0);
+    let needs: Vec<u64> = done.filter_map(|peer| need(peer, run, &trip.limit, source.now)).collect();
+    let kind = plain(&run.agent_type);
+    let runs = match needs.len() {
+        1 => format!("the one {kind} run"),
+        count => format!("all {count} {kind} runs"),
+    };
+    match needs.iter().max() {
+        None => format!("No {kind} run has come to its end yet, so how much one needs is not known."),
+        Some(most) if *most > cap.value => {
+            format!("A cap of {} would have sufficed for {runs} that came to an end.", limit_text(cap.limit, *most))
+        }
+        Some(most) => format!(
+            "A cap of {} sufficed for {runs} that came to an end: look at what this one was doing before giving it more.",
+            limit_text(cap.limit, *most)
+        ),
+    }
+}
+
+/// Returns what is enough for work to go on that a limit of the session holds.
+fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
+    let orders = source.rows.runs.iter().filter_map(|run| run.order.as_ref());
+    let findings = source.rows.session.order.iter().chain(orders).map(|order| &order.finding);
+    let same = |finding: &&Finding| finding.limit == trip.limit && finding.scope == Scope::Session;
+    findings.chain(&source.rows.session.kept_back).filter(same).map(Finding::sufficient_increase).max()
+}
+
+fn more(trip: &Trip, limit: &Limit, cap: u64) -> String {
+    format!("{}=+{}", plain(&trip.limit), suggestion::typed(limit, (cap / 2).max(1)))
+}
+
+/// Returns a cap as it is configured.
+fn limit_text(limit: &Limit, value: u64) -> String {
+    format!("{} ({}: {})", limit.show(value), limit.key, suggestion::typed(limit, value))
+}
+
+/// Returns the smallest cap that would have let a run come to its end, as the rules of another count.
+fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
+    let ruled = Run { limits: run.limits.clone(), ..peer.clone() };
+    let readings = reading::of_run(&Session::default(), &ruled, now);
+    let LimitReading { used, .. } = readings.into_iter().find(|reading| reading.limit == name)?;
+    Some(match &used.limit.meter {
+        Meter::Spend { part, .. } => {
+            let ahead = part(&estimate::next(peer, &run.limits)).saturating_mul(u64::from(run.limits.grace_turns));
+            used.value.saturating_add(ahead)
+        }
+        Meter::Step { adds, .. } => used.value.saturating_add(adds(Stage::Request).unwrap_or(0)),
+        Meter::Window => used.value,
+    })
+}

@@ -1,0 +1,104 @@
+//! The log as lines: one for each record.
+
+use serde::Serialize;
+
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::limit::{Ends, Unit};
+use crate::limits;
+use crate::report::rows::Logged;
+use crate::ui::formats::Timestamp;
+use crate::ui::style::{Style, Terminal, plain};
+use crate::wire::messages::{pair, short};
+
+/// Every kind of record with its name and its style.
+const KINDS: [(RecordKind, &str, Style); 8] = [
+    (RecordKind::AgentFailed, "AGENT_FAILED", Style::Red),
+    (RecordKind::AgentPaused, "AGENT_PAUSED", Style::Yellow),
+    (RecordKind::AgentWarning, "AGENT_WARNING", Style::Yellow),
+    (RecordKind::AgentResumed, "AGENT_RESUMED", Style::Green),
+    (RecordKind::LimitGranted, "LIMIT_GRANTED", Style::Green),
+    (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Style::Dim),
+    (RecordKind::AgentStopped, "AGENT_STOPPED", Style::Red),
+    (RecordKind::Notice, "NOTICE", Style::Plain),
+];
+
+/// Returns a record's name.
+pub fn name(record: &Record) -> &'static str {
+    KINDS.iter().find(|row| Some(row.0) == record.event).map_or("NOTICE", |row| row.1)
+}
+
+/// Returns a record's style.
+pub fn ink(record: &Record) -> Style {
+    KINDS.iter().find(|row| Some(row.0) == record.event).map_or(Style::Plain, |row| row.2)
+}
+
+/// Writes `#12 2026-11-20 10:03:12 AGENT_FAILED developer a1b2c3d4 max_turns 25/25 terminate project`.
+pub fn line(logged: &Logged, terminal: &Terminal) -> String {
+    let record = &logged.record;
+    let name = name(record);
+    let words = format!("#{} {} {name}{}", logged.number, terminal.second(logged.at_ms), tail(record));
+    terminal.wrap("", &words).replacen(name, &terminal.paint(ink(record), name), 1)
+}
+
+fn tail(record: &Record) -> String {
+    let who = match record.run.as_str() {
+        "" => record.scope.clone(),
+        run => format!("{} {}", record.agent_type, short(run)),
+    };
+    let what = match figures(record) {
+        Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
+        Some(figures) => format!("{figures} {} {}", did(record), record.layer),
+        None => told(record),
+    };
+    let parts = [who.trim().to_owned(), what.trim().to_owned()];
+    parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" {}", plain(part))).collect()
+}
+
+/// Returns what a record says that is about no limit, with the reason that was given.
+pub fn told(record: &Record) -> String {
+    let reason = record.reason.as_ref().filter(|reason| **reason != record.error);
+    let reason = reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default();
+    format!("{}{reason}", record.error)
+}
+
+/// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
+pub fn did(record: &Record) -> String {
+    match (record.mode.as_str(), refuses_call(record)) {
+        ("observe", true) => "call refused (observed)".to_owned(),
+        ("observe", false) => format!("{} (observed)", record.action),
+        (_, true) => "call refused".to_owned(),
+        (_, false) => record.action.clone(),
+    }
+}
+
+/// Whether a record tells of a call that was refused, so that the run went on.
+pub fn refuses_call(record: &Record) -> bool {
+    let ends = limits::find(&record.limit).map(|limit| limit.ends);
+    ends == Some(Ends::Call) && record.event == Some(RecordKind::AgentWarning) && record.action == "terminate"
+}
+
+/// Returns `max_turns 20/25 (80 %)`; nothing for a record that is about no limit.
+pub fn figures(record: &Record) -> Option<String> {
+    let limit = limits::find(&record.limit)?;
+    let subject = if record.subject.is_empty() { String::new() } else { format!(" ({})", plain(&record.subject)) };
+    if limit.unit == Unit::Switch {
+        return Some(format!("{}{subject}", record.limit));
+    }
+    let figures = pair(limit, limit.base(record.used?)?, limit.base(record.cap?)?);
+    let percent = record.percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
+    Some(format!("{} {figures}{subject}{percent}", record.limit))
+}
+
+/// A record as one line of JSON, with its number and its moment.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: i64,
+    #[serde(flatten)]
+    record: &'a Record,
+}
+
+/// Writes a record as one line of JSON: the record as the log has it, its number before it.
+pub fn json(logged: &Logged) -> String {
+    let record = Record { at: Timestamp(logged.at_ms).text(), ..logged.record.clone() };
+    serde_json::to_string(&Line { id: logged.number, record: &record }).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,43 @@
+//! `fusebox status --me` as text: what an agent has used of its limits and what remains, short and plain.
+
+use crate::domain::policy::Scope;
+use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::reading::{LimitReading, seconds};
+use crate::ui::style::plain;
+use crate::wire::messages;
+
+/// Tells a run of the report, which holds its session alone.
+pub fn text(report: &Report, session: &SessionReport, run: &RunReport) -> String {
+    let mut text = format!("{} (run {}): {}\n", plain(&run.agent_type), plain(&run.run_id), run.status.as_str());
+    if let Some(order) = &run.order {
+        text.push_str(&format!("  {}\n", plain(&messages::reading(&order.finding))));
+    }
+    text.push_str(&lines(run.limits.iter()));
+    if run.limits.iter().all(|reading| !reading.tells()) {
+        text.push_str(&format!("  no limit of its own; {} tool calls, {}\n", run.turns, run.cost_usd.0));
+    }
+    text.push_str(&section("the whole session", &lines(session.limits.iter())));
+    for (scope, name) in
+        [(Scope::Project, "all sessions of this repository"), (Scope::User, "all sessions of this user")]
+    {
+        let shared = report.budgets.iter().filter(|budget| budget.scope == scope).map(|budget| &budget.reading);
+        text.push_str(&section(name, &lines(shared)));
+    }
+    text
+}
+
+fn section(name: &str, lines: &str) -> String {
+    if lines.is_empty() { String::new() } else { format!("{name}:\n{lines}") }
+}
+
+fn lines<'a>(limits: impl Iterator<Item = &'a LimitReading>) -> String {
+    limits.filter(|reading| reading.tells()).map(line).collect()
+}
+
+/// Writes `tool calls 17/25, 8 remain (max_turns)`.
+fn line(reading: &LimitReading) -> String {
+    let frees = reading.frees_in_ms.filter(|ms| *ms > 0);
+    let frees = frees.map(|ms| format!("; the next slot opens in {}", seconds(ms))).unwrap_or_default();
+    let (label, left) = (reading.cap.limit.label, reading.left().show());
+    format!("  {label} {}, {left} left ({}){frees}\n", reading.figures(), plain(&reading.limit))
+}

@@ -1,0 +1,111 @@
+//! What to do next where something is held or was stopped.
+
+use crate::domain::limit::{Limit, Unit};
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::{MAIN, Order, Status};
+use crate::domain::verdict::Finding;
+use crate::report::model::{RunReport, SessionReport};
+use crate::report::reading::LimitReading;
+use crate::ui::style::{Style, Terminal, plain};
+use crate::wire::messages::{LOCKED, reading, short};
+
+/// Returns the command that lifts the order of a run or session: a pause is resumed, a used-up limit is raised.
+pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> String {
+    let finding = &order.finding;
+    match (finding.facts(), finding.action) {
+        // The next prompt is a main run of its own; a pause, and a subagent's stop, stand until a person lifts them.
+        (Some(_), Action::Terminate | Action::RequestIncrease)
+            if finding.passes() && run.is_some_and(|run| run.agent_type == MAIN) =>
+        {
+            when(finding)
+        }
+        (Some(_), _) if finding.passes() => format!("fusebox resume {}", short(id)),
+        (Some(limit), _) if limit.unit == Unit::Switch => format!("fusebox resume {}", short(id)),
+        (Some(_), action) if finding.increase == 0 && action != Action::Pause => LOCKED.to_owned(),
+        (Some(limit), Action::Terminate | Action::RequestIncrease | Action::Warn) => {
+            let more = typed(limit, finding.sufficient_increase());
+            let name = plain(&finding.limit);
+            // A shell takes the pattern of models for one of files.
+            let quote = if name.contains('*') { "'" } else { "" };
+            format!("fusebox grant {} {quote}{name}=+{more}{quote}", short(id))
+        }
+        _ => format!("fusebox resume {}", short(id)),
+    }
+}
+
+/// Says when a limit passes by itself: `in 12 s` was said when it tripped.
+fn when(finding: &Finding) -> String {
+    match finding.frees.strip_prefix("in ") {
+        Some(span) => format!("nothing to lift: it passes by itself {span} after it tripped"),
+        None => format!("nothing to lift: it passes by itself {}", finding.frees),
+    }
+}
+
+/// Returns `max_turns=+12`, in configuration's unit, rounded up to what people would type.
+pub fn more(limit: &Limit, amount: u64) -> String {
+    format!("{}=+{}", limit.key, typed(limit, amount))
+}
+
+/// Returns a value of a limit as people would type it, never less than it is: whole seconds, whole cents.
+pub fn typed(limit: &Limit, value: u64) -> String {
+    match limit.unit {
+        Unit::Usd => {
+            let cents = value.div_ceil(crate::domain::amount::PICO / 100);
+            format!("{}.{:02}", cents / 100, cents % 100)
+        }
+        Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),
+        Unit::Count | Unit::Tokens | Unit::Switch => value.to_string(),
+    }
+}
+
+/// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
+pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> String {
+    let id = &session.session_id;
+    let of_session = session.order.as_ref().map(|order| {
+        let order = &of_now(order, Scope::Session, &session.limits);
+        let who = format!("session {}, {}", short(id), session.status.as_str());
+        held(&who, order, &lifts(order, None, id), (indent, terminal))
+    });
+    let holds = |run: &&RunReport| !is_over(session, run);
+    let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
+    let of_runs = session.runs.iter().filter(own).filter_map(|run| {
+        let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
+        let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
+        let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
+        let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
+        let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
+        Some(held(&who, order, &lifts, (indent, terminal)))
+    });
+    of_session.into_iter().chain(of_runs).collect()
+}
+
+/// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.
+pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
+    let last = session.runs.iter().rev().find(|other| other.agent_type == MAIN);
+    let is_followed = last.is_some_and(|last| last.run_id != run.run_id);
+    run.agent_type == MAIN && matches!(run.status, Status::Failed | Status::Stopped) && is_followed
+}
+
+/// Returns an order with what is used by now: more may have been spent since it was given.
+fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
+    let mut order = order.clone();
+    let same = |reading: &&LimitReading| reading.limit == order.finding.limit;
+    if let Some(reading) = limits.iter().find(same).filter(|_| order.finding.scope == scope)
+        && order.finding.spent_by_requests()
+    {
+        order.finding.used = order.finding.used.max(reading.used.value);
+    }
+    order
+}
+
+/// Whether an order was given to the run itself, and not to its session or to the run above it.
+fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
+    let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
+    let theirs = above.and_then(|above| above.order.as_ref());
+    order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
+}
+
+fn held(who: &str, order: &Order, lifts: &str, (indent, terminal): (&str, &Terminal)) -> String {
+    let why = terminal.wrap(indent, &format!("{who}: {}", reading(&order.finding)));
+    format!("{why}{indent}  {}\n", terminal.paint(Style::Bold, lifts))
+}

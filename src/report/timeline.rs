@@ -1,0 +1,130 @@
+//! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
+
+use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::policy::Scope;
+use crate::report::bars::bars;
+use crate::report::explanation::{helps, why};
+use crate::report::log_lines;
+use crate::report::model::{Report, RunReport, SessionReport, sum};
+use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
+use crate::report::status::{self, Show, standing};
+use crate::report::suggestion;
+use crate::ui::style::{Style, Terminal, plain, tokens};
+use crate::wire::messages::short;
+
+/// Tells of a session: its runs, and everything that its log says.
+pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
+    let report = Report::of(std::slice::from_ref(source.rows), &[], source.now);
+    let mut text = status::sessions(&report, Show::All, terminal);
+    text.push_str(&heading("Timeline", terminal));
+    let began = source.rows.session.started.wall_ms;
+    text.push_str(&timeline(began, (&source.rows.records, &source.rows.charges), terminal));
+    for (run, trip) in report.sessions.iter().flat_map(SessionReport::trips) {
+        text.push_str(&heading(&format!("Trip #{}", trip.number), terminal));
+        text.push_str(&why(run, trip, terminal));
+    }
+    text
+}
+
+/// Tells of one run; `trip` is the record asked about, where one was.
+pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Terminal) -> String {
+    let report = Report::of(std::slice::from_ref(source.rows), &[], source.now);
+    let found = source.rows.runs.iter().find(|run| run.id == id);
+    let told = report.sessions.iter().flat_map(|session| &session.runs).find(|run| run.run_id == id);
+    let (Some(run), Some(told)) = (found, told) else { return String::new() };
+    let mut text = title(source.rows, told, terminal);
+    let limits = bars(&told.limits, "  ", terminal);
+    if !limits.is_empty() {
+        text.push_str(&heading("Limits", terminal));
+        text.push_str(&limits);
+    }
+    text.push_str(&heading("Timeline", terminal));
+    let records: Vec<Logged> = source.rows.records.iter().filter(|it| it.record.run == id).cloned().collect();
+    let charges: Vec<Charge> = source.rows.charges.iter().filter(|it| it.run == id).cloned().collect();
+    let (before, after): (Vec<Logged>, Vec<Logged>) =
+        records.into_iter().partition(|logged| logged.at_ms <= run.last.wall_ms);
+    text.push_str(&timeline(run.started.wall_ms, (&before, &charges), terminal));
+    text.push_str(&line(run.last.wall_ms, Style::Plain, &format!("last event; {}", run.status.as_str()), terminal));
+    for logged in &after {
+        text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
+    }
+    for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
+        text.push_str(&heading(&format!("Trip #{}", tripped.number), terminal));
+        text.push_str(&why(told, tripped, terminal));
+        text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
+    }
+    if let Some(order) = &told.order {
+        let session = &source.rows.session;
+        let id = match (order.finding.scope, &session.outer) {
+            (Scope::Session, _) => &session.id,
+            (Scope::Outer, _) if !order.finding.above.is_empty() => &order.finding.above,
+            (Scope::Outer, Some(outer)) => outer,
+            _ => &told.run_id,
+        };
+        text.push_str(&heading("Next", terminal));
+        text.push_str(&terminal.wrap("  ", &suggestion::lifts(order, Some(told), id)));
+    }
+    text
+}
+
+fn heading(words: &str, terminal: &Terminal) -> String {
+    format!("\n{}\n", terminal.paint(Style::Bold, words))
+}
+
+fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
+    let head = terminal.paint(Style::Bold, &format!("{} {}", plain(&run.agent_type), plain(&run.run_id)));
+    let mut text = format!("{head}  {}\n", standing(run.status, terminal));
+    let of = format!("session {}, project {}", short(&rows.session.id), plain(project(&rows.session.project)));
+    text.push_str(&terminal.wrap("  ", &of));
+    if let Some(parent) = &run.parent_run_id {
+        let kind = rows.runs.iter().find(|other| other.id == *parent).map_or("run", |other| &other.agent_type);
+        text.push_str(
+            &terminal.wrap("  ", &format!("spawned by {} {}, depth {}", plain(kind), short(parent), run.depth)),
+        );
+    }
+    if let Some(task) = &run.task {
+        text.push_str(&terminal.wrap("  ", &format!("task {}", plain(task))));
+    }
+    if let Some(error) = &run.error {
+        text.push_str(&terminal.wrap("  ", &plain(error)));
+    }
+    text
+}
+
+/// Writes records in their order, and what was spent between them.
+fn timeline(began_ms: i64, rows: (&[Logged], &[Charge]), terminal: &Terminal) -> String {
+    let (records, charges) = rows;
+    let mut text = line(began_ms, Style::Plain, "began", terminal);
+    let mut told = 0;
+    for logged in records {
+        let until = charges.partition_point(|charge| charge.at_ms <= logged.at_ms).max(told);
+        text.push_str(&spent(&charges[told..until], terminal));
+        told = until;
+        text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
+    }
+    text.push_str(&spent(&charges[told..], terminal));
+    text
+}
+
+fn spent(charges: &[Charge], terminal: &Terminal) -> String {
+    let Some(last) = charges.last() else { return String::new() };
+    let sum = sum(charges.iter());
+    let count = if sum.requests == 1 { "request" } else { "requests" };
+    let words = format!("{} {count}, {} tokens, {}", sum.requests, tokens(sum.tokens), sum.cost);
+    line(last.at_ms, Style::Dim, &words, terminal)
+}
+
+fn line(at_ms: i64, style: Style, words: &str, terminal: &Terminal) -> String {
+    let text = terminal.wrap("  ", &format!("{} {words}", terminal.second(at_ms)));
+    text.lines().map(|line| terminal.paint(style, line) + "\n").collect()
+}
+
+fn entry(logged: &Logged) -> String {
+    let record = &logged.record;
+    let about = match log_lines::figures(record) {
+        Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
+        Some(figures) => format!("{figures}, {}, {}", log_lines::did(record), record.layer),
+        None => plain(&log_lines::told(record)),
+    };
+    format!("#{} {}: {about}", logged.number, log_lines::name(record))
+}

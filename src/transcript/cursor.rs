@@ -1,0 +1,279 @@
+//! Reading what is new in a transcript since a saved offset.
+//!
+//! Most bytes of a transcript are no usage: tool results, attachments, whole system prompts. So one search for the fields
+//! that matter decides which lines are looked at, and only those are parsed.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::mem;
+use std::path::Path;
+
+use crate::byte_search::{self, Finder};
+use crate::domain::amount::Amount;
+use crate::transcript::allowance::Allowance;
+use crate::transcript::compaction;
+use crate::transcript::line_reader::{LONGEST, Lines, Piece};
+use crate::transcript::open;
+use crate::transcript::prompt_row::{self, Prompted, SummaryRow};
+use crate::transcript::response::{Response, Shrinks};
+use crate::transcript::rows::{self, Parsed, ResponseRow};
+
+/// What is new in a transcript.
+#[derive(Debug, Default, PartialEq)]
+pub struct Chunk {
+    /// The responses, one per `message.id`, in the order of the file.
+    pub responses: Vec<Response>,
+    /// Responses without a usage that counts, by their ids: nobody is billed for them.
+    pub uncounted: BTreeMap<String, Response>,
+    /// Where to read on: after the last complete line, or inside one that is passed over.
+    pub offset: u64,
+    /// Whether that is inside a line that is too long to be read.
+    pub inside: bool,
+    /// The bytes behind it that were left for the next time.
+    pub left: u64,
+    /// The client's own total, by its last `cost-state` row.
+    pub client_cost: Option<Amount>,
+    /// What could not be believed or read, in sentences.
+    pub suspicious: Vec<String>,
+    /// Whether a prompt that notifies of a background task is among the rows.
+    pub notification: bool,
+    /// What was kept of the rows: responses, their parts, and ids.
+    kept: usize,
+}
+
+/// What all fields that matter have in common: the end of `"usage":`, of `"modelUsage":` and of `"message":`. One search
+/// for it costs a third of three. Quotes inside a text are escaped, so it cannot be in one.
+const NEEDLE: &[u8] = br#"sage":"#;
+/// The place of its `g`: one byte in a hundred of transcripts, code and prose is one; more are quotes and colons.
+const PLACE_OF_G: usize = 2;
+
+/// A field that makes its line worth a look.
+struct Mark {
+    /// What stands before the needle.
+    before: &'static [u8],
+    /// What stands after it: one of these.
+    after: &'static [&'static [u8]],
+    /// Takes what the line says into the chunk; whether there was something to take.
+    take: fn(&mut Chunk, &[u8]) -> bool,
+}
+
+const MARKS: [Mark; 3] = [
+    Mark { before: br#""u"#, after: &[b""], take: Chunk::take_response },
+    Mark { before: br#""modelU"#, after: &[b""], take: Chunk::take_client_cost },
+    // Prompts are texts; the results of tools are lists.
+    Mark {
+        before: br#""mes"#,
+        after: &[br#"{"role":"user","content":""#, br#"{"content":""#],
+        take: Chunk::take_prompt,
+    },
+];
+
+impl Mark {
+    /// Returns the place in the table of the mark that the needle is part of.
+    fn at(bytes: &[u8], needle: usize) -> Option<usize> {
+        MARKS.iter().position(|mark| {
+            let after = &bytes[needle + NEEDLE.len()..];
+            bytes[..needle].ends_with(mark.before) && mark.after.iter().any(|start| after.starts_with(start))
+        })
+    }
+}
+
+/// The most sentences kept about one chunk.
+const MOST_SUSPICIOUS: usize = 20;
+
+/// Where the reading of a transcript goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Bytes that have been read.
+    pub offset: u64,
+    /// Whether they end inside a line that is passed over.
+    pub inside: bool,
+}
+
+/// Reads a transcript from `offset` to `upto`, or to its end.
+///
+/// A last line without its end is left for the next time. Where the file is not the one that the offset was saved for
+/// (it is shorter, or the offset is inside a line), it is read again from the start: responses are charged by their
+/// id, so nothing is charged twice.
+pub fn read_from(path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
+    read_through(&mut Vec::new(), path, offset, upto)
+}
+
+/// Reads a transcript through a buffer that it leaves to the next one.
+pub fn read_through(buffer: &mut Vec<u8>, path: &Path, offset: u64, upto: Option<u64>) -> io::Result<Chunk> {
+    read_within(&mut Allowance::FILE.clone(), buffer, path, (Position { offset, inside: false }, upto))
+}
+
+/// Reads as much of a transcript as is allowed, and takes that out of what is.
+pub fn read_within(
+    allowed: &mut Allowance,
+    buffer: &mut Vec<u8>,
+    path: &Path,
+    (from, upto): (Position, Option<u64>),
+) -> io::Result<Chunk> {
+    let (file, length) = open(path)?;
+    let Position { offset, inside } = from;
+    let end = upto.unwrap_or(length).min(length);
+    let mut chunk = Chunk { offset, ..Chunk::default() };
+    let finder = Finder::by(NEEDLE, PLACE_OF_G);
+    let lines = match inside && offset <= length {
+        true => Lines::inside(&file, offset, end, buffer),
+        false => Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?,
+    };
+    let mut lines = lines.at_most(allowed.bytes);
+    if lines.position() < offset {
+        chunk.doubt("a transcript was rewritten, and is read again from its start");
+        chunk.offset = 0;
+    }
+    let interesting = |bytes: &[u8]| finder.each(bytes).any(|needle| Mark::at(bytes, needle).is_some());
+    while chunk.kept < allowed.responses
+        && let Some(piece) = lines.next(interesting)?
+    {
+        match piece {
+            Piece::Lines(bytes) => chunk.take_lines(bytes, &finder),
+            Piece::TooLong(length) => chunk.doubt(format!("a line of {length} bytes was skipped")),
+            Piece::Unended if !inside => {
+                chunk.doubt(format!(
+                    "a line of more than {LONGEST} bytes keeps a transcript from being read: it is skipped"
+                ));
+            }
+            Piece::Unended | Piece::Uninteresting => {}
+        }
+        chunk.offset = lines.position();
+    }
+    chunk.inside = lines.is_inside();
+    allowed.spend(allowed.bytes - lines.left(), chunk.kept);
+    // Behind what was read a last line may be half written.
+    chunk.left = if allowed.is_spent() { end.saturating_sub(chunk.offset) } else { 0 };
+    chunk.fold_repeats();
+    if !chunk.suspicious.is_empty() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        chunk.suspicious.iter_mut().for_each(|sentence| sentence.push_str(&format!(" (in {name})")));
+    }
+    Ok(chunk)
+}
+
+impl Chunk {
+    /// Looks at the lines that have a mark, once for each kind: what an agent hands to a tool stands in its row as JSON. A row
+    /// that repeats the one before it is known by its gist, without a parse.
+    fn take_lines(&mut self, bytes: &[u8], finder: &Finder) {
+        let (mut from, mut before) = (0, None);
+        let (mut line, mut taken) = (0..0, [false; MARKS.len()]);
+        while let Some(found) = finder.find(&bytes[from..]) {
+            let needle = from + found;
+            from = needle + NEEDLE.len();
+            let Some(mark) = Mark::at(bytes, needle) else { continue };
+            if needle >= line.end {
+                let start = byte_search::last(b'\n', &bytes[..needle]).map_or(0, |newline| newline + 1);
+                let end = byte_search::first(b'\n', &bytes[from..]).map_or(bytes.len(), |newline| from + newline);
+                (line, taken) = (start..end, [false; MARKS.len()]);
+                // Another field of that name, in the input of a tool, makes it unsure which one is the usage.
+                let sure = finder.find(&bytes[from..end]).is_none();
+                let gist = if sure { rows::gist(&bytes[line.clone()], needle - start) } else { None };
+                let last = self.responses.last().filter(|last| last.at_ms != 0).zip(gist);
+                taken[mark] = gist == before && last.is_some_and(|(last, gist)| last.id.as_bytes() == gist.id);
+                before = gist;
+            }
+            let is_read = mem::replace(&mut taken[mark], true) || (MARKS[mark].take)(self, &bytes[line.clone()]);
+            // What repeats a row that could not be read is no repetition.
+            before = before.filter(|_| is_read);
+        }
+    }
+
+    fn take_response(&mut self, line: &[u8]) -> bool {
+        match rows::response(line) {
+            Parsed::Response(row) => return self.add(*row),
+            Parsed::Uncounted(row) => {
+                let is_new = self.uncounted.insert(row.id.to_string(), response_of(*row)).is_none();
+                self.kept += usize::from(is_new);
+            }
+            Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
+            Parsed::Other => {}
+        }
+        false
+    }
+
+    fn take_client_cost(&mut self, line: &[u8]) -> bool {
+        self.client_cost = rows::client_cost(line).or(self.client_cost);
+        true
+    }
+
+    fn take_prompt(&mut self, line: &[u8]) -> bool {
+        match prompt_row::parse(line) {
+            Prompted::Notification => self.notification = true,
+            Prompted::Summary(SummaryRow { uuid, at_ms, length }) => {
+                self.kept += 1;
+                // A fork copies it behind the responses that it sums up, which say whose they are.
+                let billed_by = self.responses.last().and_then(|last| last.billed_by.clone());
+                self.responses.push(Response { billed_by, ..compaction::response(&uuid, at_ms, length) });
+            }
+            Prompted::Other => {}
+        }
+        true
+    }
+
+    fn add(&mut self, row: ResponseRow) -> bool {
+        if row.doubtful {
+            self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
+        }
+        // The rows of one response nearly always stand together: this saves their copies.
+        match self.responses.last_mut().filter(|last| last.id == row.id) {
+            Some(last) => {
+                let shrinks = last.fold(row.at_ms.unwrap_or(0), &row.usage);
+                self.doubt_shrinking(shrinks, &row.id);
+            }
+            None => {
+                self.kept += 1 + row.usage.parts.len() / 4;
+                self.responses.push(response_of(row));
+            }
+        }
+        true
+    }
+
+    /// Folds responses whose rows did not stand together.
+    fn fold_repeats(&mut self) {
+        let mut firsts = BTreeMap::new();
+        let places: Vec<usize> = self
+            .responses
+            .iter()
+            .map(|response| {
+                let next = firsts.len();
+                *firsts.entry(response.id.as_str()).or_insert(next)
+            })
+            .collect();
+        if firsts.len() == self.responses.len() {
+            return;
+        }
+        let responses = mem::take(&mut self.responses);
+        for (response, place) in responses.into_iter().zip(places) {
+            match self.responses.get_mut(place) {
+                Some(first) => {
+                    let shrinks = first.fold(response.at_ms, &response.usage);
+                    self.doubt_shrinking(shrinks, &response.id);
+                }
+                None => self.responses.push(response),
+            }
+        }
+    }
+
+    fn doubt_shrinking(&mut self, shrinks: Shrinks, id: &str) {
+        if shrinks == Shrinks::Yes {
+            self.doubt(format!("response `{id}` has a token count that shrank: the larger one holds"));
+        }
+    }
+
+    fn doubt(&mut self, sentence: impl Into<String>) {
+        if self.suspicious.len() < MOST_SUSPICIOUS {
+            self.suspicious.push(sentence.into());
+        }
+    }
+}
+
+fn response_of(row: ResponseRow) -> Response {
+    let (id, model, billed_by) = (row.id.into_owned(), row.model.into_owned(), row.billed_by.map(Cow::into_owned));
+    Response { id, model, at_ms: row.at_ms.unwrap_or(0), usage: row.usage, billed_by, summary: None }
+}
+
+#[cfg(test)]
+mod tests;

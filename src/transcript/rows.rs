@@ -1,0 +1,367 @@
+//! The transcript rows that matter here, parsed typed and borrowed from the line: model responses and the client's own
+//! total. Everything else in a row is skipped unread.
+
+use std::borrow::Cow;
+
+use chrono::DateTime;
+use serde::Deserialize;
+
+use crate::byte_search;
+use crate::domain::amount::Amount;
+use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
+use crate::transcript::field::{Count, Text, short};
+
+/// The model of rows that the client makes up itself.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// A row of a model response.
+pub struct ResponseRow<'a> {
+    /// The `message.id`.
+    pub id: Cow<'a, str>,
+    /// The model that answered.
+    pub model: Cow<'a, str>,
+    /// When, by the client's clock; `None` where the row does not say.
+    pub at_ms: Option<i64>,
+    /// What it used, as far as the row can be believed.
+    pub usage: TokenUsage,
+    /// The session that made the request, where the row is a fork's copy of another session's.
+    pub billed_by: Option<Cow<'a, str>>,
+    /// Whether some count was negative, broken or beyond belief, and was left out.
+    pub doubtful: bool,
+}
+
+/// What a line that holds a usage key is.
+pub enum Parsed<'a> {
+    /// A response to charge.
+    Response(Box<ResponseRow<'a>>),
+    /// A response that nobody is billed for, or whose usage is not told.
+    Uncounted(Box<ResponseRow<'a>>),
+    /// Nothing to charge.
+    Other,
+    /// A response that cannot be read, and why.
+    Broken(String),
+}
+
+/// Parses a line that holds a usage key.
+pub fn response(line: &[u8]) -> Parsed<'_> {
+    match serde_json::from_slice::<Row>(line) {
+        Ok(row) => row.into_response(),
+        // The shape of rows that are no responses is not ours to know.
+        Err(_) if byte_search::find(br#""type":"assistant""#, line).is_none() => Parsed::Other,
+        Err(cause) => Parsed::Broken(cause.to_string()),
+    }
+}
+
+/// Parses a line that may be a `cost-state` row: the client's own total.
+pub fn client_cost(line: &[u8]) -> Option<Amount> {
+    let row: CostState = serde_json::from_slice(line).ok()?;
+    (row.kind.0 == "cost-state").then(|| Amount::from_usd(row.total))
+}
+
+/// Reads a moment, in milliseconds since 1970.
+pub fn moment(timestamp: &Text) -> Option<i64> {
+    DateTime::parse_from_rfc3339(&timestamp.0).ok().map(|at| at.timestamp_millis())
+}
+
+/// What a response's row says of its cost, as it is written: the client repeats it in a row for each block of the response.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Gist<'a> {
+    /// The `message.id`.
+    pub id: &'a [u8],
+    usage: &'a [u8],
+}
+
+/// Finds the gist of a row whose usage stands at `usage`, without parsing it; nothing where the client writes it otherwise.
+///
+/// The first `message` is the row's own: what stands before it is the client's.
+pub fn gist(line: &[u8], usage: usize) -> Option<Gist<'_>> {
+    const MESSAGE: &[u8] = br#""message":{"id":""#;
+    /// How far into a row the start of its message is looked for.
+    const FAR: usize = 512;
+    let start = byte_search::find(MESSAGE, &line[..usage.min(FAR)])?;
+    let id = &line[start + MESSAGE.len()..usage];
+    let id = &id[..byte_search::first(b'"', id)?];
+    let usage = &line[usage..];
+    let (mut depth, mut end) = (0, 0);
+    loop {
+        end += byte_search::first_of(*b"{}", &usage[end..])?;
+        depth += if usage[end] == b'{' { 1 } else { -1 };
+        if depth == 0 {
+            return Some(Gist { id, usage: &usage[..end] });
+        }
+        end += 1;
+    }
+}
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Text<'a>,
+    #[serde(borrow, default)]
+    timestamp: Text<'a>,
+    #[serde(rename = "requestSessionId", borrow)]
+    billed_by: Option<Text<'a>>,
+    #[serde(rename = "isApiErrorMessage")]
+    api_error: Option<bool>,
+    #[serde(rename = "isUnmetered")]
+    unmetered: Option<bool>,
+    #[serde(rename = "isVirtual")]
+    made_up: Option<bool>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    id: Text<'a>,
+    #[serde(borrow, default)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    usage: Option<RawUsage<'a>>,
+}
+
+impl<'a> Row<'a> {
+    fn into_response(self) -> Parsed<'a> {
+        let Some(Message { id, model, usage }) = self.message else { return Parsed::Other };
+        let is_none = [self.api_error, self.made_up].contains(&Some(true));
+        if is_none || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
+            return Parsed::Other;
+        }
+        let usage = usage.filter(|_| self.unmetered != Some(true));
+        if id.0.is_empty() && usage.is_some() {
+            return Parsed::Broken("usage without a `message.id`".to_owned());
+        }
+        let at_ms = moment(&self.timestamp);
+        let counts = usage.is_some();
+        let (usage, doubtful) = usage.map(RawUsage::read).unwrap_or_default();
+        let billed_by = self.billed_by.map(|session| short(session.0));
+        let (id, model) = (short(id.0), short(model.0));
+        let row = Box::new(ResponseRow { id, model, at_ms, usage, billed_by, doubtful });
+        if counts { Parsed::Response(row) } else { Parsed::Uncounted(row) }
+    }
+}
+
+/// `message.usage`, and each entry of its `iterations`, which have a type and a model besides.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawUsage<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation: Option<CacheCreation>,
+    server_tool_use: Option<ServerTools>,
+    #[serde(borrow)]
+    speed: Text<'a>,
+    #[serde(borrow)]
+    inference_geo: Text<'a>,
+    #[serde(borrow)]
+    iterations: Option<Vec<RawUsage<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_5m_input_tokens: Count,
+    ephemeral_1h_input_tokens: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ServerTools {
+    web_search_requests: Count,
+}
+
+impl RawUsage<'_> {
+    /// Returns the usage, and whether some of it had to be left out.
+    fn read(self) -> (TokenUsage, bool) {
+        let (tokens, mut doubtful) = self.tokens();
+        let searches = self.server_tool_use.unwrap_or_default().web_search_requests;
+        doubtful |= searches == Count::Doubtful;
+        let mut parts = Vec::new();
+        for iteration in self.iterations.unwrap_or_default() {
+            let (tokens, part_doubtful) = iteration.tokens();
+            doubtful |= part_doubtful;
+            parts.extend(iteration.part_kind().map(|kind| {
+                let model = Some(short(iteration.model.0).into_owned()).filter(|model| !model.is_empty());
+                Iteration { kind, model, tokens }
+            }));
+        }
+        let mut usage = TokenUsage {
+            web_searches: searches.value(),
+            fast: self.speed.0 == "fast",
+            us: self.inference_geo.0 == "us",
+            parts,
+            ..TokenUsage::default()
+        };
+        usage.set_tokens(tokens);
+        (usage, doubtful)
+    }
+
+    /// Returns the token counts: of the cache writes as many for an hour as the split says, the rest for five minutes.
+    fn tokens(&self) -> (Tokens, bool) {
+        let split = self.cache_creation.as_ref();
+        let (split_5m, split_1h) = split.map_or((Count::Absent, Count::Absent), |split| {
+            (split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens)
+        });
+        let writes = match self.cache_creation_input_tokens {
+            Count::Absent => split_5m.value().saturating_add(split_1h.value()),
+            total => total.value(),
+        };
+        let write_1h = split_1h.value().min(writes);
+        let counts = [self.input_tokens, self.output_tokens, self.cache_creation_input_tokens];
+        let others = [self.cache_read_input_tokens, split_5m, split_1h];
+        let doubtful = counts.into_iter().chain(others).any(|count| count == Count::Doubtful);
+        let tokens = Tokens {
+            input: self.input_tokens.value(),
+            output: self.output_tokens.value(),
+            write_5m: writes - write_1h,
+            write_1h,
+            cache_read: self.cache_read_input_tokens.value(),
+        };
+        (tokens, doubtful)
+    }
+
+    /// Returns what an iteration was; the client bills compactions and kinds it does not know with the totals.
+    fn part_kind(&self) -> Option<PartKind> {
+        match &*self.kind.0 {
+            "message" => Some(PartKind::Message),
+            "fallback_message" => Some(PartKind::Fallback),
+            "advisor_message" => Some(PartKind::Advisor),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct CostState<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(rename = "totalCostUSD")]
+    total: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: &str = r#"{"message":{"id":"a","model":"m","usage":{"input_tokens":1,"output_tokens":5}},"type":"assistant",
+        "timestamp":"2026-11-20T10:00:00.5Z"}"#;
+
+    /// Parses [`ROW`] with a part of it replaced; `None` where there is nothing to charge.
+    fn parse(from: &str, to: &str) -> Option<(TokenUsage, bool)> {
+        assert!(ROW.contains(from));
+        match response(ROW.replace(from, to).as_bytes()) {
+            Parsed::Response(row) => Some((row.usage, row.doubtful)),
+            Parsed::Uncounted(_) | Parsed::Other => None,
+            Parsed::Broken(why) => panic!("{why}"),
+        }
+    }
+
+    #[test]
+    fn a_row_says_who_answered_when_and_who_paid() {
+        for (more, at_ms, billed_by) in [
+            ("", Some(1_795_168_800_500), None),
+            (r#","sessionId":"s1""#, Some(1_795_168_800_500), None),
+            (r#","requestSessionId":null"#, Some(1_795_168_800_500), None),
+            // a fork's copy
+            (r#","requestSessionId":"s0","sessionId":"s1""#, Some(1_795_168_800_500), Some("s0")),
+        ] {
+            let line = ROW.replacen(r#","type""#, &format!(r#"{more},"type""#), 1);
+            let Parsed::Response(row) = response(line.as_bytes()) else { panic!("{line}") };
+            let billed = row.billed_by.as_deref();
+            assert_eq!((&*row.id, &*row.model, row.at_ms, billed), ("a", "m", at_ms, billed_by));
+        }
+        let line = ROW.replace("2026-11-20T10:00:00.5Z", "yesterday");
+        assert!(matches!(response(line.as_bytes()), Parsed::Response(row) if row.at_ms.is_none()));
+    }
+
+    #[test]
+    fn rows_that_cost_nothing_are_skipped() {
+        for (from, to) in [
+            (r#""model":"m""#, r#""model":"<synthetic>""#),
+            (r#""type":"#, r#""isApiErrorMessage":true,"type":"#),
+            (r#""type":"#, r#""isUnmetered":true,"type":"#),
+            (r#""type":"#, r#""isVirtual":true,"type":"#),
+            (r#""type":"assistant""#, r#""type":"user""#),
+            (r#"{"input_tokens":1,"output_tokens":5}"#, "null"),
+        ] {
+            assert_eq!(parse(from, to), None, "{to}");
+        }
+        assert!(parse(r#""type":"#, r#""isVirtual":false,"isUnmetered":null,"type":"#).is_some());
+        let unmetered = ROW.replace(r#""type":"#, r#""isUnmetered":true,"type":"#);
+        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(row) if row.id == "a"));
+        let result = br#"{"type":"user","message":7,"toolUseResult":{"usage":{"output_tokens":5}}}"#;
+        assert!(matches!(response(result), Parsed::Other));
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_is_left_out() {
+        for (output, counted, doubtful) in [
+            ("5.0", 5, false),
+            ("null", 0, false),
+            ("-5", 0, true),
+            ("0.5", 0, true),
+            ("1e30", 0, true),
+            ("18446744073709551615", 0, true),
+            (r#""5""#, 0, true),
+            ("true", 0, true),
+        ] {
+            let found = parse(r#""output_tokens":5"#, &format!(r#""output_tokens":{output}"#));
+            let expected = TokenUsage { input: 1, output: counted, ..TokenUsage::default() };
+            assert_eq!(found, Some((expected, doubtful)), "{output}");
+        }
+    }
+
+    #[test]
+    fn cache_writes_are_split_as_the_client_bills_them() {
+        for (fields, write_5m, write_1h) in [
+            (r#""cache_creation_input_tokens":100"#, 100, 0),
+            (r#""cache_creation_input_tokens":100,"cache_creation":null"#, 100, 0),
+            (r#""cache_creation_input_tokens":100,"cache_creation":{"ephemeral_1h_input_tokens":30}"#, 70, 30),
+            (r#""cache_creation_input_tokens":100,"cache_creation":{"ephemeral_1h_input_tokens":300}"#, 0, 100),
+            (r#""cache_creation":{"ephemeral_1h_input_tokens":30,"ephemeral_5m_input_tokens":7}"#, 7, 30),
+        ] {
+            let found = parse(r#""input_tokens":1"#, fields);
+            let expected = TokenUsage { output: 5, write_5m, write_1h, ..TokenUsage::default() };
+            assert_eq!(found, Some((expected, false)), "{fields}");
+        }
+    }
+
+    #[test]
+    fn surcharges_searches_and_passes_are_taken() {
+        let part = |kind, model: Option<&str>, output| {
+            let tokens = Tokens { output, ..Tokens::default() };
+            Iteration { kind, model: model.map(str::to_owned), tokens }
+        };
+        let one = || TokenUsage { input: 1, output: 5, ..TokenUsage::default() };
+        for (fields, usage) in [
+            (r#""speed":"fast","inference_geo":"us""#, TokenUsage { fast: true, us: true, ..one() }),
+            (r#""speed":"standard","inference_geo":"""#, one()),
+            (r#""speed":null,"inference_geo":null,"iterations":null"#, one()),
+            (
+                r#""server_tool_use":{"web_search_requests":3,"web_fetch_requests":2}"#,
+                TokenUsage { web_searches: 3, ..one() },
+            ),
+            (
+                r#""iterations":[{"type":"message","output_tokens":5},{"type":"compaction","output_tokens":9},
+                    {"type":"fallback_message","model":"n","output_tokens":2},{"type":"advisor_message","model":"o"}]"#,
+                TokenUsage {
+                    parts: vec![
+                        part(PartKind::Message, None, 5),
+                        part(PartKind::Fallback, Some("n"), 2),
+                        part(PartKind::Advisor, Some("o"), 0),
+                    ],
+                    ..one()
+                },
+            ),
+        ] {
+            assert_eq!(parse(r#""input_tokens":1"#, &format!(r#""input_tokens":1,{fields}"#)), Some((usage, false)));
+        }
+    }
+}

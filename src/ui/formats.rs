@@ -1,0 +1,60 @@
+//! Figures as programs read them: dollars as exact decimal strings, moments as RFC 3339.
+
+use chrono::{DateTime, SecondsFormat};
+use serde::{Serialize, Serializer};
+
+use crate::domain::amount::Amount;
+use crate::domain::limit::{Limit, Unit};
+
+/// US dollars, written as a decimal string with 12 digits after the point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Usd(pub Amount);
+
+impl Serialize for Usd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.exact())
+    }
+}
+
+/// A moment in milliseconds since 1970, written as RFC 3339 in UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// Returns the text in UTC.
+    pub fn text(self) -> String {
+        let moment = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
+        moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text())
+    }
+}
+
+/// A value of a limit, in the limit's base unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// The limit whose unit it is in.
+    pub limit: &'static Limit,
+    /// The value.
+    pub value: u64,
+}
+
+impl Quantity {
+    /// Returns the value as people read it.
+    pub fn show(self) -> String {
+        self.limit.show(self.value)
+    }
+}
+
+impl Serialize for Quantity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.limit.unit {
+            Unit::Usd => Usd(Amount(self.value)).serialize(serializer),
+            Unit::Count | Unit::Millis | Unit::Tokens | Unit::Switch => serializer.serialize_u64(self.value),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Sessions whose client has died without a word: they and their runs at work are orphaned.
+
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::session::{Run, Session, Status};
+use crate::engine::lifecycle;
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::platform::processes;
+use crate::store::{Store, log_file};
+
+/// Whether a session counts as at work although its client is gone: another boot has begun, or its process is no more.
+pub fn is_orphaned(session: &Session, now: Moment) -> bool {
+    let boot = session.last.boot;
+    let rebooted = boot != now.boot && boot != 0 && now.boot != 0;
+    let at_work = session.status == Status::Running || !session.open.is_empty();
+    let gone = || session.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns));
+    at_work && (rebooted || gone())
+}
+
+/// Marks what was at work in a session whose client is gone, and writes that down once.
+pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
+    if !is_orphaned(&state.session, now) {
+        return Ok(());
+    }
+    let at_work: Vec<String> =
+        state.runs().filter(|run| run.status == Status::Running).map(|run| run.id.clone()).collect();
+    let mut records = Vec::new();
+    for id in &at_work {
+        let Some(run) = state.run_mut(id) else { continue };
+        lifecycle::orphan(run);
+        records.push(of_run(run));
+    }
+    if state.session.status == Status::Running {
+        state.session.status = Status::Orphaned;
+        if records.is_empty() {
+            records.push(of_session(&state.session));
+        }
+    }
+    state.session.reservations.clear();
+    state.session.spawns.clear();
+    state.session.pending_prompts.clear();
+    write(store, &state.session, records, now)
+}
+
+/// Marks what an earlier client of a session left at work, before another takes the session up.
+pub fn mark_before(store: &Store, session: Box<Session>, event: &Event) -> Result<Box<Session>> {
+    if !matches!(event.kind, EventKind::SessionStart { .. }) || !is_orphaned(&session, event.at) {
+        return Ok(session);
+    }
+    let mut state = SessionState::new(session);
+    store.lay_open_runs(&mut state)?;
+    mark(store, &mut state, event.at)?;
+    store.save(&mut state)?;
+    Ok(state.into_session())
+}
+
+fn of_run(run: &Run) -> Record {
+    Record {
+        error: run.error.clone().unwrap_or_default(),
+        task_id: run.task_id().to_owned(),
+        agent_type: run.agent_type.clone(),
+        turns: run.counters.turns,
+        elapsed_ms: run.counters.duration_ms,
+        accumulated_cost_usd: run.counters.spent.cost.usd(),
+        event: Some(RecordKind::AgentOrphaned),
+        session: run.session.clone(),
+        run: run.id.clone(),
+        stop_reason: lifecycle::ORPHANED.to_owned(),
+        ..Record::default()
+    }
+}
+
+fn of_session(session: &Session) -> Record {
+    Record {
+        error: "The client died; no agent was at work".to_owned(),
+        task_id: session.id.clone(),
+        turns: session.counters.turns,
+        elapsed_ms: session.counters.duration_ms,
+        accumulated_cost_usd: session.counters.spent.cost.usd(),
+        event: Some(RecordKind::AgentOrphaned),
+        session: session.id.clone(),
+        stop_reason: lifecycle::ORPHANED.to_owned(),
+        ..Record::default()
+    }
+}
+
+/// Writes records as of now: the session's last event was before.
+fn write(store: &Store, session: &Session, mut records: Vec<Record>, now: Moment) -> Result<()> {
+    for record in &mut records {
+        record.at = log_file::time(now.wall_ms);
+        store.save_record(record, now)?;
+    }
+    if !records.is_empty() {
+        log_file::append(log_file::LogPlace { of_session: &session.log, state: store.folder() }, &records);
+    }
+    Ok(())
+}

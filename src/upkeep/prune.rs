@@ -1,0 +1,318 @@
+//! Pruning: the detail of old sessions goes, in steps that hold the locks for some milliseconds each.
+//!
+//! A step is one transaction, so that a pruning that is killed leaves nothing half done; the next one goes on. What a session
+//! was billed moves into the sums of days in the step that removes it. Whatever may yet bind stays: the counters, orders and
+//! grants of a session as long as its transcript is there, policies that anything refers to, trust, budgets of open periods.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::domain::budget::SharedBudget;
+use crate::domain::event::{Event, EventKind};
+use crate::domain::policy::Scope;
+use crate::domain::session::{Session, TranscriptPosition};
+use crate::error::{Error, Result};
+use crate::hook::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
+use crate::hook::{client_lineage, policy};
+use crate::platform::environment::Environment;
+use crate::platform::locks;
+use crate::platform::processes;
+use crate::store::Store;
+use crate::store::entries::Body;
+use crate::store::retention::{Extent, PrunableSession, Rows};
+use crate::transcript::layout;
+use crate::upkeep::catch_up::catch_up;
+
+/// Milliseconds of a day: how often the state is pruned.
+pub const DAY_MS: i64 = 86_400_000;
+/// How far a pruning goes beyond the one before: a clock that was wrong for a while must not take this month's detail.
+const STRIDE_MS: i64 = 7 * DAY_MS;
+/// How long a pruning in the background leaves the locks alone after each step.
+pub const PAUSE: Duration = Duration::from_millis(10);
+
+/// What to prune.
+#[derive(Clone, Copy, Debug)]
+pub struct PruneOrder {
+    /// Sessions without an event since then, in milliseconds since 1970.
+    pub before_ms: i64,
+    /// Returns the local day of a moment: `2026-11-20`.
+    pub day: fn(i64) -> String,
+}
+
+/// What was pruned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    /// Sessions that went.
+    pub sessions: u64,
+    /// Sessions that may yet be resumed, whose counters stayed.
+    pub kept_counters: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Responses.
+    pub responses: u64,
+    /// Records of the log.
+    pub records: u64,
+}
+
+/// Whether a pruning is due at an event; notes that it has begun, so that no other hook begins one. Only starts look.
+pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
+    if !matches!(event.kind, EventKind::SessionStart { .. }) {
+        return Ok(false);
+    }
+    let now = event.at.wall_ms;
+    let before = begun(store)?;
+    if before.is_some_and(|(at_ms, _)| (at_ms..at_ms + DAY_MS).contains(&now)) {
+        return Ok(false);
+    }
+    let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));
+    store.set_metadata(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
+    Ok(before.is_some() && retention(store)?.is_some())
+}
+
+/// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.
+pub fn begin(env: &Environment, folder: &Path) {
+    let Some(binary) = env.binary() else { return };
+    let mut command = Command::new(binary);
+    command.args(["prune", "--automatic"]).current_dir(folder);
+    let _another_day = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+}
+
+/// Returns the moment before which an automatic pruning prunes; nothing where none was begun, or all is kept.
+pub fn pinned_ms(store: &Store) -> Result<Option<i64>> {
+    let Some((_, as_of)) = begun(store)? else { return Ok(None) };
+    Ok(retention(store)?.map(|days| before_ms(as_of, days)))
+}
+
+/// Returns the moment that lies so many days before another.
+pub fn before_ms(at_ms: i64, days: u64) -> i64 {
+    at_ms.saturating_sub(i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MS))
+}
+
+/// What a look at every session has found.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The sessions to prune.
+    pub old: Vec<(PrunableSession, Extent)>,
+    /// The policies that sessions are pinned to.
+    policies: BTreeSet<String>,
+    /// The projects that have sessions.
+    projects: BTreeSet<String>,
+}
+
+/// Looks at every session, a few at a time.
+pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<Survey> {
+    let mut found = Survey::default();
+    let mut outer = BTreeSet::new();
+    let mut next = None;
+    loop {
+        let (briefs, after) = Store::open_for(folder, None)?.some_sessions(next)?;
+        rest();
+        for brief in briefs {
+            found.policies.insert(brief.policy.clone());
+            found.projects.insert(brief.project.clone());
+            if brief.last.wall_ms >= before_ms {
+                outer.extend(brief.outer.iter().chain(&brief.between).cloned());
+            }
+            let extent = if fs::exists(&brief.position.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
+            if is_old(&brief, before_ms) && !(extent == Extent::Detail && is_slim(&brief)) {
+                found.old.push((brief, extent));
+            }
+        }
+        next = after;
+        if next.is_none() {
+            break;
+        }
+    }
+    // What a client below a session's does is charged to that session, which need not have had an event since.
+    found.old.retain(|(brief, _)| !outer.contains(&brief.id));
+    Ok(found)
+}
+
+fn is_old(brief: &PrunableSession, before_ms: i64) -> bool {
+    let lives = || brief.client.is_some_and(|client| processes::is_at_work(client.pid, client.start, client.ns));
+    brief.last.wall_ms < before_ms && !lives()
+}
+
+/// Whether all that a session has had is pruned already, but for what it needs to be resumed.
+fn is_slim(brief: &PrunableSession) -> bool {
+    brief.pruned.is_some_and(|past| past.done_ms == brief.last.wall_ms)
+}
+
+/// Prunes the state; `rest` is called after each step, while nothing is locked.
+pub fn prune(env: &Environment, folder: &Path, order: PruneOrder, rest: impl FnMut()) -> Result<Removed> {
+    let mut pruner = Pruner { env, folder, order, rest, removed: Removed::default() };
+    pruner.in_one_step(None, |store| {
+        let closed = closed_ms(store)?.max(order.before_ms);
+        store.set_metadata(CLOSED, &closed.to_string())
+    })?;
+    let found = survey(folder, order.before_ms, &mut pruner.rest)?;
+    for (brief, extent) in &found.old {
+        pruner.session(brief, *extent)?;
+    }
+    pruner.records()?;
+    let policies = pruner.clients()?;
+    pruner.policies(&(&found.policies | &policies))?;
+    pruner.prune_budgets(&found.projects)?;
+    let now = env.now().wall_ms;
+    pruner.in_one_step(None, |store| store.set_metadata(DONE, &now.to_string()))?;
+    Ok(pruner.removed)
+}
+
+struct Pruner<'a, R: FnMut()> {
+    env: &'a Environment,
+    folder: &'a Path,
+    order: PruneOrder,
+    rest: R,
+    removed: Removed,
+}
+
+impl<R: FnMut()> Pruner<'_, R> {
+    /// Does one thing to the state, in a transaction of its own.
+    fn in_one_step<T>(&mut self, session: Option<&str>, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
+        let busy = || Error::failed("a report is being made").hint("prune when it is done");
+        let alone = locks::for_pruning(self.folder)?.ok_or_else(busy)?;
+        let store = Store::open_for(self.folder, session)?;
+        store.begin()?;
+        let done = work(&store)?;
+        store.commit()?;
+        drop(store);
+        drop(alone);
+        (self.rest)();
+        Ok(done)
+    }
+
+    fn session(&mut self, brief: &PrunableSession, extent: Extent) -> Result<()> {
+        let id = brief.id.as_str();
+        if extent == Extent::Detail {
+            self.read_to_the_end(id)?;
+        }
+        let mut next = None;
+        loop {
+            let PruneOrder { before_ms, day } = self.order;
+            let step = self.in_one_step(Some(id), |store| {
+                let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
+                old.map(|mut session| store.prune_session(&mut session, extent, next, day)).transpose()
+            })?;
+            // It is gone, or somebody has taken it up meanwhile.
+            let Some(step) = step else { return Ok(()) };
+            self.removed.responses += step.responses;
+            self.removed.calls += step.calls;
+            self.removed.runs += step.runs;
+            self.removed.sessions += u64::from(step.session);
+            next = step.next;
+            if next.is_none() {
+                break;
+            }
+        }
+        self.removed.kept_counters += u64::from(extent == Extent::Detail);
+        Ok(())
+    }
+
+    /// Charges what a session's client wrote after its last event: later nobody could tell it from what is pruned.
+    fn read_to_the_end(&mut self, id: &str) -> Result<()> {
+        let store = Store::open_for(self.folder, Some(id))?;
+        let Some(session) = store.session(id)? else { return Ok(()) };
+        if has_unread(&store, &session)? {
+            catch_up(self.env, &store, id)?;
+        }
+        drop(store);
+        (self.rest)();
+        Ok(())
+    }
+
+    fn records(&mut self) -> Result<()> {
+        let before_ms = self.order.before_ms;
+        let mut next = None;
+        loop {
+            let (removed, after) = self.in_one_step(None, |store| store.prune_records(before_ms, next))?;
+            self.removed.records += removed;
+            next = after;
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes a step for each part of a family of entries; `gone` says which of them go.
+    fn each(&mut self, prefix: &str, mut gone: impl FnMut(&Store, &str, &Body) -> Result<bool>) -> Result<()> {
+        let mut next = None;
+        loop {
+            next = self.in_one_step(None, |store| {
+                let Rows { rows, next } = store.some_below(prefix, next)?;
+                let mut ids = Vec::new();
+                for (id, name, body) in rows {
+                    if gone(store, &name, &body)? {
+                        ids.push(id);
+                    }
+                }
+                store.remove(ids)?;
+                Ok(next)
+            })?;
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Forgets clients that are gone, with sessions that are gone or old; returns the policies of the others.
+    fn clients(&mut self) -> Result<BTreeSet<String>> {
+        let mut policies = BTreeSet::new();
+        let before_ms = self.order.before_ms;
+        self.each(&format!("x/fact/{}", client_lineage::CLIENT), |store, name, body| {
+            let (policy, session) = body.text().split_once(' ').unwrap_or((body.text(), ""));
+            let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
+            let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());
+            let (above, start) = (pid.and_then(processes::parent_and_start), parts.next());
+            let lives = above.is_some_and(|(_, now)| start == Some(now));
+            let is_gone = !lives && store.session(session)?.is_none_or(|session| session.last.wall_ms < before_ms);
+            if !is_gone {
+                policies.insert(policy.to_owned());
+            }
+            Ok(is_gone)
+        })?;
+        Ok(policies)
+    }
+
+    /// Marks policies that nothing refers to with a blank before them, and forgets those that the pruning before has marked.
+    ///
+    /// Whoever is pinned to a policy from the files writes it anew, without a blank: it is not forgotten under anybody's feet.
+    fn policies(&mut self, used: &BTreeSet<String>) -> Result<()> {
+        self.each(&format!("x/fact/{}", policy::POLICY), |store, name, body| {
+            let text = body.text();
+            let is_used = used.contains(name);
+            if !is_used && !text.starts_with(' ') {
+                store.set_metadata(&format!("{}{name}", policy::POLICY), &format!(" {text}"))?;
+            }
+            Ok(!is_used && text.starts_with(' '))
+        })
+    }
+
+    /// Forgets what sessions shared in projects that have none any more, once all its periods are over.
+    fn prune_budgets(&mut self, projects: &BTreeSet<String>) -> Result<()> {
+        let now = self.env.now().wall_ms;
+        self.each("x/pool/", |_, name, body| {
+            let Ok(budget) = body.read::<SharedBudget>(name) else { return Ok(false) };
+            let is_over = budget.periods.iter().all(|period| period.to_ms <= now);
+            Ok(budget.scope == Scope::Project && !projects.contains(&budget.id) && is_over)
+        })
+    }
+}
+
+/// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.
+fn has_unread(store: &Store, session: &Session) -> Result<bool> {
+    let runs = store.runs_of(&session.id)?.into_iter().filter_map(|run| run.position);
+    let read: Vec<TranscriptPosition> =
+        std::iter::once(session.position.clone()).chain(session.more_positions.clone()).chain(runs).collect();
+    let has_grown =
+        |position: &TranscriptPosition| fs::metadata(&position.path).is_ok_and(|meta| meta.len() != position.offset);
+    let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
+    let agents = layout::agent_files(Path::new(&session.position.path));
+    Ok(read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path)))
+}

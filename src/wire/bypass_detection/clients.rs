@@ -1,0 +1,176 @@
+//! Clients that a command starts so that the session's hooks do not run in them, or not as here.
+
+use crate::byte_search;
+use crate::wire::bypass_detection::diversions;
+use crate::wire::shell::invocation::Invocation;
+
+/// Options of the client that leave out hooks, beside those of the list.
+const RESTRICTED: &str = "--restricted";
+
+/// The client's commands that start no agent.
+const HARMLESS: [&str; 20] = [
+    "--help",
+    "-h",
+    "--version",
+    "-v",
+    "agents",
+    "attach",
+    "auth",
+    "auto-mode",
+    "doctor",
+    "gateway",
+    "install",
+    "kill",
+    "logs",
+    "mcp",
+    "plugin",
+    "plugins",
+    "setup-token",
+    "stop",
+    "update",
+    "upgrade",
+];
+
+/// Commands below those that ask the model where no hook is told, and what they do.
+const ASKING: [(&str, &str, &str); 3] =
+    [("plugin", "eval", UNHOOKED), ("plugins", "eval", UNHOOKED), ("auto-mode", "critique", UNTOLD)];
+
+/// What a client's daemon is told that starts nothing.
+const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
+
+/// The longest name of a variable that is looked at, in bytes.
+const LONGEST_NAME: usize = 100;
+
+/// How its hooks are missed where a command takes the environment away.
+const CLEARED: &str = "leads hooks to another state";
+const SWITCHED: &str = "switches hooks off";
+const UNHOOKED: &str = "has clients start without these hooks";
+const UNTOLD: &str = "asks the model where no hook is told";
+const DAEMON: &str = "starts sessions below no client";
+
+/// Returns a variable that diverts a client that is started with it, and what it does; the value that it has already does not.
+pub(super) fn diverting(name: &str, value: Option<&str>) -> Option<(String, &'static str)> {
+    let is_kept = |value: &str| value.strip_prefix('$').is_some_and(|it| it == name || it == format!("{{{name}}}"));
+    if value.is_some_and(is_kept) || name.len() > LONGEST_NAME {
+        return None;
+    }
+    diversions::variable_at_a_start(name, value).map(|row| (name.to_owned(), row.does))
+}
+
+/// Says how a client is started, where its hooks would not be the session's; `diverted` is a variable that the shell has set.
+pub(super) fn unhooked(
+    it: &Invocation,
+    diverted: Option<&(String, &'static str)>,
+    names_switch: bool,
+) -> Option<String> {
+    let args = client_args(it)?;
+    let told = |(how, does): (String, &str)| format!("a client with `{how}`, which {does}");
+    match first_word(&args) {
+        Some("daemon") if !args.get(1).is_some_and(|arg| ENDS_DAEMON.contains(arg)) => {
+            return Some(told(("daemon".to_owned(), DAEMON)));
+        }
+        Some("respawn") => return Some(told(("respawn".to_owned(), DAEMON))),
+        Some(first) if asking(first, &args).is_some() => return asking(first, &args).map(told),
+        Some(first) if first == "daemon" || HARMLESS.contains(&first) => return None,
+        _ => {}
+    }
+    if let Some(option) = by_option(&args, names_switch) {
+        return Some(told(option));
+    }
+    let set = it.variables.iter().find_map(|(name, value)| diverting(name, *value));
+    let cleared = it.is_cleared.then(|| ("env -i".to_owned(), CLEARED));
+    let set = set.or(cleared).or_else(|| diverted.cloned()).map(told);
+    set.map(|set| format!("{set}. What is set where a person starts this session's client holds for every client"))
+}
+
+/// Finds the command below the first word that asks the model, and what it does.
+fn asking(first: &str, args: &[&str]) -> Option<(String, &'static str)> {
+    let after = args.iter().skip_while(|arg| **arg != first).skip(1);
+    let second = after.copied().find(|arg| !arg.starts_with('-'))?;
+    let row = ASKING.iter().find(|row| (row.0, row.1) == (first, second))?;
+    Some((format!("{first} {second}"), row.2))
+}
+
+/// Whether an invocation starts a client with an agent in it.
+pub(super) fn starts(it: &Invocation) -> bool {
+    let is_agent = |first: &str| first != "daemon" && !HARMLESS.contains(&first);
+    client_args(it).is_some_and(|args| first_word(&args).is_none_or(is_agent))
+}
+
+/// Returns the first thing that a client is told, beside options that only leave out hooks.
+fn first_word<'a>(args: &[&'a str]) -> Option<&'a str> {
+    let leaves_out = |arg: &str| arg == RESTRICTED || diversions::option(arg).is_some_and(|row| !takes_value(row.name));
+    args.iter().copied().find(|arg| !leaves_out(arg))
+}
+
+/// Returns what a client is given, where the invocation starts one.
+fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
+    let args = || it.args.iter().map(|word| &*word.text);
+    if is_client(it.program) {
+        return Some(args().collect());
+    }
+    // A runtime with the client's file.
+    let is_runtime = matches!(it.name(), "node" | "bun" | "deno");
+    let script = args().position(|arg| !arg.starts_with('-')).filter(|_| is_runtime)?;
+    let is_client = args().nth(script).is_some_and(|path| path.contains("claude-code/"));
+    is_client.then(|| args().skip(script + 1).collect())
+}
+
+/// Whether a program is the client: by its name, its package, or the folder that its versions are kept in.
+fn is_client(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let package = program.strip_prefix("@anthropic-ai/claude-code");
+    matches!(name, "claude" | "claude.exe" | "claude.cmd" | "claude-code")
+        || package.is_some_and(|version| version.is_empty() || version.starts_with('@'))
+        || program.contains("/claude/versions/")
+}
+
+/// Whether the word after an option is its value.
+fn takes_value(option: &str) -> bool {
+    matches!(option, "--setting-sources" | "--cloud" | "--remote")
+}
+
+/// Finds an option that leaves out hooks, and what it does.
+fn by_option(args: &[&str], names_switch: bool) -> Option<(String, &'static str)> {
+    let mut args = args.iter().copied().take_while(|arg| *arg != "--").peekable();
+    while let Some(arg) = args.next() {
+        let (name, value) = arg.split_once('=').map_or((arg, None), |(name, value)| (name, Some(value)));
+        let value = value.or_else(|| args.peek().copied());
+        if name == "--settings" {
+            if let Some(found) = value.and_then(|settings| by_settings(settings, names_switch)) {
+                return Some(found);
+            }
+        } else if name == RESTRICTED {
+            return Some((RESTRICTED.to_owned(), UNHOOKED));
+        } else if let Some(row) = diversions::option(arg).filter(|_| !loads_all(name, value)) {
+            return Some((row.name.to_owned(), row.does));
+        }
+    }
+    None
+}
+
+/// Whether an option names the sources of settings, and leaves none out.
+fn loads_all(option: &str, value: Option<&str>) -> bool {
+    let has = |source: &str| value.is_some_and(|value| value.split(',').any(|named| named.trim() == source));
+    option == "--setting-sources" && ["user", "project", "local"].into_iter().all(has)
+}
+
+/// Whether a text names a setting that switches or diverts hooks.
+pub(super) fn names_switch(text: &str) -> bool {
+    diversions::SETTINGS.iter().any(|row| byte_search::find(row.name.as_bytes(), text.as_bytes()).is_some())
+}
+
+/// Finds what settings on the command line switch or divert. A file's are taken for what the command's text names beside it.
+fn by_settings(settings: &str, names_switch: bool) -> Option<(String, &'static str)> {
+    let Ok(settings) = serde_json::from_str::<serde_json::Value>(settings) else {
+        return names_switch.then(|| ("--settings".to_owned(), SWITCHED));
+    };
+    let is_on = |value: &serde_json::Value| !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false));
+    let keys = settings.as_object()?;
+    let switch = keys.iter().find_map(|(key, value)| diversions::setting(key).filter(|_| is_on(value)));
+    if let Some(row) = switch {
+        return Some((row.name.to_owned(), row.does));
+    }
+    let variables = keys.get("env").and_then(serde_json::Value::as_object)?;
+    variables.iter().find_map(|(name, value)| diverting(name, Some(value.as_str().unwrap_or_default())))
+}

@@ -1,0 +1,259 @@
+//! What an agent may not do plainly: give a person's commands, write this session's policy, state or program, start clients
+//! without hooks, end the hooks.
+//!
+//! It reads a command's words as a shell does, and looks at the programs that run and the files that are written. Text that
+//! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
+//! policy and the commands' own refusals (docs/threat-model.md).
+
+pub use crate::wire::bypass_detection::at_hand::Guard;
+use crate::wire::bypass_detection::at_hand::PROGRAM;
+use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::{self, Part, Simple};
+
+/// Commands that only a person may give.
+pub const PERSONS_COMMANDS: [&str; 7] = ["grant", "resume", "reset", "reload", "trust", "uninstall", "prune"];
+
+/// The option of `fusebox init` that makes limits only watch.
+const OBSERVE: &str = "--observe";
+
+/// Commands of a shell that set its variables.
+const SETTERS: [&str; 4] = ["export", "declare", "typeset", "unset"];
+
+/// What names the model's API, or the key to it.
+const MODEL: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "/v1/messages"];
+
+/// Whether a text names the model's API, or the key to it.
+pub fn names_the_model(text: &str) -> bool {
+    MODEL.iter().any(|name| crate::byte_search::find(name.as_bytes(), text.as_bytes()).is_some())
+}
+
+/// How many texts may be nested in one another by `sh -c` and the like.
+const DEEPEST: usize = 6;
+
+impl Guard {
+    /// Says what a file is, where an agent may not write it.
+    pub fn file(&self, path: &str) -> Option<String> {
+        self.guarded(self.folder.as_deref(), path)
+    }
+
+    /// Says what a shell command does, where only a person may do it.
+    pub fn command(&self, command: &str) -> Option<String> {
+        self.mentions(command).then(|| Walk::new(self, command).text(command, 0)).flatten()
+    }
+
+    /// Whether a shell command plainly starts a client with an agent in it.
+    pub fn starts_client(&self, command: &str) -> bool {
+        let mut walk = Walk::new(self, command);
+        walk.text(command, 0);
+        walk.starts_client
+    }
+
+    /// Whether a shell command speaks to the model without a client. A key that is set for a client is that client's.
+    pub fn asks_the_model(&self, command: &str) -> bool {
+        let mut walk = Walk { asks_of_model: true, ..Walk::new(self, command) };
+        walk.text(command, 0);
+        walk.names_model || (walk.sets_key && !walk.starts_client)
+    }
+
+    /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
+    pub fn mentions(&self, text: &str) -> bool {
+        let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
+        let mut names = [PROGRAM, "claude", "FUSEBOX_"].into_iter().chain(names).filter(|name| !name.is_empty());
+        names.any(|name| crate::byte_search::find(name.as_bytes(), text.as_bytes()).is_some())
+    }
+}
+
+/// What a subshell begins with and its parent goes on with.
+#[derive(Clone, Default)]
+struct ShellScope {
+    /// The folder; `None` where it is not known.
+    folder: Option<String>,
+    /// A variable that was set and diverts a client, with what it does.
+    diverted: Option<(String, &'static str)>,
+}
+
+/// Goes through a command as a shell would, as far as text tells.
+struct Walk<'g> {
+    guard: &'g Guard,
+    scope: ShellScope,
+    /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
+    names_switch: bool,
+    /// What the command before writes out, which a shell behind a pipe runs.
+    said: Vec<String>,
+    /// Whether a client was started so far.
+    starts_client: bool,
+    /// Whether it is looked at what speaks to the model.
+    asks_of_model: bool,
+    /// Whether a program that is no client was given the model's address or the key to it.
+    names_model: bool,
+    /// Whether a shell has set the key for what it runs.
+    sets_key: bool,
+}
+
+impl<'g> Walk<'g> {
+    fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
+        Walk {
+            guard,
+            scope: ShellScope { folder: guard.folder.clone(), diverted: None },
+            names_switch: crate::wire::bypass_detection::clients::names_switch(text),
+            said: Vec::new(),
+            starts_client: false,
+            asks_of_model: false,
+            names_model: false,
+            sets_key: false,
+        }
+    }
+
+    /// Says what a shell's text does that is refused.
+    fn text(&mut self, text: &str, depth: usize) -> Option<String> {
+        let mut outer = Vec::new();
+        for part in shell::parts(text) {
+            match part {
+                Part::Open => outer.push(self.scope.clone()),
+                Part::Close => self.scope = outer.pop().unwrap_or_default(),
+                Part::Command(simple) => {
+                    let refused = self.simple(&simple, depth);
+                    if refused.is_some() {
+                        return refused;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        let folder = self.scope.folder.as_deref();
+        if let Some(what) = simple.writes.iter().find_map(|target| self.guard.guarded(folder, &target.text)) {
+            return Some(what);
+        }
+        if simple.words.is_empty() {
+            self.sets_key |= self.asks_of_model && simple.assignments.iter().any(|word| names_the_model(&word.text));
+            for assigned in &simple.assignments {
+                self.note_variable(&assigned.text);
+            }
+            return None;
+        }
+        let invocations = Invocation::of(simple);
+        let said = std::mem::take(&mut self.said);
+        let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
+        let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
+        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(it, depth)));
+        if self.asks_of_model {
+            self.note_model(simple, &invocations);
+        }
+        self.said = written_out(simple);
+        refused
+    }
+
+    /// Remembers what a command names of the model. The texts that it runs are read by themselves.
+    fn note_model(&mut self, simple: &Simple, invocations: &[Invocation]) {
+        let reads = invocations.iter().any(|it| it.reads_commands || !it.scripts.is_empty());
+        self.names_model |= !reads && simple.input.iter().any(|text| names_the_model(text));
+        for it in invocations.iter().filter(|it| !it.program.is_empty()) {
+            if SETTERS.contains(&it.name()) {
+                self.sets_key |= it.args.iter().any(|word| names_the_model(&word.text));
+                continue;
+            }
+            let variables = || it.variables.iter().any(|(name, _)| names_the_model(name));
+            let words = || it.args.iter().any(|word| names_the_model(&word.text));
+            self.names_model |= !crate::wire::bypass_detection::clients::starts(it) && (variables() || words());
+        }
+    }
+
+    fn invocation(&mut self, it: &Invocation, depth: usize) -> Option<String> {
+        for script in it.scripts.iter().filter(|_| depth < DEEPEST) {
+            // Its variables are those of the program that runs it.
+            let before = self.scope.clone();
+            for (name, value) in &it.variables {
+                self.scope.diverted = self
+                    .scope
+                    .diverted
+                    .take()
+                    .or_else(|| crate::wire::bypass_detection::clients::diverting(name, *value));
+            }
+            let refused = self.text(script, depth + 1);
+            if it.runners.last().is_none_or(|(runner, _)| *runner != "eval") {
+                self.scope = before;
+            }
+            if refused.is_some() {
+                return refused;
+            }
+        }
+        let folder = self.scope.folder.as_deref();
+        let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
+        if let Some(what) = programs.find_map(|(program, args)| self.guard.written(folder, shell::base(program), args))
+        {
+            return Some(what);
+        }
+        match it.name() {
+            "cd" | "pushd" | "popd" => self.scope.folder = self.entered(it),
+            name if SETTERS.contains(&name) => {
+                for word in it.args {
+                    self.note_variable(&word.text);
+                }
+            }
+            _ => {}
+        }
+        self.starts_client |= crate::wire::bypass_detection::clients::starts(it);
+        let diverted = self.scope.diverted.as_ref();
+        self.persons_command(it)
+            .or_else(|| crate::wire::bypass_detection::clients::unhooked(it, diverted, self.names_switch))
+            .or_else(|| crate::wire::bypass_detection::processes::ended(self.guard, it))
+    }
+
+    /// Returns the folder that a `cd` leads to.
+    fn entered(&self, it: &Invocation) -> Option<String> {
+        let folder = self.scope.folder.as_deref();
+        match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
+            Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
+            None if it.name() == "cd" => self.guard.home.clone(),
+            _ => None,
+        }
+    }
+
+    /// Remembers a variable that a shell keeps: by its assignment, or its name alone.
+    fn note_variable(&mut self, word: &str) {
+        if self.scope.diverted.is_none() {
+            self.scope.diverted = match shell::assignment(word) {
+                Some((name, value)) => crate::wire::bypass_detection::clients::diverting(name, Some(value)),
+                None => crate::wire::bypass_detection::clients::diverting(word, None),
+            };
+        }
+    }
+
+    fn persons_command(&self, it: &Invocation) -> Option<String> {
+        let program = shell::substituted(it.program).unwrap_or(it.program);
+        let asks_for_help = || it.args.iter().any(|word| matches!(&*word.text, "--help" | "-h"));
+        if !self.guard.is_program(program) || asks_for_help() {
+            return None;
+        }
+        let mut words = it.args.iter().map(|word| &*word.text);
+        let verb = words.find(|word| !word.starts_with('-'))?;
+        if PERSONS_COMMANDS.contains(&verb) {
+            return Some(format!("`fusebox {verb}`, which only a person may run"));
+        }
+        (verb == "init" && words.any(|word| word == OBSERVE))
+            .then(|| format!("`fusebox init {OBSERVE}`, which only a person may run"))
+    }
+}
+
+/// Returns the texts that a command writes out for a pipe: the words of an `echo` together and one by one, or here-documents.
+fn written_out(simple: &Simple) -> Vec<String> {
+    let Some((name, args)) = simple.words.split_first() else { return Vec::new() };
+    if !matches!(&*name.text, "echo" | "printf" | "print") {
+        return simple.input.iter().map(|text| text.clone().into_owned()).collect();
+    }
+    let words = || args.iter().map(|word| &*word.text).filter(|word| !word.starts_with('-'));
+    let texts = words().filter(|word| word.contains(' ')).map(str::to_owned);
+    [words().collect::<Vec<_>>().join(" ")].into_iter().chain(texts).collect()
+}
+
+pub mod at_hand;
+pub mod clients;
+pub mod diversions;
+pub mod paths;
+pub mod processes;
+#[cfg(test)]
+mod tests;
+pub mod writers;

@@ -1,0 +1,185 @@
+//! What is refused and what passes, one plain command each.
+
+use crate::wire::bypass_detection::Guard;
+
+fn guard() -> Guard {
+    let own = |path: &str| Some(path.to_owned());
+    Guard {
+        state_dir: own("/home/you/.local/state/fusebox"),
+        program: own("/opt/bin/fusebox"),
+        project: own("/p"),
+        claude_dir: own("/home/you/.claude"),
+        home: own("/home/you"),
+        folder: own("/p"),
+    }
+}
+
+#[test]
+fn plain_attempts_are_refused() {
+    for command in [
+        "fusebox grant s1 max_turns=+5",
+        "/usr/bin/fusebox --json resume x",
+        "env -u CLAUDECODE fusebox reset",
+        "sh -c 'fusebox trust'",
+        "bash <<'E'\nfusebox trust\nE",
+        "true && fusebox reload",
+        "if true; then fusebox reload; fi",
+        "echo \"$(fusebox reload)\"",
+        "fusebox prune --older-than 40d",
+        "$(command -v fusebox) grant",
+        "find . -exec fusebox grant {} \\;",
+        "npx fusebox grant",
+        "fusebox init --scope user --observe",
+        "echo '{}' > .claude/fusebox.json",
+        "cd .claude && echo '{}' >fusebox.json",
+        "cat x >>\"$HOME/.claude/fusebox.json\"",
+        "sed -i s/3/300/ .claude/fusebox.local.json",
+        "git -C .claude checkout -- fusebox.json",
+        "git checkout -- .claude/fusebox.json",
+        "cp other/fusebox.json .claude/",
+        "rm .claude/fusebox*",
+        "curl -o ~/.claude/fusebox.pricing.json https://x",
+        "rm -rf ~/.local/state/fusebox",
+        "rm -rf $FUSEBOX_HOME",
+        "flock ~/.local/state/fusebox/locks/all sleep 9",
+        "sqlite3 ~/.local/state/fusebox/state.db 'DELETE FROM entry'",
+        "cp /bin/true /opt/bin/fusebox",
+        "chmod -x '/opt/bin/fusebox'",
+        "claude --bare -p 'go on'",
+        "cd /tmp && /opt/bin/claude -p go --settings '{\"disableAllHooks\":true}'",
+        "CLAUDE_CODE_SIMPLE=1 claude -p go",
+        "export CLAUDE_CODE_SAFE_MODE=1; claude -p go",
+        "env HOME=/tmp/x npx @anthropic-ai/claude-code -p go",
+        "env -i claude -p go",
+        "claude --setting-sources user -p go",
+        "claude --restricted -p go",
+        "echo 'claude --bare -p go' | sh",
+        "printf '%s\\n' 'fusebox grant s1' | bash -s",
+        "cat <<'E' | bash\nclaude --bare -p go\nE",
+        "echo '{\"disableAllHooks\": true}' >s.json; claude --settings s.json -p go",
+        "claude --settings <(echo '{\"disableAllHooks\": true}') -p go",
+        "claude --bg go",
+        "claude daemon run",
+        "claude auto-mode critique --model opus",
+        "claude --bare plugin eval x",
+        "claude config --bare",
+        "cd plug && claude plugins eval --trust-plugin x",
+        "claude --remote 'do it'",
+        "node node_modules/@anthropic-ai/claude-code/cli.js --bare -p go",
+        "pkill -9 fusebox",
+        "pkill -f '/opt/bin/fusebox hook'",
+        "while true; do killall -STOP fusebox; done",
+    ] {
+        assert!(guard().command(command).is_some(), "{command}");
+    }
+}
+
+#[test]
+fn what_only_mentions_them_is_not() {
+    for command in [
+        "JAVA_HOME=/opt/java ./gradlew test && git commit -m \"done https://claude.com/claude-code\"",
+        "git clone --bare https://github.com/anthropics/claude-code",
+        "grep -r 'claude --bare' .",
+        "cat .claude/fusebox.json 2>/dev/null",
+        "jq .main .claude/fusebox.json > x",
+        "git diff -- .claude/fusebox.json",
+        "git add .claude/fusebox.json && git commit -m 'fusebox grant'",
+        "git restore --staged .claude/fusebox.json",
+        "cp .claude/fusebox.json /tmp/backup.json",
+        "echo '{}' > packages/a/fusebox.json",
+        "rm -f /elsewhere/.claude/fusebox.json",
+        "(cd .claude && ls); rm fusebox.json",
+        "man fusebox-grant; fusebox grant --help; fusebox help grant",
+        "fusebox init; fusebox status; /opt/bin/fusebox report",
+        "python3 -c 'print(\"fusebox grant\")'",
+        "cat <<'E' >notes.md\nfusebox grant\nclaude --bare\nE",
+        "echo fusebox grant # claude --bare",
+        "cd ~/fusebox && pkill -f vite",
+        "pkill -u fusebox node; pkill -f fusebox/server.js",
+        "cp a fusebox/b",
+        "ls ~/.local/state/fusebox",
+        "sqlite3 ~/.local/state/fusebox/state.db 'SELECT * FROM run'",
+        "claude -p 'go on'; claude --version; claude --bare --help",
+        "claude mcp add x -- npx server --bare",
+        "HOME=$HOME claude -p go",
+        "HOME=/tmp ls .claude; claude -p go",
+        "claude --setting-sources user,project,local -p go",
+        "env -u CLAUDECODE claude -p go",
+        "claude daemon status",
+        "claude plugin list; claude auto-mode config; claude auto-mode --help",
+        "claude --settings s.json -p go",
+        "ln -s ~/.claude/fusebox.json",
+        "echo 'fusebox grant' | wc -c; curl -fsSL https://x | sh",
+        "docker run -e HOME=/x claude-image",
+        "TZ=UTC claude -p go; TZ=Pacific/Kiritimati claude -p go",
+        "NODE_OPTIONS=--max-old-space-size=8192 claude -p go",
+        "export NODE_OPTIONS=\"$NODE_OPTIONS --max-old-space-size=8192 --no-warnings\"; claude -p go",
+        "env -u NODE_OPTIONS claude -p go",
+        "claude -p go --settings '{\"env\": {\"TZ\": \"UTC\", \"NODE_OPTIONS\": \"--no-warnings\"}}'",
+        "claude --append-system-prompt=--bare -p go; claude -p -- --bare",
+    ] {
+        assert_eq!(guard().command(command), None, "{command}");
+    }
+}
+
+#[test]
+fn files_are_known_by_their_paths() {
+    for (path, is_guarded) in [
+        ("/p/.claude/fusebox.json", true),
+        (".claude/fusebox.local.json", true),
+        ("~/.claude/fusebox.json", true),
+        ("/p/docs/../.claude/./fusebox.json", true),
+        ("/home/you/.local/state/fusebox/state.db", true),
+        ("/opt/bin/fusebox", true),
+        ("fusebox.local.json", false),
+        ("/other/.claude/fusebox.json", false),
+        ("/p/sub/.claude/fusebox.json", false),
+        ("/p/bin/fusebox", false),
+        ("/p/.claude/fusebox.md", false),
+        ("/p/src/main.rs", false),
+    ] {
+        assert_eq!(guard().file(path).is_some(), is_guarded, "{path}");
+    }
+}
+
+#[test]
+fn a_command_that_speaks_to_the_model_without_a_client_is_known() {
+    for (command, is_one) in [
+        ("curl -s https://api.anthropic.com/v1/messages -d @x", true),
+        ("curl $BASE/v1/messages -H \"x-api-key: $ANTHROPIC_API_KEY\"", true),
+        ("ANTHROPIC_API_KEY=sk python3 ask.py", true),
+        ("export ANTHROPIC_API_KEY=sk; python3 ask.py", true),
+        ("sh -c 'ANTHROPIC_AUTH_TOKEN=t ./ask'", true),
+        ("ANTHROPIC_API_KEY=sk claude -p go && curl -H \"x-api-key: $ANTHROPIC_API_KEY\" $URL", true),
+        ("python3 - <<'E'\nimport os; os.environ['ANTHROPIC_API_KEY']\nE", true),
+        ("ANTHROPIC_API_KEY=sk claude -p go", false),
+        ("env ANTHROPIC_API_KEY=sk timeout 60 claude -p 'what is ANTHROPIC_API_KEY for?'", false),
+        ("export ANTHROPIC_API_KEY=sk; claude -p go", false),
+        ("sh -c 'ANTHROPIC_API_KEY=sk npx @anthropic-ai/claude-code -p go'", false),
+        ("bash <<'E'\nANTHROPIC_API_KEY=sk claude -p go\nE", false),
+        ("make test", false),
+    ] {
+        assert_eq!(guard().asks_the_model(command), is_one, "{command}");
+    }
+}
+
+#[test]
+fn a_variable_diverts_a_client_by_what_it_is_set_to() {
+    for command in [
+        "NODE_OPTIONS='--max-old-space-size=4096 --require ./x.js' claude -p go",
+        "export NODE_OPTIONS=--import=./x.mjs; claude -p go",
+        "HTTPS_PROXY=http://p claude -p go",
+        "ANTHROPIC_BASE_URL=http://localhost:4000 claude -p go",
+        "claude -p go --settings '{\"env\": {\"NODE_OPTIONS\": \"--inspect\"}}'",
+        // The client looks for these two among all its words.
+        "claude --append-system-prompt --bare -p go",
+        "claude -p go --model --safe-mode",
+    ] {
+        assert!(guard().command(command).is_some(), "{command}");
+    }
+    let told = guard().command("HTTPS_PROXY=http://p claude -p go").unwrap_or_default();
+    assert!(
+        told.contains("a proxy, which can change what they cost") && told.contains("where a person starts"),
+        "{told}"
+    );
+}

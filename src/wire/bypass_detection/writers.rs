@@ -1,0 +1,213 @@
+//! Which files a program writes, by its arguments.
+
+use crate::wire::bypass_detection::at_hand::Guard;
+use crate::wire::bypass_detection::paths::LONGEST;
+use crate::wire::shell::{Word, base};
+
+/// Which of its arguments a program writes, moves or takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    /// All of them.
+    All,
+    /// The first.
+    First,
+    /// The last, or a file of another's name in it.
+    Last,
+    /// All of them, and files of their names in the last.
+    Moves,
+    /// All of them where an option tells it to edit in place; the letters may stand before it.
+    InPlace(&'static str),
+    /// The value of an option.
+    Option(&'static [&'static str]),
+    /// What follows `of=`.
+    OutputOf,
+    /// What git's subcommand puts back, moves or takes away.
+    Git,
+    /// A database, where the statements do more than read.
+    Database,
+}
+
+const ROWS: [(&str, Writes); 51] = [
+    ("rm", Writes::All),
+    ("rmdir", Writes::All),
+    ("unlink", Writes::All),
+    ("shred", Writes::All),
+    ("trash", Writes::All),
+    ("truncate", Writes::All),
+    ("touch", Writes::All),
+    ("tee", Writes::All),
+    ("sponge", Writes::All),
+    ("chmod", Writes::All),
+    ("chown", Writes::All),
+    ("chgrp", Writes::All),
+    ("chattr", Writes::All),
+    ("setfacl", Writes::All),
+    ("mkfifo", Writes::All),
+    ("mknod", Writes::All),
+    ("mount", Writes::All),
+    ("umount", Writes::All),
+    ("flock", Writes::All),
+    ("ed", Writes::All),
+    ("ex", Writes::All),
+    ("patch", Writes::First),
+    ("mv", Writes::Moves),
+    ("cp", Writes::Last),
+    ("ln", Writes::Last),
+    ("link", Writes::Last),
+    ("install", Writes::Last),
+    ("rsync", Writes::Last),
+    ("scp", Writes::Last),
+    ("sed", Writes::InPlace("nErszu")),
+    ("gsed", Writes::InPlace("nErszu")),
+    ("perl", Writes::InPlace("pnlaw0")),
+    ("ruby", Writes::InPlace("pnlaw0")),
+    ("awk", Writes::InPlace("")),
+    ("gawk", Writes::InPlace("")),
+    ("yq", Writes::InPlace("rPjy")),
+    ("curl", Writes::Option(&["-o", "--output"])),
+    ("wget", Writes::Option(&["-O", "--output-document"])),
+    ("sort", Writes::Option(&["-o", "--output"])),
+    ("dd", Writes::OutputOf),
+    ("git", Writes::Git),
+    ("sqlite3", Writes::Database),
+    ("Remove-Item", Writes::All),
+    ("Set-Content", Writes::All),
+    ("Add-Content", Writes::All),
+    ("Clear-Content", Writes::All),
+    ("Out-File", Writes::All),
+    ("New-Item", Writes::All),
+    ("Rename-Item", Writes::Moves),
+    ("Move-Item", Writes::Moves),
+    ("Copy-Item", Writes::Last),
+];
+
+/// Options of programs that copy, whose values are no files that they copy.
+const VALUED: [&str; 10] =
+    ["-m", "--mode", "-o", "--owner", "-g", "--group", "--exclude", "--include", "--suffix", "--rsh"];
+
+/// Statements that only read.
+const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", ".dump"];
+
+impl Guard {
+    /// Says what a program writes, where an agent may not.
+    pub(super) fn written(&self, folder: Option<&str>, program: &str, args: &[Word]) -> Option<String> {
+        let (_, writes) = ROWS.iter().find(|(name, _)| *name == program)?;
+        let words = || args.iter().map(|word| &*word.text);
+        let operands = || words().filter(|word| !word.starts_with('-'));
+        let any = |found: Option<&str>| found.and_then(|path| self.guarded(folder, path));
+        match writes {
+            Writes::All => operands().find_map(|path| self.guarded(folder, path)),
+            Writes::First => any(operands().next()),
+            Writes::Last => self.copied(folder, args),
+            Writes::Moves => {
+                operands().find_map(|path| self.guarded(folder, path)).or_else(|| self.copied(folder, args))
+            }
+            Writes::InPlace(letters) if edits_in_place(words(), letters) => {
+                operands().find_map(|path| self.guarded(folder, path))
+            }
+            Writes::InPlace(_) => None,
+            Writes::Option(names) => words().enumerate().find_map(|(at, word)| {
+                let next = args.get(at + 1).map(|word| &*word.text);
+                any(if names.contains(&word) { next } else { attached(word, names) })
+            }),
+            Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),
+            Writes::Git => self.put_back(folder, args),
+            Writes::Database if only_reads(words()) => None,
+            Writes::Database => any(operands().next()),
+        }
+    }
+
+    /// Says what a copy overwrites: its destination, or files in it of the names that it copies.
+    fn copied(&self, folder: Option<&str>, args: &[Word]) -> Option<String> {
+        let mut operands = Vec::new();
+        let mut destination = None;
+        let mut words = args.iter().map(|word| &*word.text);
+        while let Some(word) = words.next() {
+            match word {
+                "-t" | "--target-directory" => destination = words.next(),
+                _ if VALUED.contains(&word) => {
+                    words.next();
+                }
+                _ if word.starts_with('-') => {
+                    destination = word.strip_prefix("--target-directory=").or(destination);
+                }
+                _ => operands.push(word),
+            }
+        }
+        // One word alone names no destination.
+        let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
+        let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
+        self.guarded(folder, destination).or_else(|| {
+            let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
+            inside.into_iter().find_map(|path| self.guarded(folder, &path))
+        })
+    }
+
+    /// Says what git puts back, moves or takes away.
+    fn put_back(&self, folder: Option<&str>, args: &[Word]) -> Option<String> {
+        let mut words = args.iter().map(|word| &*word.text);
+        let mut folder = folder.map(str::to_owned);
+        let subcommand = loop {
+            match words.next()? {
+                "-C" => folder = self.resolve(folder.as_deref(), words.next()?),
+                "-c" | "--git-dir" | "--work-tree" | "--namespace" => {
+                    words.next();
+                }
+                option if option.starts_with('-') => {}
+                subcommand => break subcommand,
+            }
+        };
+        let rest: Vec<&str> = words.collect();
+        let has = |names: &[&str]| rest.iter().any(|word| names.contains(word));
+        let writes = match subcommand {
+            "checkout" | "mv" | "stash" => true,
+            "restore" => !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]),
+            "rm" => !has(&["--cached"]),
+            _ => false,
+        };
+        let paths = rest.iter().filter(|word| writes && !word.starts_with('-'));
+        paths.into_iter().find_map(|path| self.guarded(folder.as_deref(), path))
+    }
+}
+
+/// Returns the value that an option carries in its own word: `-oFILE`, `--output=FILE`.
+fn attached<'a>(word: &'a str, options: &[&str]) -> Option<&'a str> {
+    options.iter().find_map(|option| {
+        let rest = word.strip_prefix(option)?;
+        if option.starts_with("--") { rest.strip_prefix('=') } else { Some(rest) }
+    })
+}
+
+/// Whether options tell a program to edit its files: `-i`, `-ni`, `-i.bak`, `--in-place`, `-i inplace`.
+fn edits_in_place<'a>(words: impl Iterator<Item = &'a str>, letters: &str) -> bool {
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let is_long = word.starts_with("--in-place") || word == "--inplace";
+        let short = word.strip_prefix('-').map(|rest| rest.trim_start_matches(|c| letters.contains(c)));
+        let is_short = short.is_some_and(|rest| rest.starts_with('i'));
+        // Awk's option names a library.
+        let is_library = letters.is_empty() && words.peek() != Some(&"inplace");
+        if is_long || (is_short && !is_library) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a database is opened by statements that only read.
+fn only_reads<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    let words: Vec<&str> = words.collect();
+    if words.iter().any(|word| matches!(*word, "-readonly" | "--readonly")) {
+        return true;
+    }
+    let mut statements =
+        words.iter().filter(|word| !word.starts_with('-')).skip(1).flat_map(|text| text.split(';')).peekable();
+    let reads = |text: &str| {
+        let text = text.trim().to_ascii_lowercase();
+        let writes = ["insert", "update", "delete", "replace into"]
+            .iter()
+            .any(|word| text.starts_with("with") && text.contains(word));
+        text.is_empty() || (!writes && READING.iter().any(|start| text.starts_with(start)))
+    };
+    statements.peek().is_some() && statements.all(reads)
+}

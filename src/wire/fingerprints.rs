@@ -1,0 +1,53 @@
+//! Fingerprints of calls and their results, to see repetition: fast, since results are long and most of them never repeat.
+
+use serde_json::value::RawValue;
+
+use crate::domain::event::Fingerprints;
+
+/// An odd number without structure: the golden ratio in 64 bits.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Returns the fingerprints of a call whose batch is over.
+pub fn of(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Fingerprints {
+    let result = eat(eat(MIX, tool.as_bytes()), text(response));
+    Fingerprints { all: fold(eat(result, text(input))), error: fold(result), ..Fingerprints::default() }
+}
+
+fn text(raw: Option<&RawValue>) -> &[u8] {
+    raw.map_or(&[], |raw| raw.get().as_bytes())
+}
+
+/// Mixes bytes into a state, eight at a time.
+fn eat(state: u64, bytes: &[u8]) -> u64 {
+    let mix = |state: u64, word: u64| (state.rotate_left(5) ^ word).wrapping_mul(MIX);
+    let mut chunks = bytes.chunks_exact(8);
+    let mut state = mix(state, bytes.len() as u64);
+    for chunk in &mut chunks {
+        state = mix(state, chunk.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)));
+    }
+    chunks.remainder().iter().fold(state, |state, byte| mix(state, u64::from(*byte)))
+}
+
+fn fold(state: u64) -> u32 {
+    // The low bits of a product are the weak ones; 0 stands for nothing seen.
+    ((state >> 32) as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_tell_calls_and_errors_apart() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let (ls, pwd, no, yes) =
+            (raw(r#"{"command":"ls"}"#), raw(r#"{"command":"pwd"}"#), raw("\"no\""), raw("\"yes\""));
+        let first = of("Bash", Some(&ls), Some(&no));
+        assert_eq!(first, of("Bash", Some(&ls), Some(&no)));
+        let other_call = of("Bash", Some(&pwd), Some(&no));
+        assert!(other_call.error == first.error && other_call.all != first.all);
+        let other_result = of("Bash", Some(&ls), Some(&yes));
+        assert!(other_result.error != first.error && other_result.all != first.all);
+        assert_ne!(of("Read", Some(&ls), Some(&no)).error, first.error);
+    }
+}
