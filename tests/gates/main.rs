@@ -18,7 +18,7 @@ const MOST_SYSTEM_CALLS: u64 = 140;
 /// In a hundred calls: 16 or 19, as a session and its main run are one entry on one page.
 const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into.
-const MOST_STRETCHES: u64 = 40;
+const MOST_STRETCHES: u64 = 44;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -26,15 +26,18 @@ const EVERY_LIMIT: &str = include_str!("everything.json");
 /// configuration that says nothing, and with every limit switched on.
 type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 
-/// The calls that a session makes most. At a batch's end responses are parsed, priced and charged; with every limit on the
+/// The calls that a session makes most. The same sources take up to 3 % more or less by the folder that they are compiled in: its
+/// name is in the hashes by which the compiler orders functions. So the figures are a tenth above the highest that was seen.
+///
+/// At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read and written, and the budgets that sessions share.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [405_000, 475_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [450_000, 515_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [390_000, 470_000],
+        [400_000, 490_000],
     ),
     (
         |scene| {
@@ -43,9 +46,9 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [505_000, 690_000],
+        [540_000, 720_000],
     ),
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [415_000, 530_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [445_000, 545_000]),
 ];
 
 #[test]
