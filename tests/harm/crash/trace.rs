@@ -16,6 +16,8 @@ pub struct Point {
     pub number: usize,
     /// Whether the program has begun: it has looked for its input.
     pub begun: bool,
+    /// Whether it prints the answer.
+    pub prints: bool,
 }
 
 impl Point {
@@ -46,7 +48,8 @@ pub fn points(stage: &Stage, event: &Value) -> Vec<Point> {
         let number = numbers.entry(call.to_owned()).or_insert(0);
         *number += 1;
         begun |= call == "read" && arguments.starts_with("0,");
-        Point { call: call.to_owned(), number: *number, begun }
+        let prints = call == "write" && arguments.starts_with("1,");
+        Point { call: call.to_owned(), number: *number, begun, prints }
     };
     calls.map(point).collect()
 }
