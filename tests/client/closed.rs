@@ -53,6 +53,11 @@ impl Fragile {
         self.lab.claude("start", &[])
     }
 
+    /// Has a person compact what was said; returns what comes of it.
+    fn compacts(&self, run: &Run) -> String {
+        self.lab.claude("/compact", &["--resume", run.session()]).text().to_owned()
+    }
+
     /// All that the model was sent at last.
     fn told(&self) -> String {
         self.lab.api.requests().last().map(|request| request["messages"].to_string()).unwrap_or_default()
@@ -122,6 +127,7 @@ fn effect(event: &str) -> &'static str {
         (1, 1, "") => "the loop ends",
         (4, 7, "done") if are_kept => "the settings stay in force",
         (4, 7, "done") if world.told().contains("onFailure") => "the agent is told",
+        (4, 7, "done") if event == "PreCompact" && world.compacts(&run).contains("onFailure") => "nothing is compacted",
         (4, 7, "done") => "nothing",
         _ => "something else",
     }
