@@ -3,15 +3,15 @@
 
 #![no_main]
 
-use fusebox::config::place::Who;
 use fusebox::config::effective;
-use fusebox::config::layers::{FilePart, SETTINGS_KEY, LAYER_FILES, LayerFile};
+use fusebox::config::layers::{FilePart, LAYER_FILES, LayerFile, SETTINGS_KEY};
+use fusebox::config::place::Who;
 use fusebox::config::policy::Policy;
 use fusebox::config::read::{self, DocumentRead};
 use fusebox::config::resolve::Trust;
 use fusebox::config::setting::Document;
-use fusebox::domain::policy::Layer;
 use fusebox::domain::limit_set::LimitSet;
+use fusebox::domain::policy::Layer;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -40,7 +40,10 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn reading(source: &LayerFile, text: &str) -> Option<DocumentRead> {
     let (one, other) = (read::text(source, "f.json", text), read::text(source, "f.json", text));
-    assert_eq!(one.as_ref().map(|it| (&it.document, &it.problems)), other.as_ref().map(|it| (&it.document, &it.problems)));
+    assert_eq!(
+        one.as_ref().map(|it| (&it.document, &it.problems)),
+        other.as_ref().map(|it| (&it.document, &it.problems))
+    );
     for problem in one.iter().flat_map(|reading| &reading.problems) {
         assert!(problem.to_string().contains("f.json") && !problem.what.is_empty(), "{problem}");
     }

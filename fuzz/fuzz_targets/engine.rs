@@ -13,19 +13,19 @@ use fusebox::config::layers::LAYER_FILES;
 use fusebox::config::policy::Policy;
 use fusebox::config::read;
 use fusebox::config::resolve::Trust;
-use fusebox::engine::session_state::SessionState;
-use fusebox::engine::credible;
-use fusebox::engine::enforce;
 use fusebox::domain::event::{Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
-use fusebox::domain::session::{Session, TranscriptPosition, Counters};
+use fusebox::domain::session::{Counters, Session, TranscriptPosition};
 use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::credible;
+use fusebox::engine::enforce;
+use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
 use fusebox::transcript::ingest::TranscriptIngest;
+use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::completion::mark;
 use fusebox::wire::events::EventName;
-use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input::{self, Input};
 use fusebox::wire::output::{self, Case};
 use libfuzzer_sys::fuzz_target;
@@ -81,8 +81,8 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
         // One that is doubted counts only when it is estimated.
         let believed = intake.charges.all().filter(|charge| !credible::is_doubted(charge));
         let ids: BTreeSet<&str> = believed.map(|charge| charge.message.as_str()).collect();
-        let unwritten =
-            book.session.missing_usage.sum.requests + book.runs().map(|run| run.missing_usage.sum.requests).sum::<u64>();
+        let unwritten = book.session.missing_usage.sum.requests
+            + book.runs().map(|run| run.missing_usage.sum.requests).sum::<u64>();
         assert_eq!(book.session.counters.spent.requests, ids.len() as u64 + unwritten, "each response counts once");
         // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
         assert!(!told_apart || book.session.counters.turns <= named.len() as u64, "each call counts once");

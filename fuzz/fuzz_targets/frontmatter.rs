@@ -5,8 +5,8 @@
 
 use std::sync::LazyLock;
 
-use fusebox::config::place::Who;
 use fusebox::config::frontmatter::{self, Agent};
+use fusebox::config::place::Who;
 use fusebox::config::policy::Policy;
 use fusebox::config::resolve::Trust;
 use fusebox::domain::limit_set::LimitSet;

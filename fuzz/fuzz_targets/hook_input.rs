@@ -14,10 +14,10 @@ use fusebox::cmd::hook;
 use fusebox::domain::amount::Amount;
 use fusebox::domain::event::{Event, EventKind};
 use fusebox::hook::deadline::Deadline;
+use fusebox::platform::environment::Environment;
 use fusebox::store::{self, Store};
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
-use fusebox::platform::environment::Environment;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -25,7 +25,8 @@ use serde_json::Value;
 const MOST_CALLS: usize = 24;
 
 /// All that the client reads in an answer.
-const FIELDS: [&str; 6] = ["continue", "stopReason", "decision", "reason", "systemMessage", "hookSpecificOutput"];
+const FIELDS: [&str; 7] =
+    ["continue", "stopReason", "decision", "reason", "systemMessage", "hookSpecificOutput", "suppressOutput"];
 
 fuzz_target!(|bytes: &[u8]| {
     let world = Environment::real();

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use fusebox::install::backup::Backups;
-use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
-use fusebox::install::place::{SettingsPlace, InstallScope};
 use fusebox::install::default_files::StarterMode;
+use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
+use fusebox::install::place::{InstallScope, SettingsPlace};
 use fusebox::install::{hooks, json, registration, uninstall};
-use fusebox::wire::events::EVENTS;
 use fusebox::platform::environment::Environment;
+use fusebox::wire::events::EVENTS;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

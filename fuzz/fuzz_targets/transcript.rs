@@ -8,13 +8,13 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use fusebox::engine::session_state::SessionState;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::session::Session;
+use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
+use fusebox::transcript::cursor::{self, Chunk};
 use fusebox::transcript::ingest::TranscriptIngest;
-use fusebox::transcript::cursor::{Chunk, self};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
