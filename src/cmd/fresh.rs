@@ -17,7 +17,7 @@ use crate::live::{calendar, orphans};
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
-use crate::store::history::Numbered;
+use crate::store::event::Numbered;
 use crate::store::{self, Store};
 use crate::world::World;
 

@@ -16,7 +16,7 @@ use crate::processes;
 use crate::report::json;
 use crate::report::value::Stamp;
 use crate::setup::soundness;
-use crate::store::retention::Extent;
+use crate::store::prune::Extent;
 use crate::store::{self, Store};
 use crate::world::World;
 
@@ -114,27 +114,20 @@ fn day(at_ms: i64) -> String {
 /// Counts the sessions and what they have, and changes nothing.
 fn expected(world: &World, folder: &Path, before_ms: i64) -> Result<Removed> {
     let mut removed = Removed::default();
-    for (brief, extent) in prune::survey(folder, before_ms, || {})?.old {
+    for (session, extent) in prune::survey(folder, before_ms, || {})? {
         let store = Store::open(world)?;
-        removed.responses += store.charges_of(&brief.id)?.len() as u64;
-        removed.calls += store.below(&format!("s/{}/c/", brief.id))?.len() as u64;
+        removed.responses += store.charges_of(&session)?.len() as u64;
+        removed.calls += store.count_calls(&session)?;
         match extent {
             Extent::Detail => removed.kept_counters += 1,
             Extent::Whole => {
                 removed.sessions += 1;
-                removed.runs += store.runs_of(&brief.id)?.len() as u64;
+                removed.runs += store.runs_of(&session)?.len() as u64;
             }
         }
     }
-    let mut next = None;
-    loop {
-        let (old, after) = Store::open(world)?.old_records(before_ms, next)?;
-        removed.records += old.len() as u64;
-        next = after;
-        if next.is_none() {
-            return Ok(removed);
-        }
-    }
+    removed.records = Store::open(world)?.count_old_records(before_ms)?;
+    Ok(removed)
 }
 
 fn told(outcome: &Outcome, days: u64) -> String {

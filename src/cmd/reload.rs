@@ -71,7 +71,7 @@ fn reload(world: &World, store: &Store, mut session: Session) -> Result<String> 
     let ids: Vec<String> = book.runs().map(|run| run.id.clone()).collect();
     let mut changed = before != limits(&book.session);
     for id in &ids {
-        let policy = book.session.policy.clone();
+        let policy = book.session.policy;
         let Some(run) = book.run_mut(id) else { continue };
         let old = run.rules.clone();
         renewal::take_rules(run, &rulebook);

@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use crate::engine::session::{MAIN, Session, Status};
 use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::live::prune::DAY_MS;
 use crate::store::Store;
 use crate::terminal::plain;
 use crate::wire::sentences;
@@ -44,7 +45,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
         Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
     })?;
     let code = code(wait(child, signals)?);
-    match Store::open(world).and_then(|store| outcome(&store, &mark)) {
+    match Store::open(world).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(Outcome::Stopped(reason)) => {
             world.complain(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
@@ -101,8 +102,8 @@ enum Outcome {
     Stopped(String),
 }
 
-fn outcome(store: &Store, mark: &str) -> Result<Outcome> {
-    let sessions = store.sessions_of_launcher(mark)?;
+fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
+    let sessions = store.sessions_of_launcher(mark, since_ms)?;
     for session in &sessions {
         if let Some(reason) = stopped(store, session)? {
             return Ok(Outcome::Stopped(reason));

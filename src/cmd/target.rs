@@ -117,7 +117,7 @@ fn at_work(store: &Store) -> Result<Vec<String>> {
     let mut sessions = store.sessions_since(i64::MIN)?;
     sessions.retain(|session| is_open(session.status));
     sessions.reverse();
-    let mut runs = store.runs_at_work()?;
+    let mut runs = store.runs_at_work(i64::MIN)?;
     runs.retain(|run| is_open(run.status));
     runs.sort_by_key(|run| std::cmp::Reverse(run.started.wall_ms));
     Ok(sessions.iter().map(of_session).chain(runs.iter().map(of_run)).collect())

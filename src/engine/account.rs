@@ -22,8 +22,6 @@ use crate::engine::unwritten;
 
 /// A reservation whose response never came stops counting after this.
 pub const RESERVE_LIVES_MS: u64 = 600_000;
-/// Calls kept with their run where no end of a batch is seen.
-const MOST_IN_FLIGHT: usize = 32;
 
 /// What is added to the sums of a run and all that share in it.
 #[derive(Clone, Copy)]
@@ -212,10 +210,7 @@ fn follows_idleness(run: &Run, kind: &Kind) -> bool {
 }
 
 fn requested(book: &mut Book, run: &str, call: &Call, at: Moment) {
-    book.call_mut(run, &call.id).requested.get_or_insert(at);
-    if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
-        book.file_calls(run);
-    }
+    book.record_of(run, call).requested.get_or_insert(at);
     if let Intent::Schedules { prompt } = call.intent {
         book.session.crons.push(prompt);
         book.session.crons.truncate(bounds::CRONS);
@@ -231,12 +226,9 @@ fn ended(book: &mut Book, run: &str, what: (&Call, &Outcome), at: Moment) {
     let requested = book.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(book, run, (call, outcome.duration_ms), at);
     count_call(book, run, call);
-    let record = book.call_mut(run, &call.id);
+    let record = book.record_of(run, call);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
-    if book.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
-        book.file_calls(run);
-    }
     match &outcome.agent {
         Some(agent) if agent.ended => {
             release_spawn(book, &call.id);
@@ -303,7 +295,6 @@ pub fn recall(book: &mut Book, recalled: &Recalled, now: Moment) {
     for call in &recalled.calls {
         count_once(book, &recalled.run, call);
     }
-    book.file_calls(&recalled.run);
 }
 
 /// A call that ends well in less than that has not waited.
@@ -316,7 +307,7 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
     let mut errors = BTreeSet::new();
     for call in calls {
         count_call(book, run, call);
-        let record = book.call_mut(run, &call.id);
+        let record = book.record_of(run, call);
         record.is_over = true;
         let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
@@ -335,7 +326,6 @@ fn batch(book: &mut Book, run: &str, calls: &[Call]) {
         run.denials = if run.refusing { run.denials + 1 } else { 0 };
         run.refusing = false;
     }
-    book.file_calls(run);
 }
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::account::RESERVE_LIVES_MS;
 pub use crate::engine::calls::{CallRecord, CallState, Ended};
-use crate::engine::event::{Background, Moment};
+use crate::engine::event::{Background, Call, Moment};
 use crate::engine::handed_down::Cut;
 use crate::engine::hidden::Hidden;
 use crate::engine::meters::Spend;
@@ -84,8 +84,6 @@ pub struct Book {
     runs: BTreeMap<String, Laid<Run>>,
     calls: BTreeMap<String, Laid<CallRecord>>,
     opened: BTreeSet<String>,
-    /// The run that came with the session.
-    came_along: Option<String>,
 }
 
 /// What was laid into a book, and whether it has changed since.
@@ -108,45 +106,13 @@ impl<T> Laid<T> {
 }
 
 impl Book {
-    /// Opens the book of a session, with the main run that is saved with it.
+    /// Opens the book of a session.
     pub fn new(session: impl Into<Box<Session>>) -> Book {
-        let mut book = Book { session: session.into(), ..Book::default() };
-        if let Some((id, run)) = book.session.at_work.take() {
-            book.lay_run(*run);
-            book.came_along = Some(id);
-        }
-        book
-    }
-
-    /// Moves the main run at work to its session, to be saved with it; where that is another one than came along, returns the
-    /// ids of both.
-    pub fn pack(&mut self) -> Option<(Option<String>, String)> {
-        let loaded = self.session.main.clone().filter(|main| self.runs.contains_key(main));
-        let main = loaded.or_else(|| self.came_along.clone())?;
-        let run = self.runs.remove(&main)?.it;
-        self.session.at_work = Some((main.clone(), Box::new(run)));
-        let came = self.came_along.replace(main.clone());
-        (came.as_ref() != Some(&main)).then_some((came, main))
-    }
-
-    /// Undoes [`Book::pack`].
-    pub fn unpack(&mut self) {
-        if let Some((_, run)) = self.session.at_work.take() {
-            self.lay_run(*run);
-        }
-    }
-
-    /// Closes a saved book and returns its session, with the main run that is saved with it.
-    pub fn into_session(mut self) -> Box<Session> {
-        let _saved = self.pack();
-        self.session
+        Book { session: session.into(), ..Book::default() }
     }
 
     /// Lays a loaded run into the book.
-    pub fn lay_run(&mut self, mut run: Run) {
-        for call in run.calls.values_mut() {
-            call.run.clone_from(&run.id);
-        }
+    pub fn lay_run(&mut self, run: Run) {
         self.runs.insert(run.id.clone(), Laid::unchanged(run));
     }
 
@@ -189,28 +155,24 @@ impl Book {
         self.runs.values().map(|run| &run.it)
     }
 
-    /// Finds a call: of a batch in flight, or one whose batch is over.
+    /// Finds a loaded call.
     pub fn call(&self, id: &str) -> Option<&CallRecord> {
-        let filed = self.calls.get(id).map(|call| &call.it);
-        filed.or_else(|| self.runs().find_map(|run| run.calls.get(id)))
+        self.calls.get(id).map(|call| &call.it)
     }
 
     /// Finds or makes the record of a run's call, to change it.
     pub fn call_mut(&mut self, run: &str, id: &str) -> &mut CallRecord {
-        let new = || CallRecord { run: run.to_owned(), ..CallRecord::default() };
-        let of_run = self.runs.get_mut(run).filter(|_| !self.calls.contains_key(id));
-        match of_run {
-            Some(of_run) => of_run.touch().calls.entry(id.to_owned()).or_insert_with(new),
-            None => self.calls.entry(id.to_owned()).or_insert_with(|| Laid::unchanged(new())).touch(),
-        }
+        let new = || Laid::unchanged(CallRecord { run: run.to_owned(), ..CallRecord::default() });
+        self.calls.entry(id.to_owned()).or_insert_with(new).touch()
     }
 
-    /// Files the calls of a run's batch: it is over.
-    pub fn file_calls(&mut self, run: &str) {
-        let Some(run) = self.run_mut(run) else { return };
-        for (id, call) in std::mem::take(&mut run.calls) {
-            self.calls.insert(id, Laid { it: call, changed: true });
+    /// Finds or makes the record of a run's call, and notes its tool.
+    pub fn record_of(&mut self, run: &str, call: &Call) -> &mut CallRecord {
+        let record = self.call_mut(run, &call.id);
+        if record.tool.is_empty() {
+            record.tool.clone_from(&call.tool);
         }
+        record
     }
 
     /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.

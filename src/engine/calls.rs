@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::clock;
 use crate::engine::event::Moment;
 use crate::engine::session::is_default;
 
@@ -35,6 +36,21 @@ pub enum Ended {
     Failed,
 }
 
+impl CallState {
+    /// Every state.
+    pub const ALL: [CallState; 4] = [CallState::Unseen, CallState::Counted, CallState::Asked, CallState::Refused];
+
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CallState::Unseen => "unseen",
+            CallState::Counted => "counted",
+            CallState::Asked => "asked",
+            CallState::Refused => "refused",
+        }
+    }
+}
+
 impl Ended {
     fn is_not_seen(&self) -> bool {
         *self == Ended::No
@@ -44,14 +60,17 @@ impl Ended {
 /// What is remembered of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// The run that made it; written once the call is filed, before that the run itself keeps the call.
+    /// The run that made it. A column of its row.
     #[serde(skip)]
     pub run: String,
-    /// How it was met.
-    #[serde(default)]
+    /// The tool; empty where no event has named it. A column of its row.
+    #[serde(skip)]
+    pub tool: String,
+    /// How it was met. A column of its row.
+    #[serde(skip)]
     pub state: CallState,
-    /// When it asked to run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// When it asked to run. The wall time is a column of its row.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "clock::optional")]
     pub requested: Option<Moment>,
     /// A hash of the command or the path that was let through, where it names anything that the guard looks at; else zero.
     #[serde(default, skip_serializing_if = "is_default")]

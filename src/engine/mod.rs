@@ -8,6 +8,7 @@ pub mod book;
 pub mod bounds;
 pub mod calls;
 pub mod checkpoints;
+pub mod clock;
 pub mod credible;
 pub mod decide;
 pub mod dialogs;

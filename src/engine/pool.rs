@@ -50,10 +50,11 @@ pub struct Period {
 /// The shared state of one scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
-    /// `user` or `project`.
+    /// `user` or `project`. A column of its row.
+    #[serde(skip)]
     pub scope: Scope,
-    /// Whose: nothing for the user, the project's path for a project.
-    #[serde(default, skip_serializing_if = "is_default")]
+    /// Whose: nothing for the user, the project's path for a project. A column of its row.
+    #[serde(skip)]
     pub id: String,
     /// The rules that the session at hand brings, grants included.
     #[serde(skip)]

@@ -9,18 +9,18 @@ use crate::engine::session::Run;
 /// Gives the acting run, and every loaded run that an order or a question holds, the rules of the policy that binds the session now;
 /// returns those that had others.
 pub fn renew(book: &mut Book, id: &str, rulebook: &dyn Rulebook) -> Vec<String> {
-    let bound = book.session.policy.clone();
+    let bound = book.session.policy;
     let is_held = |run: &Run| run.order.is_some() || !run.wants.is_empty();
     let is_meant = |run: &&Run| run.policy != bound && (run.id == id || is_held(run));
     let mut renewed = Vec::new();
     for id in book.runs().filter(is_meant).map(|run| run.id.clone()).collect::<Vec<_>>() {
         let Some(run) = book.run_mut(&id) else { continue };
         // A run that has just been opened took its rules from there.
-        if !run.policy.is_empty() {
+        if run.policy.is_some() {
             take_rules(run, rulebook);
             renewed.push(id);
         }
-        run.policy.clone_from(&bound);
+        run.policy = bound;
     }
     renewed
 }

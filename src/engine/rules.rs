@@ -1,18 +1,19 @@
 //! The rules in force over one scope: which limit, which cap, which action, and whose rule it is.
 
-mod kept;
+mod stored;
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::engine::bounds::{self, OTHER_MODELS};
 use crate::engine::pattern;
 use crate::engine::policy::{Action, Layer};
-use crate::limits::{self, Limit, Role};
+use crate::engine::session::is_default;
+use crate::limits::{Limit, Role};
 
 /// One limit in force over one scope.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rule {
     /// Which limit.
     pub limit: &'static Limit,
@@ -25,8 +26,10 @@ pub struct Rule {
     /// What one increase adds.
     pub increase: u64,
     /// The models whose requests it counts, where not all.
+    #[serde(rename = "models", skip_serializing_if = "is_default")]
     pub of: Option<Models>,
     /// Whether nobody may raise it, by the managed file.
+    #[serde(skip_serializing_if = "is_default")]
     pub locked: bool,
 }
 
@@ -79,7 +82,6 @@ impl Rule {
 
 /// So many of something in so much time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(into = "KeptRate")]
 pub struct Rate {
     /// `rate_limits` or `adapter_rate_limit`.
     pub limit: &'static Limit,
@@ -93,24 +95,6 @@ pub struct Rate {
     pub layer: Layer,
     /// What it does when it trips.
     pub action: Action,
-}
-
-/// What a rate is kept as: limit, tools, how many, window, layer, action.
-type KeptRate = (String, String, u64, u64, Layer, Action);
-
-impl From<Rate> for KeptRate {
-    fn from(rate: Rate) -> Self {
-        (rate.limit.key.to_owned(), rate.tool, rate.max, rate.per_ms, rate.layer, rate.action)
-    }
-}
-
-/// Reads rates, but for those of a limit that a newer version knows.
-fn known_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
-    let kept = Vec::<KeptRate>::deserialize(deserializer)?;
-    let rates = kept.into_iter().filter_map(|(key, tool, max, per_ms, layer, action)| {
-        Some(Rate { limit: limits::find(&key)?, tool, max, per_ms, layer, action })
-    });
-    Ok(rates.collect())
 }
 
 /// What has to be in an agent's file of checkpoints when it ends.
@@ -159,10 +143,10 @@ pub struct ExplicitStop {
 #[serde(default)]
 pub struct Rules {
     /// The limits, at most one rule for each name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "kept::write", deserialize_with = "kept::read")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "stored::rules")]
     pub rules: Vec<Rule>,
     /// Rates; all of them hold.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_rates")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "stored::rates")]
     pub rates: Vec<Rate>,
     /// What has to be in the agent's file of checkpoints.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -157,8 +157,6 @@ fn open_main(book: &mut Book, event: &Event, rulebook: &dyn Rulebook) -> String 
         end(last, Status::Completed);
         model.clone_from(&last.model);
     }
-    // The end of its calls may come after the next prompt: they are found by their ids.
-    book.file_calls(&before);
     let id = main_id(&book.session, event);
     let run = Run {
         id: id.clone(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::engine::asks::{Ask, Wait, Yes};
 use crate::engine::bounds::{Origin, Unread};
+use crate::engine::clock;
 use crate::engine::credible::Conversation;
 use crate::engine::earlier::Earlier;
 use crate::engine::event::Moment;
@@ -40,6 +41,10 @@ pub enum Status {
 }
 
 impl Status {
+    /// Every status.
+    pub const ALL: [Status; 6] =
+        [Status::Running, Status::Completed, Status::Failed, Status::Paused, Status::Stopped, Status::Orphaned];
+
     /// Returns the name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,17 +79,20 @@ pub struct Spawn {
     pub at: Moment,
 }
 
-/// What has been counted over a scope.
+/// What has been counted over a scope. What is not written into its JSON is a column of the scope's row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Tool calls.
+    #[serde(skip)]
     pub turns: u64,
     /// What requests spent.
+    #[serde(skip)]
     pub spent: Spend,
     /// What of it is estimated for requests that no transcript shows.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hidden: Spend,
     /// Working time in milliseconds.
+    #[serde(skip)]
     pub duration_ms: u64,
     /// Responses that events say are over. An agent can add rows to its transcript, but no events.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -160,24 +168,29 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A session.
+/// A session. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The client's `session_id`. It is kept under its id, so not in it.
+    /// The client's `session_id`.
     #[serde(skip)]
     pub id: String,
+    /// The day under which its row is listed, in days since 1970; `None` where it has no row yet.
+    #[serde(skip)]
+    pub listed_day: Option<i64>,
     /// The project: git common directory, else the folder.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub project: String,
     /// The folder the client was started in.
     #[serde(default, skip_serializing_if = "is_default")]
     pub folder: String,
     /// When it was first seen.
+    #[serde(with = "clock")]
     pub started: Moment,
     /// The last event.
+    #[serde(with = "clock")]
     pub last: Moment,
     /// Where it stands.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub status: Status,
     /// The client's process.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -188,9 +201,9 @@ pub struct Session {
     /// The `fusebox run` that started the client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub launcher: Option<String>,
-    /// Name of the pinned policy.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub policy: String,
+    /// Number of the pinned policy.
+    #[serde(skip)]
+    pub policy: Option<i64>,
     /// Whether the policy brings prices of the person's own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_own_prices: bool,
@@ -201,13 +214,13 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
     /// The session's rules.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub rules: Rules,
     /// The rules over all sessions of the user.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub user_rules: Rules,
     /// The rules over all sessions of the project.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub project_rules: Rules,
     /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
     /// its limits bind.
@@ -241,7 +254,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub earlier: Earlier,
     /// The client's own total, where it wrote one, in pico-dollars.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub client_cost: Option<u64>,
     /// An order to end the whole session.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -252,9 +265,6 @@ pub struct Session {
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,
-    /// That run with its id, while it is saved: every event of the main agent changes both, and one entry is one page to write.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub at_work: Option<(String, Box<Run>)>,
     /// The client's id of the prompt it works on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
@@ -333,9 +343,9 @@ pub struct Session {
     /// The file that records go to.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log: String,
-    /// The events that had our handler when the client started, a bit each in the order of the table of events.
+    /// The names of the events that had our handler when the client started.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub handlers: u32,
+    pub handlers: Vec<String>,
     /// What the settings diverted when the client started, or when a person took a change of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub diverted: SettingsTaken,

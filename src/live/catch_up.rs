@@ -27,8 +27,8 @@ pub fn catch_up(world: &World, store: &Store, session: &str) -> Result<()> {
 }
 
 fn charge(world: &World, store: &Store, book: &mut Book) -> Result<()> {
-    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
-    let table = pin::prices(store, policy.as_deref());
+    let policy = book.session.policy.filter(|_| book.session.has_own_prices);
+    let table = pin::prices(store, policy);
     let mut intake = Intake::new(store, &table).within(Allowance::HOOK);
     intake.now_ms = Some(world.now().wall_ms);
     intake.main(book, None)?;

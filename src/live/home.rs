@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::event::Event;
 use crate::engine::session::{Process, Session};
 use crate::error::{Error, Result};
-use crate::live::origin::client_fact;
+use crate::live::origin::{client_fact, read_client};
 use crate::live::pin;
 use crate::processes::{self, Environment, MOST_ABOVE};
 use crate::store::Store;
@@ -84,7 +84,7 @@ fn knows(world: &World, folder: &Path, above: &[Process], event: &Event) -> Resu
     let ours = pin::program(world);
     for process in above {
         let Some(fact) = store.fact(&client_fact(*process, event.at.boot))? else { continue };
-        let session = fact.split_once(' ').map(|(_, session)| store.session(session)).transpose()?.flatten();
+        let session = store.session(read_client(&fact).1)?;
         // Earlier versions did not write the program down.
         let is_ours = |program| program == 0 || Some(program) == ours;
         if session.is_some_and(|session| is_ours(session.program)) {

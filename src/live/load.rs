@@ -29,7 +29,7 @@ use crate::world::World;
 pub struct Pin<'a> {
     world: &'a World,
     store: &'a Store,
-    name: String,
+    policy_id: Option<i64>,
     folder: PathBuf,
     policy: OnceCell<Pinned>,
     problems: RefCell<Vec<String>>,
@@ -39,9 +39,9 @@ pub struct Pin<'a> {
 impl<'a> Pin<'a> {
     /// Names the policy of a session.
     pub fn of(world: &'a World, store: &'a Store, session: &Session) -> Pin<'a> {
-        let (name, folder) = (session.policy.clone(), PathBuf::from(&session.folder));
+        let (policy_id, folder) = (session.policy, PathBuf::from(&session.folder));
         let problems = RefCell::default();
-        Pin { world, store, name, folder, policy: OnceCell::new(), problems, damage: OnceCell::new() }
+        Pin { world, store, policy_id, folder, policy: OnceCell::new(), problems, damage: OnceCell::new() }
     }
 
     /// Returns what was wrong with the limits that spawns have asked for. Where the policy itself cannot be read, nothing that
@@ -51,7 +51,7 @@ impl<'a> Pin<'a> {
     }
 
     fn policy(&self) -> &Pinned {
-        self.policy.get_or_init(|| match pin::stored(self.store, &self.name) {
+        self.policy.get_or_init(|| match pin::stored(self.store, self.policy_id) {
             Ok(Some(policy)) => policy,
             // It was taken away: the files bind, and those of a repository tighten only.
             Ok(None) => load::load(self.world, &self.folder, false).0,
@@ -128,6 +128,9 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
         need_call(store, &mut book, id)?;
     }
     if let Kind::Prompt { notifications, .. } = &event.kind {
+        for call in book.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {
+            need_call(store, &mut book, &call)?;
+        }
         for notification in notifications {
             need_run(store, &mut book, &notification.task)?;
             let caller = notification.tool_use_id.as_deref().and_then(|id| book.call(id)).map(|call| call.run.clone());
@@ -142,7 +145,7 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Book>
     }
     if let Kind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind {
         // One that has ended and is read to its end is open no more.
-        let named = if book.addressee(to).is_none() { store.named(&book.session.id, to)? } else { None };
+        let named = if book.addressee(to).is_none() { store.run_named(&book.session.id, to)? } else { None };
         need_run(store, &mut book, named.as_deref().unwrap_or(to))?;
     }
     if let Kind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
@@ -198,8 +201,8 @@ fn need_ancestors(store: &Store, book: &mut Book, first: Option<String>) -> Resu
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
 pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> Result<Findings> {
     let loaded = OnceCell::new();
-    let policy = book.session.has_own_prices.then(|| book.session.policy.clone());
-    let table = || loaded.get_or_init(|| pin::prices(store, policy.as_deref()));
+    let policy = book.session.policy.filter(|_| book.session.has_own_prices);
+    let table = || loaded.get_or_init(|| pin::prices(store, policy));
     let mut intake = Intake::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     intake.now_ms = Some(event.at.wall_ms);
     let mut findings = Findings::default();
@@ -220,7 +223,7 @@ pub fn gather(world: &World, store: &Store, book: &mut Book, event: &Event) -> R
     let is_left = book.session.unread.contains_key(&*folder.to_string_lossy());
     if is_left || matches!(event.kind, Kind::Prompt { .. } | Kind::Stopped { .. } | Kind::SessionEnded) {
         let session = book.session.id.clone();
-        findings.unannounced = intake.unannounced(book, |id| store.has_agent(&session, id).unwrap_or(false))?;
+        findings.unannounced = intake.unannounced(book, |id| store.has_run(&session, id).unwrap_or(false))?;
         for agent in &findings.unannounced {
             intake.agent(book, &agent.id, None)?;
         }
@@ -333,11 +336,7 @@ pub fn session(
     let (input, event) = what;
     let mut session = match known {
         Some(session) => orphans::mark_before(store, session, event)?,
-        None => {
-            let new = Box::new(pin::open(world, input, event));
-            store.list_session(&new)?;
-            new
-        }
+        None => Box::new(pin::open(world, input, event)),
     };
     if pin::is_due(world, &session, event) {
         pin::pin(world, store, &mut session, event)?;

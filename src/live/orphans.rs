@@ -52,7 +52,7 @@ pub fn mark_before(store: &Store, session: Box<Session>, event: &Event) -> Resul
     store.lay_open_runs(&mut book)?;
     mark(store, &mut book, event.at)?;
     store.save(&mut book)?;
-    Ok(book.into_session())
+    Ok(book.session)
 }
 
 fn of_run(run: &Run) -> Record {

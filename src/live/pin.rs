@@ -25,8 +25,6 @@ use crate::{pricing, processes};
 
 /// The fact that says in which time zone the days of the last client began.
 const ZONE: &str = "zone";
-/// How the names of pinned policies begin.
-pub const POLICY: &str = "policy:";
 
 /// Opens a session that was never seen.
 pub fn open(world: &World, input: &Input, event: &Event) -> Session {
@@ -55,7 +53,7 @@ pub fn is_due(world: &World, session: &Session, event: &Event) -> bool {
     // After a reboot the same process id and start time are another client's.
     let (before, now) = (session.last.boot, event.at.boot);
     let same = same && (before == now || before == 0 || now == 0);
-    session.policy.is_empty() || !same
+    session.policy.is_none() || !same
 }
 
 fn process(pid: u32) -> Option<Process> {
@@ -86,17 +84,13 @@ pub fn pin(world: &World, store: &Store, session: &mut Session, event: &Event) -
         None => Known::default(),
     };
     (session.outer, session.between) = (known.outer, known.between);
-    let name = known.policy.unwrap_or_default();
-    match stored(store, &name)? {
+    match stored(store, known.policy)? {
         Some(policy) => {
-            apply(session, &policy, &name);
+            apply(session, &policy, known.policy);
             watch(world, session, &policy);
             shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
         }
         None => take_files(world, store, session)?,
-    }
-    if session.launcher.is_some() {
-        store.list_session(session)?;
     }
     origin::remember(store, session, event.at.boot)?;
     let settings = baseline::take(world, session);
@@ -135,11 +129,9 @@ pub fn take_files(world: &World, store: &Store, session: &mut Session) -> Result
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
     policy.zone = calendar::name_of_system(world.now().wall_ms);
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
-    let text = text_of(&policy)?;
-    let name = name_of(&text);
-    store.set_fact(&policy_fact(&name), &text)?;
+    let id = store.keep_policy(&text_of(&policy)?)?;
     prune::keep_for(store, policy.retention_days())?;
-    apply(session, &policy, &name);
+    apply(session, &policy, Some(id));
     watch(world, session, &policy);
     shared::recount(store, session, policy.time_zone(), world.now().wall_ms)?;
     session.notices.extend(pricing::load(world).1.map(|trouble| format!("Fusebox: {trouble}")));
@@ -159,8 +151,8 @@ fn name_of(text: &str) -> String {
 
 /// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
 /// embedded ones.
-pub fn prices(store: &Store, policy: Option<&str>) -> Table {
-    let policy = policy.and_then(|name| stored(store, name).ok().flatten());
+pub fn prices(store: &Store, policy: Option<i64>) -> Table {
+    let policy = policy.and_then(|id| stored(store, Some(id)).ok().flatten());
     pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0
 }
 
@@ -183,7 +175,7 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
     if latest.as_deref() == Some(name) {
         return Ok(());
     }
-    if latest.is_some() && session.policy.is_empty() {
+    if latest.is_some() && session.policy.is_none() {
         session.tell("the limits here have changed since the last session; `fusebox config show` says what counts now");
     }
     store.set_fact(&fact, name)
@@ -211,7 +203,7 @@ fn watch(world: &World, session: &mut Session, policy: &Pinned) {
 }
 
 /// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.
-fn apply(session: &mut Session, policy: &Pinned, name: &str) {
+fn apply(session: &mut Session, policy: &Pinned, id: Option<i64>) {
     let old = std::mem::replace(&mut session.rules, policy.session());
     keep_grants(&mut session.rules, &old);
     let rules = &session.rules;
@@ -222,7 +214,7 @@ fn apply(session: &mut Session, policy: &Pinned, name: &str) {
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
-    name.clone_into(&mut session.policy);
+    session.policy = id;
     if let Some(order) = lifting::lift_outgrown_session(session) {
         session.tell(&format!("{} was raised since it stopped this session; the work may go on", order.finding.limit));
     }
@@ -239,18 +231,14 @@ fn keep_grants(rules: &mut Rules, old: &Rules) {
     }
 }
 
-/// Returns a pinned policy; nothing where none has this name. One that cannot be read is damaged: it must not pass for a policy
+/// Returns a pinned policy; nothing where none has this number. One that cannot be read is damaged: it must not pass for a policy
 /// without limits.
-pub fn stored(store: &Store, name: &str) -> Result<Option<Pinned>> {
-    let text = store.fact(&policy_fact(name))?;
+pub fn stored(store: &Store, id: Option<i64>) -> Result<Option<Pinned>> {
+    let text = id.map(|id| store.policy(id)).transpose()?.flatten();
     let policy = text.as_deref().map(serde_json::from_str).transpose();
     policy.map_err(|cause| {
         Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)
     })
-}
-
-fn policy_fact(name: &str) -> String {
-    format!("{POLICY}{name}")
 }
 
 /// Returns the name of the fact that a person trusts a project.

@@ -15,14 +15,12 @@ use serde::Serialize;
 use crate::config::keys::RETENTION_DAYS;
 use crate::engine::event::{Event, Kind};
 use crate::engine::policy::Scope;
-use crate::engine::pool::Pool;
 use crate::engine::session::{Session, Tail};
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
-use crate::live::{origin, pin};
+use crate::live::origin;
 use crate::processes;
-use crate::store::entries::Body;
-use crate::store::retention::{Brief, Extent, Rows};
+use crate::store::prune::{Extent, STEP};
 use crate::store::{Store, locks};
 use crate::transcript::layout;
 use crate::world::World;
@@ -135,54 +133,38 @@ pub fn before_ms(at_ms: i64, days: u64) -> i64 {
     at_ms.saturating_sub(i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MS))
 }
 
-/// What a look at every session has found.
-#[derive(Debug, Default)]
-pub struct Survey {
-    /// The sessions to prune.
-    pub old: Vec<(Brief, Extent)>,
-    /// The policies that sessions are pinned to.
-    policies: BTreeSet<String>,
-    /// The projects that have sessions.
-    projects: BTreeSet<String>,
-}
-
-/// Looks at every session, a few at a time.
-pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<Survey> {
-    let mut found = Survey::default();
+/// Returns the ids of the sessions to prune. It looks at every session, a few at a time.
+pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<Vec<(String, Extent)>> {
+    let mut old = Vec::new();
     let mut outer = BTreeSet::new();
-    let mut next = None;
-    loop {
-        let (briefs, after) = Store::open_for(folder, None)?.some_sessions(next)?;
+    let mut next = Some(0);
+    while let Some(after) = next {
+        let (sessions, last) = Store::open_for(folder, None)?.some_sessions(after, STEP)?;
         rest();
-        for brief in briefs {
-            found.policies.insert(brief.policy.clone());
-            found.projects.insert(brief.project.clone());
-            if brief.last.wall_ms >= before_ms {
-                outer.extend(brief.outer.iter().chain(&brief.between).cloned());
+        for session in sessions {
+            if session.last.wall_ms >= before_ms {
+                outer.extend(session.outer.iter().chain(&session.between).cloned());
             }
-            let extent = if fs::exists(&brief.tail.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
-            if is_old(&brief, before_ms) && !(extent == Extent::Detail && is_slim(&brief)) {
-                found.old.push((brief, extent));
+            let extent = if fs::exists(&session.tail.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
+            if is_old(&session, before_ms) && !(extent == Extent::Detail && is_slim(&session)) {
+                old.push((session.id, extent));
             }
         }
-        next = after;
-        if next.is_none() {
-            break;
-        }
+        next = last;
     }
     // What a client below a session's does is charged to that session, which need not have had an event since.
-    found.old.retain(|(brief, _)| !outer.contains(&brief.id));
-    Ok(found)
+    old.retain(|(id, _)| !outer.contains(id));
+    Ok(old)
 }
 
-fn is_old(brief: &Brief, before_ms: i64) -> bool {
-    let lives = || brief.client.is_some_and(|client| processes::is_at_work(client.pid, client.start, client.ns));
-    brief.last.wall_ms < before_ms && !lives()
+fn is_old(session: &Session, before_ms: i64) -> bool {
+    let lives = || session.client.is_some_and(|client| processes::is_at_work(client.pid, client.start, client.ns));
+    session.last.wall_ms < before_ms && !lives()
 }
 
 /// Whether all that a session has had is pruned already, but for what it needs to be resumed.
-fn is_slim(brief: &Brief) -> bool {
-    brief.pruned.is_some_and(|past| past.done_ms == brief.last.wall_ms)
+fn is_slim(session: &Session) -> bool {
+    session.pruned.is_some_and(|past| past.done_ms == session.last.wall_ms)
 }
 
 /// Prunes the state; `rest` is called after each step, while nothing is locked.
@@ -192,14 +174,13 @@ pub fn prune(world: &World, folder: &Path, order: Order, rest: impl FnMut()) -> 
         let closed = closed_ms(store)?.max(order.before_ms);
         store.set_fact(CLOSED, &closed.to_string())
     })?;
-    let found = survey(folder, order.before_ms, &mut pruner.rest)?;
-    for (brief, extent) in &found.old {
-        pruner.session(brief, *extent)?;
+    for (session, extent) in survey(folder, order.before_ms, &mut pruner.rest)? {
+        pruner.session(&session, extent)?;
     }
     pruner.records()?;
-    let policies = pruner.clients()?;
-    pruner.policies(&(&found.policies | &policies))?;
-    pruner.pools(&found.projects)?;
+    pruner.clients()?;
+    pruner.step(None, Store::delete_unused_policies)?;
+    pruner.step(None, |store| delete_unused_pools(store, world.now().wall_ms))?;
     let now = world.now().wall_ms;
     pruner.step(None, |store| store.set_fact(DONE, &now.to_string()))?;
     Ok(pruner.removed)
@@ -228,17 +209,15 @@ impl<R: FnMut()> Pruner<'_, R> {
         Ok(done)
     }
 
-    fn session(&mut self, brief: &Brief, extent: Extent) -> Result<()> {
-        let id = brief.id.as_str();
+    fn session(&mut self, id: &str, extent: Extent) -> Result<()> {
         if extent == Extent::Detail {
             self.read_to_the_end(id)?;
         }
-        let mut next = None;
         loop {
             let Order { before_ms, day } = self.order;
             let step = self.step(Some(id), |store| {
                 let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
-                old.map(|mut session| store.prune_session(&mut session, extent, next, day)).transpose()
+                old.map(|mut session| store.prune_session(&mut session, extent, day)).transpose()
             })?;
             // It is gone, or somebody has taken it up meanwhile.
             let Some(step) = step else { return Ok(()) };
@@ -246,8 +225,7 @@ impl<R: FnMut()> Pruner<'_, R> {
             self.removed.calls += step.calls;
             self.removed.runs += step.runs;
             self.removed.sessions += u64::from(step.session);
-            next = step.next;
-            if next.is_none() {
+            if !step.more {
                 break;
             }
         }
@@ -269,80 +247,52 @@ impl<R: FnMut()> Pruner<'_, R> {
 
     fn records(&mut self) -> Result<()> {
         let before_ms = self.order.before_ms;
-        let mut next = None;
         loop {
-            let (removed, after) = self.step(None, |store| store.prune_records(before_ms, next))?;
+            let removed = self.step(None, |store| store.delete_old_records(before_ms, STEP))?;
             self.removed.records += removed;
-            next = after;
-            if next.is_none() {
+            if removed < STEP {
                 return Ok(());
             }
         }
     }
 
-    /// Takes a step for each part of a family of entries; `gone` says which of them go.
-    fn each(&mut self, prefix: &str, mut gone: impl FnMut(&Store, &str, &Body) -> Result<bool>) -> Result<()> {
-        let mut next = None;
-        loop {
+    /// Forgets clients that are gone, with sessions that are gone or old.
+    fn clients(&mut self) -> Result<()> {
+        let before_ms = self.order.before_ms;
+        let mut next = Some(String::new());
+        while let Some(after) = next {
             next = self.step(None, |store| {
-                let Rows { rows, next } = store.some_below(prefix, next)?;
-                let mut ids = Vec::new();
-                for (id, name, body) in rows {
-                    if gone(store, &name, &body)? {
-                        ids.push(id);
+                let clients = store.some_facts(origin::CLIENT, &after, STEP)?;
+                for (name, text) in &clients {
+                    let is_old = |session: &Session| session.last.wall_ms < before_ms;
+                    if !lives(name) && store.session(origin::read_client(text).1)?.as_deref().is_none_or(is_old) {
+                        store.forget_fact(&format!("{}{name}", origin::CLIENT))?;
                     }
                 }
-                store.remove(ids)?;
-                Ok(next)
+                Ok(clients.into_iter().last().map(|(name, _)| name))
             })?;
-            if next.is_none() {
-                return Ok(());
-            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a client is at work, by the name of the fact about it.
+fn lives(name: &str) -> bool {
+    let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
+    let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());
+    let (above, start) = (pid.and_then(processes::parent_and_start), parts.next());
+    above.is_some_and(|(_, now)| start == Some(now))
+}
+
+/// Deletes what sessions shared in projects that have none any more, once all its periods are over.
+fn delete_unused_pools(store: &Store, now_ms: i64) -> Result<()> {
+    for pool in store.pools()?.into_iter().filter(|pool| pool.scope == Scope::Project) {
+        let is_over = pool.periods.iter().all(|period| period.to_ms <= now_ms);
+        if is_over && !store.has_sessions(&pool.id)? {
+            store.delete_pool(&pool)?;
         }
     }
-
-    /// Forgets clients that are gone, with sessions that are gone or old; returns the policies of the others.
-    fn clients(&mut self) -> Result<BTreeSet<String>> {
-        let mut policies = BTreeSet::new();
-        let before_ms = self.order.before_ms;
-        self.each(&format!("x/fact/{}", origin::CLIENT), |store, name, body| {
-            let (policy, session) = body.text().split_once(' ').unwrap_or((body.text(), ""));
-            let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
-            let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());
-            let (above, start) = (pid.and_then(processes::parent_and_start), parts.next());
-            let lives = above.is_some_and(|(_, now)| start == Some(now));
-            let is_gone = !lives && store.session(session)?.is_none_or(|session| session.last.wall_ms < before_ms);
-            if !is_gone {
-                policies.insert(policy.to_owned());
-            }
-            Ok(is_gone)
-        })?;
-        Ok(policies)
-    }
-
-    /// Marks policies that nothing refers to with a blank before them, and forgets those that the pruning before has marked.
-    ///
-    /// Whoever is pinned to a policy from the files writes it anew, without a blank: it is not forgotten under anybody's feet.
-    fn policies(&mut self, used: &BTreeSet<String>) -> Result<()> {
-        self.each(&format!("x/fact/{}", pin::POLICY), |store, name, body| {
-            let text = body.text();
-            let is_used = used.contains(name);
-            if !is_used && !text.starts_with(' ') {
-                store.set_fact(&format!("{}{name}", pin::POLICY), &format!(" {text}"))?;
-            }
-            Ok(!is_used && text.starts_with(' '))
-        })
-    }
-
-    /// Forgets what sessions shared in projects that have none any more, once all its periods are over.
-    fn pools(&mut self, projects: &BTreeSet<String>) -> Result<()> {
-        let now = self.world.now().wall_ms;
-        self.each("x/pool/", |_, name, body| {
-            let Ok(pool) = body.read::<Pool>(name) else { return Ok(false) };
-            let is_over = pool.periods.iter().all(|period| period.to_ms <= now);
-            Ok(pool.scope == Scope::Project && !projects.contains(&pool.id) && is_over)
-        })
-    }
+    Ok(())
 }
 
 /// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.

@@ -121,7 +121,7 @@ fn has_gap(book: &Book, event: &Event, found: &Findings) -> bool {
 fn is_unasked(book: &Book, event: &Event) -> bool {
     let Kind::ToolEnded(call, _) = &event.kind else { return false };
     let asked = book.call(&call.id).is_some_and(|call| call.requested.is_some() && call.state != CallState::Refused);
-    !asked && book.session.handlers & EventName::PreToolUse.bit() != 0
+    !asked && book.session.handlers.iter().any(|name| name == EventName::PreToolUse.as_str())
 }
 
 /// Adds the calls that a run's transcript shows and the state does not know, and tells the person.

@@ -15,6 +15,7 @@ use crate::engine::session::Session;
 use crate::error::Result;
 use crate::live::{calendar, hidden, pin};
 use crate::store::Store;
+use crate::store::response::Whose;
 
 /// Lays into a book what its session shares with others, as of a wall time in milliseconds.
 ///
@@ -63,7 +64,7 @@ pub fn matters(book: &Book, event: &Event) -> bool {
 pub fn lay_pools(store: &Store, book: &mut Book, now_ms: i64) -> Result<()> {
     let session = &book.session;
     let zone = LazyCell::new(|| {
-        let policy = pin::stored(store, &session.policy).ok().flatten().unwrap_or_default();
+        let policy = pin::stored(store, session.policy).ok().flatten().unwrap_or_default();
         calendar::zone(policy.time_zone())
     });
     let mut pools = Vec::new();
@@ -119,10 +120,14 @@ fn count(store: &Store, pool: &mut Pool, of: (&Session, &Rules), when: (&TimeZon
     let ((session, rules), (zone, now_ms)) = (of, when);
     pool.open(rules, now_ms, |span| calendar::period(span, now_ms, zone));
     let Some(since) = pool.since() else { return Ok(()) };
-    let project = (pool.scope == Scope::Project).then(|| pool.id.clone());
+    let owner = pool.id.clone();
+    let whose = match pool.scope {
+        Scope::Project => Whose::Project { project: &owner, and: &session.id },
+        _ => Whose::All,
+    };
     let mut seen = HashSet::new();
-    store.each_charge_since(since, (project.as_deref(), &session.id), |charge| {
-        if !charge.inherited && seen.insert(charge.message) {
+    store.each_charge_since(since, whose, |charge| {
+        if seen.insert(charge.message) {
             let is_priced = !charge.unknown_model;
             let model = pool.name_of(&charge.session, &charge.model, is_priced);
             pool.charge((&model, is_priced), charge.at_ms, charge.spend);

@@ -126,8 +126,9 @@ fn a_policy_that_was_taken_out_of_the_state_is_read_again() {
     let world = with_work(&json!({"agents": {"developer": {"max_turns": 1, "warn_at": [], "grace_turns": 0}}}));
     event(&world, "SessionStart", &json!({"source": "startup"}));
     save(&world, |store| {
-        let name = store.session(SESSION).unwrap().unwrap().policy;
-        store.forget_fact(&format!("policy:{name}")).unwrap();
+        let mut session = store.session(SESSION).unwrap().unwrap();
+        session.policy = session.policy.map(|id| id + 1);
+        store.save_session(&session).unwrap();
     });
     let agent = json!({"agent_id": "a1", "agent_type": "developer"});
     event(&world, "SubagentStart", &agent);

@@ -158,8 +158,7 @@ fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
     start(&world, first, "s1");
     // As it would be found in the next boot: what is known is of the one before.
     save(&world, |store| {
-        for name in store.facts_named("client:").unwrap() {
-            let fact = store.fact(&format!("client:{name}")).unwrap().unwrap();
+        for (name, fact) in store.some_facts("client:", "", 1000).unwrap() {
             store.forget_fact(&format!("client:{name}")).unwrap();
             let parts: Vec<&str> = name.split(':').collect();
             store.set_fact(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();

@@ -1,0 +1,150 @@
+//! The table `run`.
+
+use rusqlite::types::ToSql;
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::engine::book::Book;
+use crate::engine::event::Moment;
+use crate::engine::meters::Spend;
+use crate::engine::run::Listed;
+use crate::engine::session::{Run, Status, Tally};
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::session::day_of;
+use crate::store::value::{column, count, from_json, named, spend, to_json};
+
+const COLUMNS: &str = "SELECT run.session_id, run.id, agent_type, name, parent_run_id, depth, task, run.status, stop_reason, \
+     run.started_at_ms, run.last_event_at_ms, run.limit_set_id, run.turns, run.requests, run.tokens, run.cache_read_tokens, \
+     run.cost_pico_usd, run.duration_ms, run.engine FROM";
+const INSERT: &str = "REPLACE INTO run (session_id, id, agent_type, parent_run_id, depth, status, stop_reason, started_at_ms, \
+     last_event_at_ms, limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, duration_ms, engine, name, \
+     task) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+/// It names no column of an index: the indexes are not touched.
+const UPDATE: &str = "UPDATE run SET agent_type = ?3, parent_run_id = ?4, depth = ?5, status = ?6, stop_reason = ?7, \
+     started_at_ms = ?8, last_event_at_ms = ?9, limit_set_id = ?10, turns = ?11, requests = ?12, tokens = ?13, \
+     cache_read_tokens = ?14, cost_pico_usd = ?15, duration_ms = ?16, engine = ?17 WHERE session_id = ?1 AND id = ?2";
+
+impl Store {
+    /// Loads a run.
+    pub fn run(&self, session: &str, id: &str) -> Result<Option<Run>> {
+        Ok(self.runs_where("run WHERE session_id = ?1 AND id = ?2", &[&session, &id])?.pop())
+    }
+
+    /// Whether a run is known.
+    pub fn has_run(&self, session: &str, id: &str) -> Result<bool> {
+        let mut statement = self.conn.prepare_cached("SELECT 1 FROM run WHERE session_id = ?1 AND id = ?2")?;
+        Ok(statement.exists(params![session, id])?)
+    }
+
+    /// Loads all runs of a session, the oldest first.
+    pub fn runs_of(&self, session: &str) -> Result<Vec<Run>> {
+        self.runs_where("run WHERE session_id = ?1 ORDER BY started_at_ms, id", &[&session])
+    }
+
+    /// Loads the runs that work on a task.
+    pub fn runs_of_task(&self, task: &str) -> Result<Vec<Run>> {
+        self.runs_where("run WHERE task = ?1 ORDER BY started_at_ms, id", &[&task])
+    }
+
+    /// Loads the runs with an agent type, of sessions with an event since `since_ms`.
+    pub fn runs_of_type(&self, agent_type: &str, since_ms: i64) -> Result<Vec<Run>> {
+        let of_type = "session JOIN run ON run.session_id = session.id \
+             WHERE last_active_day >= ?1 AND agent_type = ?2 ORDER BY session.started_at_ms, run.started_at_ms, run.id";
+        self.runs_where(of_type, &[&day_of(since_ms), &agent_type])
+    }
+
+    /// Loads the runs that have not ended by themselves, of sessions with an event since `since_ms`.
+    pub fn runs_at_work(&self, since_ms: i64) -> Result<Vec<Run>> {
+        let at_work = "session JOIN run ON run.session_id = session.id \
+             WHERE last_active_day >= ?1 AND run.status <> ?2 ORDER BY session.started_at_ms, run.started_at_ms, run.id";
+        self.runs_where(at_work, &[&day_of(since_ms), &Status::Completed.as_str()])
+    }
+
+    /// Returns the id of a session's run with this name, the latest where a name was used twice.
+    pub fn run_named(&self, session: &str, name: &str) -> Result<Option<String>> {
+        let latest = "SELECT id FROM run WHERE session_id = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
+        Ok(self.conn.prepare_cached(latest)?.query_row(params![session, name], |row| row.get(0)).optional()?)
+    }
+
+    /// Lays into a book the runs of its session that an event of another run may touch.
+    pub fn lay_open_runs(&self, book: &mut Book) -> Result<()> {
+        for id in book.session.open.clone() {
+            if book.run(&id).is_none()
+                && let Some(run) = self.run(&book.session.id, &id)?
+            {
+                book.lay_run(run);
+            }
+        }
+        Ok(())
+    }
+
+    fn runs_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Run>> {
+        let mut statement = self.conn.prepare_cached(&format!("{COLUMNS} {wanted}"))?;
+        let mut rows = statement.query(values)?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next()? {
+            runs.push(self.run_of(row)?);
+        }
+        Ok(runs)
+    }
+
+    fn run_of(&self, row: &Row) -> Result<Run> {
+        let id: String = row.get("id")?;
+        let mut run: Run = from_json(&format!("run `{id}`"), row, "engine")?;
+        run.status = named("a run", &Status::ALL, Status::as_str, row.get_ref("status")?.as_str()?)?;
+        run.started = Moment { wall_ms: row.get("started_at_ms")?, ..run.started };
+        run.last = Moment { wall_ms: row.get("last_event_at_ms")?, ..run.last };
+        run.tally = Tally {
+            turns: count(row, "turns")?,
+            spent: spend(row)?,
+            duration_ms: count(row, "duration_ms")?,
+            ..run.tally
+        };
+        run.session = row.get("session_id")?;
+        run.agent_type = row.get("agent_type")?;
+        run.name = row.get("name")?;
+        run.parent = row.get("parent_run_id")?;
+        run.depth = row.get("depth")?;
+        run.task = row.get("task")?;
+        run.stop_reason = row.get("stop_reason")?;
+        run.rules = self.limit_set(row.get("limit_set_id")?)?;
+        run.listed = Some(Listed::of(&run));
+        run.id = id;
+        Ok(run)
+    }
+
+    /// Saves a run: where its row is, or as a new one.
+    pub fn save_run(&self, run: &Run) -> Result<()> {
+        let Run { tally, .. } = run;
+        let Spend { requests, tokens, cache_reads, cost } = tally.spent;
+        let values: [&dyn ToSql; 19] = [
+            &run.session,
+            &run.id,
+            &run.agent_type,
+            &run.parent,
+            &run.depth,
+            &run.status.as_str(),
+            &run.stop_reason,
+            &run.started.wall_ms,
+            &run.last.wall_ms,
+            &self.limit_set_id(&run.rules)?,
+            &column(tally.turns),
+            &column(requests),
+            &column(tokens),
+            &column(cache_reads),
+            &column(cost.0),
+            &column(tally.duration_ms),
+            &to_json("a run", run)?,
+            &run.name,
+            &run.task,
+        ];
+        let is_there = run.listed.is_some() && self.conn.prepare_cached(UPDATE)?.execute(&values[..17])? > 0;
+        if !is_there {
+            self.conn.prepare_cached(INSERT)?.execute(&values[..])?;
+        } else if run.listed != Some(Listed::of(run)) {
+            let list = "UPDATE run SET name = ?3, task = ?4 WHERE session_id = ?1 AND id = ?2";
+            self.conn.prepare_cached(list)?.execute(params![run.session, run.id, run.name, run.task])?;
+        }
+        Ok(())
+    }
+}
