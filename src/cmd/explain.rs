@@ -6,7 +6,6 @@ use crate::cmd::fresh;
 use crate::cmd::target::{self, Target};
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
-use crate::live::prune::DAY_MS;
 use crate::report::story::{self, Source};
 use crate::store::Store;
 use crate::world::World;
@@ -24,9 +23,6 @@ pub struct Args {
     id: String,
 }
 
-/// How far back other runs of a type are looked at, in milliseconds: 30 days.
-const PEERS_MS: i64 = 30 * DAY_MS;
-
 /// Tells the story of one run, trip or session.
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let store = Store::open(world)?;
@@ -36,7 +32,7 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let session = store.session(target.session())?.ok_or_else(gone)?;
     let rows = fresh::rows_of(&store, *session)?;
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
-    let since_ms = world.now().wall_ms.saturating_sub(PEERS_MS);
+    let since_ms = world.now().wall_ms.saturating_sub(fresh::LATELY_MS);
     let peers = kind.map(|kind| store.runs_of_type(&kind, since_ms)).transpose()?.unwrap_or_default();
     drop(store);
     let source = Source { rows: &rows, peers: &peers, now: world.now() };

@@ -1,5 +1,6 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use chrono::{DateTime, NaiveDateTime, NaiveTime};
@@ -13,6 +14,7 @@ use crate::engine::pool::Span;
 use crate::engine::session::Session;
 use crate::error::Result;
 use crate::live::catch_up::catch_up;
+use crate::live::prune::DAY_MS;
 use crate::live::{calendar, orphans};
 use crate::report::page::{Colour, Page};
 use crate::report::period::Since;
@@ -21,25 +23,35 @@ use crate::store::event::Numbered;
 use crate::store::{self, Store};
 use crate::world::World;
 
-/// Returns the sessions that are wanted, the oldest first, with all their rows, their transcripts read up to now.
+/// Returns some sessions with all their rows, their transcripts read up to now.
 ///
 /// The locks are let go after each session: hooks wait for them.
-pub fn fresh_sessions(world: &World, wanted: impl Fn(&Session) -> bool) -> Result<Vec<SessionRows>> {
-    let sessions = Store::open(world)?.sessions_since(i64::MIN)?;
+pub fn fresh_sessions(world: &World, ids: &[String]) -> Result<Vec<SessionRows>> {
     let mut fresh = Vec::new();
-    for session in sessions.into_iter().filter(wanted) {
-        let store = Store::open_for(&store::folder(world)?, Some(&session.id))?;
-        catch_up(world, &store, &session.id)?;
-        let Some(session) = store.session(&session.id)? else { continue };
+    for id in ids {
+        let store = Store::open_for(&store::folder(world)?, Some(id))?;
+        catch_up(world, &store, id)?;
+        let Some(session) = store.session(id)? else { continue };
         fresh.push(rows_of(&store, *session)?);
     }
     Ok(fresh)
 }
 
+/// How far back runs are looked for that are open in a session which is over, in milliseconds: 30 days.
+pub const LATELY_MS: i64 = 30 * DAY_MS;
+
+/// Returns the sessions that are open, or had an event since `since_ms`, the oldest first.
+pub fn open_or_since(world: &World, since_ms: i64) -> Result<Vec<Session>> {
+    let store = Store::open(world)?;
+    let both = store.open_sessions()?.into_iter().chain(store.sessions_since(since_ms)?);
+    let by_age: BTreeMap<_, _> = both.map(|session| ((session.started.wall_ms, session.id.clone()), session)).collect();
+    Ok(by_age.into_values().collect())
+}
+
 /// Takes note of sessions whose client has died.
 pub fn note_orphans(world: &World) -> Result<()> {
     let now = world.now();
-    let sessions = Store::open(world)?.sessions_since(i64::MIN)?;
+    let sessions = open_or_since(world, now.wall_ms.saturating_sub(LATELY_MS))?;
     for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
         catch_up(world, &Store::open_for(&store::folder(world)?, Some(&session.id))?, &session.id)?;
     }

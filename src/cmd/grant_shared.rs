@@ -11,10 +11,11 @@ use crate::engine::event::Moment;
 use crate::engine::policy::{Layer, Scope};
 use crate::engine::pool::Pool;
 use crate::engine::rules::{Rule, Rules};
-use crate::engine::session::{Session, Status};
+use crate::engine::session::Session;
 use crate::engine::verdict::Finding;
 use crate::error::{Error, Result};
 use crate::live::pin::trust_fact;
+use crate::live::prune::DAY_MS;
 use crate::live::shared;
 use crate::store::{Store, logbook};
 use crate::terminal::plain;
@@ -24,6 +25,9 @@ use crate::world::World;
 pub fn scope(word: &str) -> Option<Scope> {
     [Scope::User, Scope::Project].into_iter().find(|scope| scope.as_str() == word)
 }
+
+/// The longest period that a budget is over, in milliseconds: no older session has rules for it.
+const LONGEST_PERIOD_MS: i64 = 32 * DAY_MS;
 
 /// Raises caps over sessions, and tells the running ones.
 pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
@@ -35,19 +39,19 @@ pub fn run(world: &World, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let store = Store::open(world)?;
     store.begin()?;
     let folder = project_folder(world);
-    let mut sessions = store.sessions_since(i64::MIN)?;
     let project = world.project_of(&folder).to_string_lossy().into_owned();
-    sessions.retain(|session| scope == Scope::User || session.project == project);
+    let is_bound = |session: &Session| scope == Scope::User || session.project == project;
+    let now = world.now();
+    let sessions = store.sessions_since(now.wall_ms.saturating_sub(LONGEST_PERIOD_MS))?.into_iter().filter(is_bound);
     let trusted = store.fact(&trust_fact(&project))?.is_some();
     let (policy, _) = load::load(world, &folder, trusted);
     let files = Session { user_rules: policy.user(), project_rules: policy.project(), ..Session::default() };
     let rules = |session: &Session| of(session, scope).clone();
-    let known: Vec<Rules> = sessions.iter().rev().map(rules).chain([of(&files, scope).clone()]).collect();
-    let now = world.now();
+    let known: Vec<Rules> = sessions.rev().map(|session| rules(&session)).chain([of(&files, scope).clone()]).collect();
     let mut book = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
     let said: Vec<String> =
         more.iter().map(|more| raise(&mut book, scope, &known, more)).collect::<Result<Vec<_>>>()?;
-    for mut session in sessions.into_iter().filter(|session| session.status != Status::Completed) {
+    for mut session in store.open_sessions()?.into_iter().filter(is_bound) {
         session.notices.extend(said.iter().map(|said| format!("Fusebox: a person granted {said}.")));
         store.save_session(&session)?;
     }

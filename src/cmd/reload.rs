@@ -10,7 +10,7 @@ use crate::engine::lifting;
 use crate::engine::policy::{Mode, OnError};
 use crate::engine::renewal;
 use crate::engine::rules::Rules;
-use crate::engine::session::{Session, Status};
+use crate::engine::session::Session;
 use crate::error::{Error, Result};
 use crate::live::load::Pin;
 use crate::live::{baseline, origin, pin, shared};
@@ -39,9 +39,10 @@ pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let project = world.project_of(&project_folder(world));
     let store = Store::open(world)?;
     store.begin()?;
-    let running = store.sessions_since(i64::MIN)?.into_iter().filter(|session| session.status != Status::Completed);
     let mut said = Vec::new();
-    for session in running.filter(|session| args.all || Path::new(&session.project) == project) {
+    for session in
+        store.open_sessions()?.into_iter().filter(|session| args.all || Path::new(&session.project) == project)
+    {
         said.push(reload(world, &store, session)?);
     }
     store.commit()?;

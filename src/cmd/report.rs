@@ -85,7 +85,9 @@ fn kept(world: &World, args: &Args) -> Result<String> {
     let since_ms = fresh::begin_ms(world, args.since.unwrap_or(LAST_WEEK));
     let folder = Store::open(world)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
-    let rows = fresh::fresh_sessions(world, |session| session.last.wall_ms >= since_ms)?;
+    let since = Store::open(world)?.sessions_since(since_ms)?;
+    let ids: Vec<String> = since.into_iter().map(|session| session.id).collect();
+    let rows = fresh::fresh_sessions(world, &ids)?;
     let store = Store::open(world)?;
     let pruned_before = Some(prune::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Stamp);
     Ok(match args.by.unwrap_or(By::Session) {

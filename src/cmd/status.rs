@@ -44,10 +44,15 @@ pub struct Args {
 pub fn run(world: &World, args: &Args) -> Result<ExitCode> {
     let target = target(world, args)?;
     let since = world.now().wall_ms.saturating_sub(LATELY_MS);
-    let rows = fresh::fresh_sessions(world, |session| match &target {
-        Some(target) => session.id == target.session(),
-        None => at_work(session.status) || session.last.wall_ms >= since,
-    })?;
+    let ids = match &target {
+        Some(target) => vec![target.session().to_owned()],
+        None => {
+            let mut sessions = fresh::open_or_since(world, since)?;
+            sessions.retain(|session| at_work(session.status) || session.last.wall_ms >= since);
+            sessions.into_iter().map(|session| session.id).collect()
+        }
+    };
+    let rows = fresh::fresh_sessions(world, &ids)?;
     let mut report = Report::of(&rows, &Store::open(world)?.pools()?, world.now());
     match &target {
         Some(target) => narrow(&mut report, target),

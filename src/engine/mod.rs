@@ -21,6 +21,7 @@ pub mod handed_down;
 pub mod hidden;
 pub mod history;
 pub mod lifting;
+pub mod listed;
 pub mod look;
 pub mod loops;
 pub mod measure;

@@ -8,6 +8,7 @@ use crate::engine::asks::TranscriptEnd;
 use crate::engine::bounds;
 use crate::engine::clock;
 use crate::engine::event::{Background, Moment};
+use crate::engine::listed::ListedRun;
 use crate::engine::loops::Loops;
 use crate::engine::meters::Spend;
 use crate::engine::rates::Windows;
@@ -25,20 +26,6 @@ pub struct Request {
     pub output: u64,
 }
 
-/// What the row of a run is found by beside its id.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
-    name: Option<String>,
-    task: Option<String>,
-}
-
-impl Listed {
-    /// Returns what the row of a run is to be found by.
-    pub fn of(run: &Run) -> Listed {
-        Listed { name: run.name.clone(), task: run.task.clone() }
-    }
-}
-
 /// A run: one agent at work. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -50,7 +37,7 @@ pub struct Run {
     pub session: String,
     /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
-    pub listed: Option<Listed>,
+    pub listed: Option<ListedRun>,
     /// The agent's type; `main` for the main agent.
     #[serde(skip)]
     pub agent_type: String,

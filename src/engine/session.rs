@@ -11,6 +11,7 @@ use crate::engine::credible::Conversation;
 use crate::engine::earlier::Earlier;
 use crate::engine::event::Moment;
 use crate::engine::hidden::ModelHook;
+use crate::engine::listed::ListedSession;
 use crate::engine::meters::Spend;
 pub use crate::engine::order::{Order, Phase};
 use crate::engine::policy::{Mode, OnError};
@@ -174,9 +175,9 @@ pub struct Session {
     /// The client's `session_id`.
     #[serde(skip)]
     pub id: String,
-    /// The day under which its row is listed, in days since 1970; `None` where it has no row yet.
+    /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
-    pub listed_day: Option<i64>,
+    pub listed: Option<ListedSession>,
     /// The project: git common directory, else the folder.
     #[serde(skip)]
     pub project: String,

@@ -7,7 +7,7 @@ use crate::engine::policy::Scope;
 use crate::engine::pool::Pool;
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::value::{column, from_json, named, to_json};
+use crate::store::value::{Columns, column, to_json};
 
 const SCOPES: [Scope; 2] = [Scope::User, Scope::Project];
 
@@ -23,7 +23,7 @@ impl Store {
     }
 
     fn pools_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Pool>> {
-        let mut statement = self.conn.prepare_cached(&format!("SELECT scope, owner, engine FROM budget {wanted}"))?;
+        let mut statement = self.prepare(&format!("SELECT scope, owner, engine FROM budget {wanted}"))?;
         let mut rows = statement.query(values)?;
         let mut pools = Vec::new();
         while let Some(row) = rows.next()? {
@@ -39,7 +39,7 @@ impl Store {
         let values = params![pool.scope.as_str(), pool.id, day, week, month, to_json("a budget", pool)?];
         let replace = "REPLACE INTO budget (scope, owner, day_cost_pico_usd, week_cost_pico_usd, month_cost_pico_usd, engine) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        self.conn.prepare_cached(replace)?.execute(values)?;
+        self.prepare(replace)?.execute(values)?;
         Ok(())
     }
 
@@ -52,7 +52,8 @@ impl Store {
 }
 
 fn pool_of(row: &Row) -> Result<Pool> {
-    let pool: Pool = from_json("a budget", row, "engine")?;
-    let scope = named("a budget", &SCOPES, Scope::as_str, row.get_ref("scope")?.as_str()?)?;
-    Ok(Pool { scope, id: row.get("owner")?, ..pool })
+    let mut columns = Columns::of(row);
+    let scope = columns.one_of("a budget", &SCOPES, Scope::as_str)?;
+    let id = columns.read()?;
+    Ok(Pool { scope, id, ..columns.json("a budget")? })
 }

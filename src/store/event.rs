@@ -8,12 +8,12 @@ use crate::engine::event::Moment;
 use crate::engine::record::{Record, RecordKind};
 use crate::error::{Error, Result};
 use crate::store::Store;
-use crate::store::value::{column, from_json, to_json};
+use crate::store::value::{Columns, column, to_json};
 
 /// A record with its number and its moment in milliseconds since 1970.
 pub type Numbered = (i64, i64, Record);
 
-const COLUMNS: &str = "SELECT id, at_ms, kind, session_id, run_id, limit_key, record FROM event";
+const COLUMNS: &str = "SELECT id, at_ms, record, kind, session_id, run_id, limit_key FROM event";
 /// The fields of a record that are columns of its row, in the columns' order.
 const FIELDS: [&str; 4] = ["event", "session", "run", "limit"];
 /// Of these rows none is the newest: numbers are what people type, and no number comes twice.
@@ -32,13 +32,13 @@ impl Store {
             "INSERT INTO event (at_ms, kind, session_id, run_id, limit_key, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let text = to_json("a record", &fields)?;
         let values = params![at.wall_ms, kind, record.session, record.run, record.limit, text];
-        self.conn.prepare_cached(insert)?.execute(values)?;
+        self.prepare(insert)?.execute(values)?;
         Ok(())
     }
 
     /// Loads the records since `since_ms`, the oldest first.
     pub fn records_since(&self, since_ms: i64) -> Result<Vec<Numbered>> {
-        self.records("WHERE at_ms >= ?1 ORDER BY id", &[&since_ms])
+        self.records("INDEXED BY event_by_time WHERE at_ms >= ?1 ORDER BY id", &[&since_ms])
     }
 
     /// Loads the records after the one with this number, the oldest first.
@@ -58,7 +58,7 @@ impl Store {
 
     /// Loads records. One that a newer version has written in another way is passed over.
     fn records(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Numbered>> {
-        let mut statement = self.conn.prepare_cached(&format!("{COLUMNS} {wanted}"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
         let mut rows = statement.query(values)?;
         let mut records = Vec::new();
         while let Some(row) = rows.next()? {
@@ -77,19 +77,20 @@ impl Store {
     /// Deletes some of the records from before a moment; returns how many.
     pub fn delete_old_records(&self, before_ms: i64, most: u64) -> Result<u64> {
         let delete = format!("DELETE FROM event WHERE id IN (SELECT id FROM event WHERE {OLD} LIMIT ?2)");
-        Ok(self.conn.prepare_cached(&delete)?.execute(params![before_ms, column(most)])? as u64)
+        Ok(self.prepare(&delete)?.execute(params![before_ms, column(most)])? as u64)
     }
 }
 
 fn record_of(row: &Row) -> Result<Numbered> {
-    let mut fields: Map<String, Value> = from_json("a record", row, "record")?;
-    for (name, column) in FIELDS.iter().zip(["kind", "session_id", "run_id", "limit_key"]) {
-        let text: String = row.get(column)?;
+    let mut columns = Columns::of(row);
+    let (id, at_ms) = (columns.read()?, columns.read()?);
+    let mut fields: Map<String, Value> = columns.json("a record")?;
+    for name in FIELDS {
+        let text: String = columns.read()?;
         if !text.is_empty() {
-            fields.insert((*name).to_owned(), Value::String(text));
+            fields.insert(name.to_owned(), Value::String(text));
         }
     }
     let record = serde_json::from_value(Value::Object(fields));
-    let record = record.map_err(|cause| Error::failed(format!("a record cannot be read: {cause}")))?;
-    Ok((row.get("id")?, row.get("at_ms")?, record))
+    Ok((id, at_ms, record.map_err(|cause| Error::failed(format!("a record cannot be read: {cause}")))?))
 }

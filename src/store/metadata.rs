@@ -12,15 +12,13 @@ const BELOW: &str = "WHERE key > ?1 || ?2 AND key < ?1 || char(1114111)";
 impl Store {
     /// Returns a fact.
     pub fn fact(&self, name: &str) -> Result<Option<String>> {
-        let mut statement = self.conn.prepare_cached("SELECT value FROM metadata WHERE key = ?1")?;
+        let mut statement = self.prepare("SELECT value FROM metadata WHERE key = ?1")?;
         Ok(statement.query_row(params![name], |row| row.get(0)).optional()?)
     }
 
     /// Sets a fact.
     pub fn set_fact(&self, name: &str, value: &str) -> Result<()> {
-        self.conn
-            .prepare_cached("REPLACE INTO metadata (key, value) VALUES (?1, ?2)")?
-            .execute(params![name, value])?;
+        self.prepare("REPLACE INTO metadata (key, value) VALUES (?1, ?2)")?.execute(params![name, value])?;
         Ok(())
     }
 
@@ -34,7 +32,7 @@ impl Store {
     /// the one whose name ends with `after`.
     pub fn some_facts(&self, prefix: &str, after: &str, most: u64) -> Result<Vec<(String, String)>> {
         let some = format!("SELECT substr(key, length(?1) + 1), value FROM metadata {BELOW} ORDER BY key LIMIT ?3");
-        let mut statement = self.conn.prepare_cached(&some)?;
+        let mut statement = self.prepare(&some)?;
         let rows = statement.query_map(params![prefix, after, column(most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -27,7 +27,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{CachedStatement, Connection, OpenFlags};
 
 use crate::engine::rules::Rules;
 use crate::error::{Error, ErrorKind, Result};
@@ -98,6 +98,13 @@ impl Store {
     pub fn commit(&self) -> Result<()> {
         self.conn.execute_batch("COMMIT")?;
         Ok(())
+    }
+
+    /// Compiles a statement.
+    fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
+        #[cfg(test)]
+        tests::scans_no_large_table(&self.conn, sql);
+        Ok(self.conn.prepare_cached(sql)?)
     }
 
     /// Whether a lock did not come, so that SQLite's own alone kept others out.

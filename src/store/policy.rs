@@ -7,12 +7,12 @@ use rusqlite::{OptionalExtension, params};
 use crate::engine::rules::Rules;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
-use crate::store::value::{from_json, to_json};
+use crate::store::value::{Columns, to_json};
 
 impl Store {
     /// Returns the text of a pinned policy.
     pub fn policy(&self, id: i64) -> Result<Option<String>> {
-        let mut statement = self.conn.prepare_cached("SELECT content FROM policy WHERE id = ?1")?;
+        let mut statement = self.prepare("SELECT content FROM policy WHERE id = ?1")?;
         Ok(statement.query_row(params![id], |row| row.get(0)).optional()?)
     }
 
@@ -27,11 +27,11 @@ impl Store {
         if let Some(known) = self.limit_sets.borrow().get(&id) {
             return Ok(known.clone());
         }
-        let mut statement = self.conn.prepare_cached("SELECT limits FROM limit_set WHERE id = ?1")?;
+        let mut statement = self.prepare("SELECT limits FROM limit_set WHERE id = ?1")?;
         let mut rows = statement.query(params![id])?;
         // What is damaged must not pass for no limits.
         let missing = || Error::failed(format!("the limits {id} are missing")).of_kind(ErrorKind::Corrupt);
-        let rules: Rules = from_json("limits", rows.next()?.ok_or_else(missing)?, "limits")?;
+        let rules: Rules = Columns::of(rows.next()?.ok_or_else(missing)?).json("limits")?;
         self.limit_sets.borrow_mut().insert(id, rules.clone());
         Ok(rules)
     }
@@ -54,11 +54,11 @@ impl Store {
     }
 
     fn keep_once(&self, find: &str, insert: &str, content: &str) -> Result<i64> {
-        let known = self.conn.prepare_cached(find)?.query_row(params![content], |row| row.get(0)).optional()?;
+        let known = self.prepare(find)?.query_row(params![content], |row| row.get(0)).optional()?;
         if let Some(id) = known {
             return Ok(id);
         }
-        self.conn.prepare_cached(insert)?.execute(params![content])?;
+        self.prepare(insert)?.execute(params![content])?;
         Ok(self.conn.last_insert_rowid())
     }
 }

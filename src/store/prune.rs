@@ -1,4 +1,6 @@
 //! Deletes what is old: small steps, each inside a transaction of the caller's. [`crate::live::prune`] takes them one by one.
+//!
+//! What is no longer referred to is found by looking at all rows. Nothing waits for that but the lock, once a day.
 
 use rusqlite::params;
 
@@ -80,7 +82,7 @@ impl Store {
     fn delete_runs(&self, session: &str, most: u64) -> Result<u64> {
         let delete =
             "DELETE FROM run WHERE session_id = ?1 AND id IN (SELECT id FROM run WHERE session_id = ?1 LIMIT ?2)";
-        Ok(self.conn.prepare_cached(delete)?.execute(params![session, column(most)])? as u64)
+        Ok(self.prepare(delete)?.execute(params![session, column(most)])? as u64)
     }
 
     /// Deletes policies and sets of limits that nothing refers to.

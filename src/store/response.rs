@@ -6,10 +6,10 @@ use rusqlite::{Row, params};
 use crate::engine::record::Charge;
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::value::{column, count, from_json, spend, to_json};
+use crate::store::value::{Columns, column, to_json};
 
-const COLUMNS: &str = "SELECT session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, cost_pico_usd, \
-     is_inherited, engine FROM response";
+const COLUMNS: &str = "SELECT engine, session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
+     cost_pico_usd, is_inherited FROM response";
 
 /// Whose responses are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl Store {
     }
 
     fn each_charge(&self, wanted: &str, values: &[&dyn ToSql], mut take: impl FnMut(Charge)) -> Result<()> {
-        let mut statement = self.conn.prepare_cached(&format!("{COLUMNS} {wanted}"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {
             take(charge_of(row)?);
@@ -69,7 +69,7 @@ impl Store {
              cost_pico_usd, is_inherited, engine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let [requests, tokens, cache_reads, cost] =
             [spend.requests, spend.tokens, spend.cache_reads, spend.cost.0].map(column);
-        self.conn.prepare_cached(replace)?.execute(params![
+        self.prepare(replace)?.execute(params![
             session,
             message,
             run,
@@ -95,21 +95,20 @@ impl Store {
     /// Deletes a response.
     pub fn delete_charge(&self, charge: &Charge) -> Result<()> {
         let delete = "DELETE FROM response WHERE session_id = ?1 AND id = ?2";
-        self.conn.prepare_cached(delete)?.execute(params![charge.session, charge.message])?;
+        self.prepare(delete)?.execute(params![charge.session, charge.message])?;
         Ok(())
     }
 }
 
 fn charge_of(row: &Row) -> Result<Charge> {
-    let charge: Charge = from_json("a response", row, "engine")?;
-    Ok(Charge {
-        session: row.get("session_id")?,
-        message: row.get("id")?,
-        run: row.get("run_id")?,
-        model: row.get("model")?,
-        at_ms: row.get("at_ms")?,
-        spend: spend(row)?,
-        inherited: count(row, "is_inherited")? != 0,
-        ..charge
-    })
+    let mut columns = Columns::of(row);
+    let mut charge: Charge = columns.json("a response")?;
+    charge.session = columns.read()?;
+    charge.message = columns.read()?;
+    charge.run = columns.read()?;
+    charge.model = columns.read()?;
+    charge.at_ms = columns.read()?;
+    charge.spend = columns.spend()?;
+    charge.inherited = columns.count()? != 0;
+    Ok(charge)
 }

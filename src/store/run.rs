@@ -4,18 +4,16 @@ use rusqlite::types::ToSql;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::engine::book::Book;
-use crate::engine::event::Moment;
+use crate::engine::listed::{ListedRun, day_of};
 use crate::engine::meters::Spend;
-use crate::engine::run::Listed;
-use crate::engine::session::{Run, Status, Tally};
+use crate::engine::session::{Run, Status};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::session::day_of;
-use crate::store::value::{column, count, from_json, named, spend, to_json};
+use crate::store::value::{Columns, column, to_json};
 
-const COLUMNS: &str = "SELECT run.session_id, run.id, agent_type, name, parent_run_id, depth, task, run.status, stop_reason, \
-     run.started_at_ms, run.last_event_at_ms, run.limit_set_id, run.turns, run.requests, run.tokens, run.cache_read_tokens, \
-     run.cost_pico_usd, run.duration_ms, run.engine FROM";
+const COLUMNS: &str = "SELECT run.session_id, run.id, run.engine, agent_type, name, parent_run_id, depth, task, run.status, \
+     stop_reason, run.started_at_ms, run.last_event_at_ms, run.limit_set_id, run.turns, run.requests, run.tokens, \
+     run.cache_read_tokens, run.cost_pico_usd, run.duration_ms FROM";
 const INSERT: &str = "REPLACE INTO run (session_id, id, agent_type, parent_run_id, depth, status, stop_reason, started_at_ms, \
      last_event_at_ms, limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, duration_ms, engine, name, \
      task) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
@@ -23,6 +21,8 @@ const INSERT: &str = "REPLACE INTO run (session_id, id, agent_type, parent_run_i
 const UPDATE: &str = "UPDATE run SET agent_type = ?3, parent_run_id = ?4, depth = ?5, status = ?6, stop_reason = ?7, \
      started_at_ms = ?8, last_event_at_ms = ?9, limit_set_id = ?10, turns = ?11, requests = ?12, tokens = ?13, \
      cache_read_tokens = ?14, cost_pico_usd = ?15, duration_ms = ?16, engine = ?17 WHERE session_id = ?1 AND id = ?2";
+/// Values of a row that an event may change, beside those of indexes.
+const CHANGING: usize = 17;
 
 impl Store {
     /// Loads a run.
@@ -32,7 +32,7 @@ impl Store {
 
     /// Whether a run is known.
     pub fn has_run(&self, session: &str, id: &str) -> Result<bool> {
-        let mut statement = self.conn.prepare_cached("SELECT 1 FROM run WHERE session_id = ?1 AND id = ?2")?;
+        let mut statement = self.prepare("SELECT 1 FROM run WHERE session_id = ?1 AND id = ?2")?;
         Ok(statement.exists(params![session, id])?)
     }
 
@@ -46,24 +46,26 @@ impl Store {
         self.runs_where("run WHERE task = ?1 ORDER BY started_at_ms, id", &[&task])
     }
 
+    // `CROSS JOIN` has SQLite begin with the sessions, of which an index finds the few that are wanted.
+
     /// Loads the runs with an agent type, of sessions with an event since `since_ms`.
     pub fn runs_of_type(&self, agent_type: &str, since_ms: i64) -> Result<Vec<Run>> {
-        let of_type = "session JOIN run ON run.session_id = session.id \
+        let of_type = "session CROSS JOIN run ON run.session_id = session.id \
              WHERE last_active_day >= ?1 AND agent_type = ?2 ORDER BY session.started_at_ms, run.started_at_ms, run.id";
         self.runs_where(of_type, &[&day_of(since_ms), &agent_type])
     }
 
-    /// Loads the runs that have not ended by themselves, of sessions with an event since `since_ms`.
-    pub fn runs_at_work(&self, since_ms: i64) -> Result<Vec<Run>> {
-        let at_work = "session JOIN run ON run.session_id = session.id \
-             WHERE last_active_day >= ?1 AND run.status <> ?2 ORDER BY session.started_at_ms, run.started_at_ms, run.id";
-        self.runs_where(at_work, &[&day_of(since_ms), &Status::Completed.as_str()])
+    /// Loads the runs that have not ended by themselves, of sessions with an event in so many days before the newest.
+    pub fn runs_at_work(&self, days: i64) -> Result<Vec<Run>> {
+        let at_work = "session CROSS JOIN run ON run.session_id = session.id \
+             WHERE last_active_day >= (SELECT max(last_active_day) FROM session) - ?1 AND run.status <> ?2 ORDER BY session.started_at_ms, run.started_at_ms, run.id";
+        self.runs_where(at_work, &[&days, &Status::Completed.as_str()])
     }
 
     /// Returns the id of a session's run with this name, the latest where a name was used twice.
     pub fn run_named(&self, session: &str, name: &str) -> Result<Option<String>> {
         let latest = "SELECT id FROM run WHERE session_id = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
-        Ok(self.conn.prepare_cached(latest)?.query_row(params![session, name], |row| row.get(0)).optional()?)
+        Ok(self.prepare(latest)?.query_row(params![session, name], |row| row.get(0)).optional()?)
     }
 
     /// Lays into a book the runs of its session that an event of another run may touch.
@@ -79,7 +81,7 @@ impl Store {
     }
 
     fn runs_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Run>> {
-        let mut statement = self.conn.prepare_cached(&format!("{COLUMNS} {wanted}"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
         let mut rows = statement.query(values)?;
         let mut runs = Vec::new();
         while let Some(row) = rows.next()? {
@@ -89,27 +91,23 @@ impl Store {
     }
 
     fn run_of(&self, row: &Row) -> Result<Run> {
-        let id: String = row.get("id")?;
-        let mut run: Run = from_json(&format!("run `{id}`"), row, "engine")?;
-        run.status = named("a run", &Status::ALL, Status::as_str, row.get_ref("status")?.as_str()?)?;
-        run.started = Moment { wall_ms: row.get("started_at_ms")?, ..run.started };
-        run.last = Moment { wall_ms: row.get("last_event_at_ms")?, ..run.last };
-        run.tally = Tally {
-            turns: count(row, "turns")?,
-            spent: spend(row)?,
-            duration_ms: count(row, "duration_ms")?,
-            ..run.tally
-        };
-        run.session = row.get("session_id")?;
-        run.agent_type = row.get("agent_type")?;
-        run.name = row.get("name")?;
-        run.parent = row.get("parent_run_id")?;
-        run.depth = row.get("depth")?;
-        run.task = row.get("task")?;
-        run.stop_reason = row.get("stop_reason")?;
-        run.rules = self.limit_set(row.get("limit_set_id")?)?;
-        run.listed = Some(Listed::of(&run));
-        run.id = id;
+        let mut columns = Columns::of(row);
+        let (session, id) = (columns.read()?, columns.read()?);
+        let mut run = Run { session, id, ..columns.json("a run")? };
+        run.agent_type = columns.read()?;
+        run.name = columns.read()?;
+        run.parent = columns.read()?;
+        run.depth = columns.read()?;
+        run.task = columns.read()?;
+        run.status = columns.one_of("a run", &Status::ALL, Status::as_str)?;
+        run.stop_reason = columns.read()?;
+        run.started.wall_ms = columns.read()?;
+        run.last.wall_ms = columns.read()?;
+        run.rules = self.limit_set(columns.read()?)?;
+        run.tally.turns = columns.count()?;
+        run.tally.spent = columns.spend()?;
+        run.tally.duration_ms = columns.count()?;
+        run.listed = Some(ListedRun::of(&run));
         Ok(run)
     }
 
@@ -138,12 +136,12 @@ impl Store {
             &run.name,
             &run.task,
         ];
-        let is_there = run.listed.is_some() && self.conn.prepare_cached(UPDATE)?.execute(&values[..17])? > 0;
+        let is_there = run.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
         if !is_there {
-            self.conn.prepare_cached(INSERT)?.execute(&values[..])?;
-        } else if run.listed != Some(Listed::of(run)) {
+            self.prepare(INSERT)?.execute(&values[..])?;
+        } else if run.listed.as_ref().is_none_or(|listed| !listed.is_of(run)) {
             let list = "UPDATE run SET name = ?3, task = ?4 WHERE session_id = ?1 AND id = ?2";
-            self.conn.prepare_cached(list)?.execute(params![run.session, run.id, run.name, run.task])?;
+            self.prepare(list)?.execute(params![run.session, run.id, run.name, run.task])?;
         }
         Ok(())
     }

@@ -6,10 +6,10 @@ use rusqlite::params;
 
 use crate::engine::book::Book;
 use crate::engine::bounds::OPEN_RUNS;
+use crate::engine::listed::ListedSession;
 use crate::engine::session::{Run, Status};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::session::day_of;
 
 impl Store {
     /// Saves everything in a book that changed.
@@ -30,7 +30,7 @@ impl Store {
         }
         self.save_shared(book)?;
         self.save_session(&book.session)?;
-        book.session.listed_day = Some(day_of(book.session.last.wall_ms));
+        book.session.listed = Some(ListedSession::of(&book.session));
         Ok(())
     }
 
@@ -58,7 +58,7 @@ impl Store {
             format!("SELECT id, NULL FROM session WHERE {below}"),
             format!("SELECT session_id, id FROM run WHERE {below}"),
         ] {
-            let mut statement = self.conn.prepare_cached(&select)?;
+            let mut statement = self.prepare(&select)?;
             let rows = statement.query_map(params![prefix], |row| Ok((row.get(0)?, row.get(1)?)))?;
             for row in rows {
                 found.push(row?);

@@ -34,6 +34,7 @@ CREATE TABLE session (
   engine TEXT NOT NULL
 ) STRICT;
 CREATE INDEX session_by_last_active_day ON session (last_active_day);
+CREATE INDEX session_that_is_open ON session (started_at_ms) WHERE status <> 'completed';
 CREATE TABLE run (
   session_id TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -3,38 +3,31 @@
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
-use crate::engine::event::Moment;
+use crate::engine::listed::{ListedSession, day_of};
 use crate::engine::meters::Spend;
-use crate::engine::session::{Session, Status, Tally};
+use crate::engine::session::{Session, Status};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::value::{column, count, from_json, named, spend, to_json};
+use crate::store::value::{Columns, column, to_json};
 
-const COLUMNS: &str = "SELECT id, project, status, started_at_ms, last_event_at_ms, last_active_day, policy_id, \
+const COLUMNS: &str = "SELECT id, engine, project, status, started_at_ms, last_event_at_ms, last_active_day, policy_id, \
      limit_set_id, user_limit_set_id, project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, \
-     client_cost_pico_usd, duration_ms, engine FROM session";
-const INSERT: &str = "REPLACE INTO session (id, project, status, started_at_ms, last_event_at_ms, policy_id, limit_set_id, \
-     user_limit_set_id, project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, new_cost_pico_usd, \
-     client_cost_pico_usd, duration_ms, engine, last_active_day) \
+     client_cost_pico_usd, duration_ms FROM session";
+const INSERT: &str = "REPLACE INTO session (id, last_event_at_ms, policy_id, limit_set_id, user_limit_set_id, \
+     project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, new_cost_pico_usd, client_cost_pico_usd, \
+     duration_ms, engine, project, started_at_ms, status, last_active_day) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
-/// It names no column of an index: the index is not touched.
-const UPDATE: &str = "UPDATE session SET project = ?2, status = ?3, started_at_ms = ?4, last_event_at_ms = ?5, \
-     policy_id = ?6, limit_set_id = ?7, user_limit_set_id = ?8, project_limit_set_id = ?9, turns = ?10, requests = ?11, \
-     tokens = ?12, cache_read_tokens = ?13, cost_pico_usd = ?14, new_cost_pico_usd = ?15, client_cost_pico_usd = ?16, \
-     duration_ms = ?17, engine = ?18 WHERE id = ?1";
-
-/// Milliseconds of a day.
-const DAY_MS: i64 = 86_400_000;
-
-/// Returns the day, since 1970 in UTC, under which a session is listed.
-pub(super) fn day_of(at_ms: i64) -> i64 {
-    at_ms.div_euclid(DAY_MS)
-}
+/// It names no column of an index: the indexes are not touched.
+const UPDATE: &str = "UPDATE session SET last_event_at_ms = ?2, policy_id = ?3, limit_set_id = ?4, user_limit_set_id = ?5, \
+     project_limit_set_id = ?6, turns = ?7, requests = ?8, tokens = ?9, cache_read_tokens = ?10, cost_pico_usd = ?11, \
+     new_cost_pico_usd = ?12, client_cost_pico_usd = ?13, duration_ms = ?14, engine = ?15 WHERE id = ?1";
+/// Values of a row that an event may change, beside those of indexes.
+const CHANGING: usize = 15;
 
 impl Store {
     /// Loads a session.
     pub fn session(&self, id: &str) -> Result<Option<Box<Session>>> {
-        let mut statement = self.conn.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} WHERE id = ?1"))?;
         let mut rows = statement.query(params![id])?;
         rows.next()?.map(|row| self.session_of(row)).transpose()
     }
@@ -43,6 +36,11 @@ impl Store {
     pub fn sessions_since(&self, since_ms: i64) -> Result<Vec<Session>> {
         let since = "WHERE last_active_day >= ?1 AND last_event_at_ms >= ?2 ORDER BY started_at_ms, id";
         self.sessions_where(since, &[&day_of(since_ms), &since_ms])
+    }
+
+    /// Loads the sessions that have not ended by themselves, the oldest first.
+    pub fn open_sessions(&self) -> Result<Vec<Session>> {
+        self.sessions_where("WHERE status <> 'completed' ORDER BY started_at_ms, id", &[])
     }
 
     /// Loads the sessions that a `fusebox run` has started since `since_ms`, the oldest first.
@@ -62,7 +60,7 @@ impl Store {
     }
 
     fn sessions_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Session>> {
-        let mut statement = self.conn.prepare_cached(&format!("{COLUMNS} {wanted}"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
         let mut rows = statement.query(values)?;
         let mut sessions = Vec::new();
         while let Some(row) = rows.next()? {
@@ -72,41 +70,35 @@ impl Store {
     }
 
     fn session_of(&self, row: &Row) -> Result<Box<Session>> {
-        let id: String = row.get("id")?;
-        let mut session: Box<Session> = from_json(&format!("session `{id}`"), row, "engine")?;
-        session.status = named("a session", &Status::ALL, Status::as_str, row.get_ref("status")?.as_str()?)?;
-        session.started = Moment { wall_ms: row.get("started_at_ms")?, ..session.started };
-        session.last = Moment { wall_ms: row.get("last_event_at_ms")?, ..session.last };
-        session.tally = Tally {
-            turns: count(row, "turns")?,
-            spent: spend(row)?,
-            duration_ms: count(row, "duration_ms")?,
-            ..session.tally
-        };
-        session.project = row.get("project")?;
-        session.listed_day = row.get("last_active_day")?;
-        session.policy = row.get("policy_id")?;
-        session.rules = self.limit_set(row.get("limit_set_id")?)?;
-        session.user_rules = self.limit_set(row.get("user_limit_set_id")?)?;
-        session.project_rules = self.limit_set(row.get("project_limit_set_id")?)?;
-        let client_cost: Option<i64> = row.get("client_cost_pico_usd")?;
-        session.client_cost = client_cost.map(|cost| u64::try_from(cost).unwrap_or(0));
-        session.known_notices = session.notices.len();
+        let mut columns = Columns::of(row);
+        let id: String = columns.read()?;
+        let mut session: Box<Session> = columns.json("a session")?;
         session.id = id;
+        session.project = columns.read()?;
+        session.status = columns.one_of("a session", &Status::ALL, Status::as_str)?;
+        session.started.wall_ms = columns.read()?;
+        session.last.wall_ms = columns.read()?;
+        session.listed = Some(ListedSession { last_active_day: columns.read()?, status: session.status });
+        session.policy = columns.read()?;
+        session.rules = self.limit_set(columns.read()?)?;
+        session.user_rules = self.limit_set(columns.read()?)?;
+        session.project_rules = self.limit_set(columns.read()?)?;
+        session.tally.turns = columns.count()?;
+        session.tally.spent = columns.spend()?;
+        session.client_cost = columns.read::<Option<i64>>()?.map(|cost| u64::try_from(cost).unwrap_or(0));
+        session.tally.duration_ms = columns.count()?;
+        session.known_notices = session.notices.len();
         Ok(session)
     }
 
     /// Saves a session: where its row is, or as a new one.
     pub fn save_session(&self, session: &Session) -> Result<()> {
-        let Session { id, project, status, started, last, policy, tally, .. } = session;
+        let Session { id, project, started, last, policy, tally, .. } = session;
         let Spend { requests, tokens, cache_reads, cost } = tally.spent;
         let new_cost = cost.minus(session.inherited.cost);
-        let day = day_of(last.wall_ms);
+        let listed = ListedSession::of(session);
         let values: [&dyn ToSql; 19] = [
             id,
-            project,
-            &status.as_str(),
-            &started.wall_ms,
             &last.wall_ms,
             policy,
             &self.limit_set_id(&session.rules)?,
@@ -121,14 +113,17 @@ impl Store {
             &session.client_cost.map(column),
             &column(tally.duration_ms),
             &to_json("a session", session)?,
-            &day,
+            project,
+            &started.wall_ms,
+            &listed.status.as_str(),
+            &listed.last_active_day,
         ];
-        let is_there = session.listed_day.is_some() && self.conn.prepare_cached(UPDATE)?.execute(&values[..18])? > 0;
+        let is_there = session.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
         if !is_there {
-            self.conn.prepare_cached(INSERT)?.execute(&values[..])?;
-        } else if session.listed_day != Some(day) {
-            let list = "UPDATE session SET last_active_day = ?2 WHERE id = ?1";
-            self.conn.prepare_cached(list)?.execute(params![session.id, day])?;
+            self.prepare(INSERT)?.execute(&values[..])?;
+        } else if session.listed != Some(listed) {
+            let list = "UPDATE session SET status = ?2, last_active_day = ?3 WHERE id = ?1";
+            self.prepare(list)?.execute(params![id, listed.status.as_str(), listed.last_active_day])?;
         }
         Ok(())
     }

@@ -1,4 +1,8 @@
-//! What is saved is read as it was, and rows are found by what people look for.
+//! What is saved is read as it was.
+
+mod lookups;
+
+pub(super) use lookups::scans_no_large_table;
 
 use proptest::arbitrary::any;
 use proptest::collection::vec;
@@ -7,8 +11,9 @@ use proptest::prelude::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::engine::amount::Amount;
-use crate::engine::book::{CallRecord, CallState, Ended};
+use crate::engine::book::{Book, CallRecord, CallState, Ended};
 use crate::engine::event::Moment;
+use crate::engine::listed::ListedSession;
 use crate::engine::meters::Spend;
 use crate::engine::policy::{Action, Layer, Scope};
 use crate::engine::pool::{Period, Pool};
@@ -18,8 +23,8 @@ use crate::engine::session::{Process, Run, Session, Status, Tally};
 use crate::error::Result;
 use crate::limits;
 use crate::store::Store;
+use crate::store::prune::{Extent, STEP};
 use crate::store::response::Whose;
-use crate::store::session::day_of;
 
 fn store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
@@ -158,11 +163,13 @@ fn a_session_is_read_as_it_was_saved_first_and_again() {
         store.conn.execute("DELETE FROM session", []).unwrap();
         store.save_session(&first).unwrap();
         let read = store.session("s1").unwrap().unwrap();
-        let day = Some(day_of(first.last.wall_ms));
-        assert_eq!(*read, Session { listed_day: day, ..first });
-        store.save_session(&Session { listed_day: read.listed_day, ..second.clone() }).unwrap();
-        let day = Some(day_of(second.last.wall_ms));
-        assert_eq!(*store.session("s1").unwrap().unwrap(), Session { listed_day: day, ..second });
+        let listed = Some(ListedSession::of(&first));
+        assert_eq!(*read, Session { listed, ..first.clone() });
+        // Neither ever changes.
+        let second = Session { project: first.project, started: first.started, ..second };
+        store.save_session(&Session { listed, ..second.clone() }).unwrap();
+        let listed = Some(ListedSession::of(&second));
+        assert_eq!(*store.session("s1").unwrap().unwrap(), Session { listed, ..second });
     });
 }
 
@@ -327,23 +334,44 @@ fn responses_of_a_project_are_those_of_its_sessions_and_of_the_one_at_hand() -> 
 }
 
 #[test]
-fn ids_are_found_by_their_beginnings() -> Result<()> {
+fn a_session_is_pruned_in_steps_and_its_responses_become_sums() -> Result<()> {
     let (_folder, store) = store();
-    for id in ["a1", "a1b", "b", "A1", "a%"] {
-        store.save_session(&Session { id: id.to_owned(), ..Session::default() })?;
+    let mut session = Session { id: "s1".to_owned(), project: "/p".to_owned(), ..Session::default() };
+    store.save_session(&session)?;
+    let spend = Spend { requests: 1, tokens: 2, ..Spend::default() };
+    for number in 0..STEP {
+        let (message, session) = (format!("m{number}"), "s1".to_owned());
+        store.save_charge(&Charge { message, session, spend, inherited: number == 0, ..Charge::default() })?;
+        store.save_call("s1", &format!("t{number}"), &CallRecord::default())?;
     }
-    store.save_run(&Run { id: "a1c".to_owned(), session: "b".to_owned(), ..Run::default() })?;
-    let [session, run] = [("a1", None), ("b", Some("a1c"))].map(|(id, run)| (id.to_owned(), run.map(str::to_owned)));
-    assert_eq!(store.matching("a1")?, [session, ("a1b".to_owned(), None), run.clone()]);
-    assert_eq!(store.matching("a1c")?, [run]);
-    assert_eq!(store.matching("a%")?.len(), 1);
-    let facts = ["client:1", "client:10", "client:2", "clients", "trust:/p"];
-    facts.iter().try_for_each(|name| store.set_fact(name, name))?;
-    let some =
-        |after| store.some_facts("client:", after, 2).unwrap().into_iter().map(|fact| fact.0).collect::<Vec<_>>();
-    assert_eq!(
-        (some(""), some("10"), some("2")),
-        (vec!["1".to_owned(), "10".to_owned()], vec!["2".to_owned()], vec![])
-    );
+    store.save_run(&Run { id: "r1".to_owned(), session: "s1".to_owned(), ..Run::default() })?;
+    let mut steps = Vec::new();
+    for _ in 0..3 {
+        let step = store.prune_session(&mut session, Extent::Whole, |_| "2026-11-20".to_owned())?;
+        steps.push([step.responses, step.calls, step.runs, u64::from(step.session)]);
+    }
+    assert_eq!(steps, [[STEP, 0, 0, 0], [0, STEP, 0, 0], [0, 0, 1, 1]]);
+    assert_eq!(store.sums()?[0].spend.tokens, 2 * (STEP - 1));
+    assert!(store.session("s1")?.is_none() && store.charges_of("s1")?.is_empty() && store.count_calls("s1")? == 0);
+    Ok(())
+}
+
+#[test]
+fn a_book_is_saved_with_what_has_changed() -> Result<()> {
+    let (_folder, store) = store();
+    let mut book = Book::new(Session { id: "s1".to_owned(), ..Session::default() });
+    book.open_run(Run { id: "r1".to_owned(), session: "s1".to_owned(), ..Run::default() });
+    book.call_mut("r1", "t1").state = CallState::Counted;
+    store.save(&mut book)?;
+    let mut again = Book::new(store.session("s1")?.unwrap());
+    store.lay_open_runs(&mut again)?;
+    assert!(again.run("r1").is_some() && again.changed_runs().next().is_none());
+    assert_eq!(store.calls_of("s1")?, [("r1".to_owned(), 1)].into());
+    // Another process has deleted the rows meanwhile.
+    store.conn.execute_batch("DELETE FROM session; DELETE FROM run")?;
+    again.run_mut("r1").unwrap().tally.turns = 3;
+    store.save(&mut again)?;
+    assert!(store.session("s1")?.is_some());
+    assert_eq!(store.run("s1", "r1")?.unwrap().tally.turns, 3);
     Ok(())
 }

@@ -8,14 +8,14 @@ use crate::engine::book::{CallRecord, CallState};
 use crate::engine::event::Moment;
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::value::{column, from_json, named, to_json};
+use crate::store::value::{Columns, column, to_json};
 
 impl Store {
     /// Loads a call of a session.
     pub fn call(&self, session: &str, id: &str) -> Result<Option<CallRecord>> {
         let select =
-            "SELECT run_id, tool, state, requested_at_ms, engine FROM tool_call WHERE session_id = ?1 AND id = ?2";
-        let mut statement = self.conn.prepare_cached(select)?;
+            "SELECT engine, run_id, tool, state, requested_at_ms FROM tool_call WHERE session_id = ?1 AND id = ?2";
+        let mut statement = self.prepare(select)?;
         let mut rows = statement.query(params![session, id])?;
         rows.next()?.map(call_of).transpose()
     }
@@ -27,14 +27,14 @@ impl Store {
         let values = params![session, id, call.run, call.tool, call.state.as_str(), requested_at_ms, engine];
         let replace = "REPLACE INTO tool_call (session_id, id, run_id, tool, state, requested_at_ms, engine) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.conn.prepare_cached(replace)?.execute(values)?;
+        self.prepare(replace)?.execute(values)?;
         Ok(())
     }
 
     /// Returns how many tool calls were counted for each run of a session.
     pub fn calls_of(&self, session: &str) -> Result<BTreeMap<String, u64>> {
         let counted = "SELECT run_id, count(*) FROM tool_call WHERE session_id = ?1 AND state = ?2 GROUP BY run_id";
-        let mut statement = self.conn.prepare_cached(counted)?;
+        let mut statement = self.prepare(counted)?;
         let rows = statement.query_map(params![session, CallState::Counted.as_str()], |row| {
             Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)))
         })?;
@@ -52,18 +52,17 @@ impl Store {
     pub fn delete_calls(&self, session: &str, most: u64) -> Result<u64> {
         let delete = "DELETE FROM tool_call WHERE session_id = ?1 AND id IN \
              (SELECT id FROM tool_call WHERE session_id = ?1 LIMIT ?2)";
-        Ok(self.conn.prepare_cached(delete)?.execute(params![session, column(most)])? as u64)
+        Ok(self.prepare(delete)?.execute(params![session, column(most)])? as u64)
     }
 }
 
 fn call_of(row: &Row) -> Result<CallRecord> {
-    let call: CallRecord = from_json("a tool call", row, "engine")?;
-    let requested_at_ms: Option<i64> = row.get("requested_at_ms")?;
-    Ok(CallRecord {
-        run: row.get("run_id")?,
-        tool: row.get("tool")?,
-        state: named("a tool call", &CallState::ALL, CallState::as_str, row.get_ref("state")?.as_str()?)?,
-        requested: requested_at_ms.map(|wall_ms| Moment { wall_ms, ..call.requested.unwrap_or_default() }),
-        ..call
-    })
+    let mut columns = Columns::of(row);
+    let mut call: CallRecord = columns.json("a tool call")?;
+    call.run = columns.read()?;
+    call.tool = columns.read()?;
+    call.state = columns.one_of("a tool call", &CallState::ALL, CallState::as_str)?;
+    let requested_at_ms: Option<i64> = columns.read()?;
+    call.requested = requested_at_ms.map(|wall_ms| Moment { wall_ms, ..call.requested.unwrap_or_default() });
+    Ok(call)
 }

@@ -164,7 +164,8 @@ fn value(column: ValueRef) -> Value {
         ValueRef::Integer(number) => json!(number),
         ValueRef::Text(text) => {
             let text = str::from_utf8(text).unwrap();
-            serde_json::from_str(text).ok().filter(Value::is_object).unwrap_or_else(|| json!(text))
+            let is_json = |value: &Value| value.is_object() || value.is_array();
+            serde_json::from_str(text).ok().filter(is_json).unwrap_or_else(|| json!(text))
         }
         _ => Value::Null,
     }

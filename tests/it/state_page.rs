@@ -123,7 +123,7 @@ fn each_query_on_the_page_finds_what_it_says() {
     assert_eq!(queries.len(), EXPECTED.len());
     for (query, expected) in queries.iter().zip(EXPECTED) {
         let mut statement = for_the_session(&database, query);
-        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.raw_query();
         let row = rows.next().unwrap().unwrap_or_else(|| panic!("no row: {query}"));
         for (column, value) in expected {

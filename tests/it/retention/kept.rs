@@ -46,7 +46,8 @@ fn with_old_session(days: i64) -> TestWorld {
     save(&world, |store| {
         let told = store.session("s1").unwrap().unwrap();
         let earlier = |moment: Moment| Moment { wall_ms: moment.wall_ms - days * DAY_MS, ..moment };
-        store.save_session(&Session { started: earlier(told.started), last: earlier(told.last), ..*told }).unwrap();
+        let (started, last) = (earlier(told.started), earlier(told.last));
+        store.save_session(&Session { started, last, listed: None, ..*told }).unwrap();
     });
     world
 }
