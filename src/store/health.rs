@@ -11,17 +11,11 @@ use crate::store::locks::Locks;
 use crate::store::value::is_json;
 use crate::store::{FILE, Store, connect, schema};
 
-/// The columns that hold JSON, each with its table.
-const JSON: [(&str, &str); 8] = [
-    ("session", "engine"),
-    ("run", "engine"),
-    ("tool_call", "engine"),
-    ("response", "engine"),
-    ("event", "record"),
-    ("policy", "content"),
-    ("limit_set", "limits"),
-    ("budget", "engine"),
-];
+/// Columns that hold JSON, each with its table: those of few rows.
+const FEW: [(&str, &str); 3] = [("policy", "content"), ("limit_set", "limits"), ("budget", "engine")];
+/// Columns that hold JSON, each with its table: those of many rows.
+const MANY: [(&str, &str); 5] =
+    [("session", "engine"), ("run", "engine"), ("tool_call", "engine"), ("response", "engine"), ("event", "record")];
 
 /// The rows that name limits which are missing.
 const WITHOUT_LIMITS: &str = "SELECT count(*) FROM
@@ -30,11 +24,9 @@ const WITHOUT_LIMITS: &str = "SELECT count(*) FROM
     WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM limit_set)";
 
 impl Store {
-    /// Returns what SQLite finds wrong with the database; nothing where all is well.
+    /// Returns what is wrong with the database; nothing where all is well. Hooks wait for it, so not every row is read.
     pub fn faults(&self) -> Result<Vec<String>> {
-        let mut statement = self.conn.prepare("PRAGMA quick_check(5)")?;
-        let faults = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-        Ok(faults.into_iter().filter(|fault| fault != "ok").collect())
+        faults(&self.conn, &FEW)
     }
 
     /// Tries to write, and takes it back.
@@ -77,33 +69,45 @@ pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
 
 /// Returns why a database cannot be read.
 fn fault(path: &Path) -> Result<Option<ErrorKind>> {
-    match connect(path, schema::migrate).and_then(|conn| is_sound(&conn)) {
-        Ok(true) => Ok(None),
-        Ok(false) => Ok(Some(ErrorKind::Corrupt)),
+    match connect(path, schema::migrate).and_then(|conn| faults(&conn, &[&FEW[..], &MANY].concat())) {
+        Ok(faults) if faults.is_empty() => Ok(None),
+        Ok(_) => Ok(Some(ErrorKind::Corrupt)),
         Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => Ok(Some(cause.kind)),
         Err(cause) => Err(cause),
     }
 }
 
-/// Whether SQLite finds nothing wrong, and every row can be read: what SQLite holds to be sound may be damaged all the same.
-fn is_sound(conn: &Connection) -> Result<bool> {
-    let found: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+/// Returns what SQLite finds wrong, and what cannot be read all the same: what SQLite holds to be sound may be damaged.
+fn faults(conn: &Connection, json: &[(&str, &str)]) -> Result<Vec<String>> {
+    let mut check = conn.prepare("PRAGMA quick_check(5)")?;
+    let found = check.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut faults: Vec<String> = found.into_iter().filter(|fault| fault != "ok").collect();
     let without_limits: i64 = conn.query_row(WITHOUT_LIMITS, [], |row| row.get(0))?;
-    let mut is_sound = found == "ok" && without_limits == 0;
-    for (table, column) in JSON {
+    if without_limits > 0 {
+        faults.push(format!("{without_limits} sets of limits are missing"));
+    }
+    for (table, column) in json {
         let mut statement = conn.prepare(&format!("SELECT {column} FROM {table}"))?;
         let mut rows = statement.query([])?;
+        let mut damaged = 0;
         while let Some(row) = rows.next()? {
-            is_sound &= is_json(row.get_ref(0)?.as_bytes()?);
+            damaged += u64::from(!is_json(row.get_ref(0)?.as_bytes()?));
+        }
+        if damaged > 0 {
+            faults.push(format!("{damaged} rows of {table} have no valid JSON in {column}"));
         }
     }
-    Ok(is_sound)
+    Ok(faults)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::session::Session;
+
+    fn all_faults(store: &Store) -> Vec<String> {
+        faults(&store.conn, &[&FEW[..], &MANY].concat()).unwrap()
+    }
 
     #[test]
     fn what_cannot_be_read_is_found_damaged() {
@@ -124,16 +128,16 @@ mod tests {
                 engine(&broken);
                 if store.session("one").is_err_and(|cause| cause.kind == ErrorKind::Corrupt) {
                     damaged += 1;
-                    assert!(!is_sound(&store.conn).unwrap(), "{:?}", String::from_utf8_lossy(&broken));
+                    assert!(!all_faults(&store).is_empty(), "{:?}", String::from_utf8_lossy(&broken));
                 }
             }
         }
         assert!(damaged > whole.len(), "{damaged} of {}", whole.len());
         engine(&whole);
-        assert!(is_sound(&store.conn).unwrap());
+        assert_eq!(all_faults(&store), Vec::<String>::new());
         store.conn.execute("UPDATE session SET user_limit_set_id = 7", []).unwrap();
         assert!(store.session("one").is_err_and(|cause| cause.kind == ErrorKind::Corrupt));
-        assert!(!is_sound(&store.conn).unwrap());
+        assert!(!all_faults(&store).is_empty());
     }
 
     #[test]
