@@ -15,14 +15,13 @@ use serde::Serialize;
 use crate::config::keys::RETENTION_DAYS;
 use crate::engine::event::{Event, Kind};
 use crate::engine::policy::Scope;
-use crate::engine::session::{Session, Tail};
+use crate::engine::session::Session;
 use crate::error::{Error, Result};
 use crate::live::catch_up::catch_up;
 use crate::live::origin;
 use crate::processes;
 use crate::store::prune::{Extent, STEP};
 use crate::store::{Store, locks};
-use crate::transcript::layout;
 use crate::world::World;
 
 /// Milliseconds of a day: how often the state is pruned.
@@ -236,10 +235,7 @@ impl<R: FnMut()> Pruner<'_, R> {
     /// Charges what a session's client wrote after its last event: later nobody could tell it from what is pruned.
     fn read_to_the_end(&mut self, id: &str) -> Result<()> {
         let store = Store::open_for(self.folder, Some(id))?;
-        let Some(session) = store.session(id)? else { return Ok(()) };
-        if has_unread(&store, &session)? {
-            catch_up(self.world, &store, id)?;
-        }
+        catch_up(self.world, &store, id)?;
         drop(store);
         (self.rest)();
         Ok(())
@@ -293,14 +289,4 @@ fn delete_unused_pools(store: &Store, now_ms: i64) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.
-fn has_unread(store: &Store, session: &Session) -> Result<bool> {
-    let runs = store.runs_of(&session.id)?.into_iter().filter_map(|run| run.tail);
-    let read: Vec<Tail> = std::iter::once(session.tail.clone()).chain(session.more_tails.clone()).chain(runs).collect();
-    let has_grown = |tail: &Tail| fs::metadata(&tail.path).is_ok_and(|meta| meta.len() != tail.offset);
-    let is_known = |path: &Path| read.iter().any(|tail| Path::new(&tail.path) == path);
-    let agents = layout::agent_files(Path::new(&session.tail.path));
-    Ok(read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path)))
 }
