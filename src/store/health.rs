@@ -149,6 +149,7 @@ mod tests {
         Connection::open_with_flags(&path, flags).unwrap().execute_batch(early).unwrap();
         let refused = Store::open_for(folder.path(), None).unwrap_err();
         assert_eq!(refused.kind, ErrorKind::Outdated);
+        assert!(Store::open_as_it_is(folder.path()).unwrap().is_none());
         let aside = set_aside(folder.path()).unwrap().unwrap();
         assert!(aside.is_file() && aside.to_string_lossy().contains("outdated"), "{}", aside.display());
         assert!(Store::open_for(folder.path(), None).unwrap().session("one").unwrap().is_none());

@@ -73,8 +73,8 @@ impl Store {
         })
     }
 
-    /// Opens a state that is there to look something up, and makes nothing new of it; nothing where there is none, or where it
-    /// is another user's.
+    /// Opens a state that is there to look something up, and makes nothing new of it. Returns `None` where there is none, where it
+    /// is another user's, and where it is of an early version: nobody goes on with that one.
     pub fn open_as_it_is(folder: &Path) -> Result<Option<Store>> {
         let path = folder.join(FILE);
         let is_own = |meta: Metadata| meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw();
@@ -82,7 +82,10 @@ impl Store {
             return Ok(None);
         }
         let locks = Locks::take(folder, None)?;
-        let conn = connect(&path, |_| Err(Error::failed("the state is of another version")))?;
+        let conn = match connect(&path, |_| Err(Error::failed("the state is of another version"))) {
+            Err(cause) if cause.kind == ErrorKind::Outdated => return Ok(None),
+            other => other?,
+        };
         Ok(Some(Store { conn, folder: folder.to_path_buf(), limit_sets: RefCell::default(), locks }))
     }
 
