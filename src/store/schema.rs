@@ -28,7 +28,6 @@ CREATE TABLE session (
   tokens INTEGER NOT NULL,
   cache_read_tokens INTEGER NOT NULL,
   cost_pico_usd INTEGER NOT NULL,
-  new_cost_pico_usd INTEGER NOT NULL,
   client_cost_pico_usd INTEGER,
   duration_ms INTEGER NOT NULL,
   engine TEXT NOT NULL

@@ -14,15 +14,15 @@ const COLUMNS: &str = "SELECT id, engine, project, status, started_at_ms, last_e
      limit_set_id, user_limit_set_id, project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, \
      client_cost_pico_usd, duration_ms FROM session";
 const INSERT: &str = "REPLACE INTO session (id, last_event_at_ms, policy_id, limit_set_id, user_limit_set_id, \
-     project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, new_cost_pico_usd, client_cost_pico_usd, \
-     duration_ms, engine, project, started_at_ms, status, last_active_day) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+     project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, client_cost_pico_usd, duration_ms, \
+     engine, project, started_at_ms, status, last_active_day) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 /// It names no column of an index: the indexes are not touched.
 const UPDATE: &str = "UPDATE session SET last_event_at_ms = ?2, policy_id = ?3, limit_set_id = ?4, user_limit_set_id = ?5, \
      project_limit_set_id = ?6, turns = ?7, requests = ?8, tokens = ?9, cache_read_tokens = ?10, cost_pico_usd = ?11, \
-     new_cost_pico_usd = ?12, client_cost_pico_usd = ?13, duration_ms = ?14, engine = ?15 WHERE id = ?1";
+     client_cost_pico_usd = ?12, duration_ms = ?13, engine = ?14 WHERE id = ?1";
 /// Values of a row that an event may change, beside those of indexes.
-const CHANGING: usize = 15;
+const CHANGING: usize = 14;
 
 impl Store {
     /// Loads a session.
@@ -95,9 +95,8 @@ impl Store {
     pub fn save_session(&self, session: &Session) -> Result<()> {
         let Session { id, project, started, last, policy, tally, .. } = session;
         let Spend { requests, tokens, cache_reads, cost } = tally.spent;
-        let new_cost = cost.minus(session.inherited.cost);
         let listed = ListedSession::of(session);
-        let values: [&dyn ToSql; 19] = [
+        let values: [&dyn ToSql; 18] = [
             id,
             &last.wall_ms,
             policy,
@@ -109,7 +108,6 @@ impl Store {
             &column(tokens),
             &column(cache_reads),
             &column(cost.0),
-            &column(new_cost.0),
             &session.client_cost.map(column),
             &column(tally.duration_ms),
             &to_json("a session", session)?,
