@@ -196,7 +196,7 @@ fn with_subagents(binary: &Path, count: usize) -> Scene {
         time(&mut scene.hook_command(), announced.replace(&first, &agent).as_bytes());
     }
     let database = rusqlite::Connection::open(scene.path("state/state.db")).unwrap();
-    let runs = format!("SELECT count(*) FROM entry WHERE name GLOB 's/{}/a/a*'", scene.session());
+    let runs = format!("SELECT count(*) FROM run WHERE session_id = '{}' AND id GLOB 'a*'", scene.session());
     let runs: u32 = database.query_row(&runs, [], |row| row.get(0)).unwrap();
     assert_eq!(runs as usize, count, "subagents in the database");
     scene

@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 use fusebox::domain::session::Session;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::store::entries::id_of;
 use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
-use rusqlite::{Connection, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
 use scene::{Event, MARK, Scene, feed, static_binary};
 
 const DAYS: i64 = 365;
@@ -160,18 +160,16 @@ fn median<T: Ord + Copy>(figures: &mut [T]) -> T {
     figures[figures.len() / 2]
 }
 
-/// A session's entries, from which others are made: its mark and its time are replaced.
+/// A session's rows, from which others are made: its mark and its time are replaced.
 struct Template {
     rows: Vec<Row>,
-    /// What stands for its time in names and bodies.
-    times: Vec<String>,
+    /// What stands for its time.
+    times: Vec<i64>,
 }
 
 struct Row {
-    name: String,
-    /// As JSON, whatever form it is kept in.
-    body: String,
-    is_binary: bool,
+    table: &'static str,
+    values: Vec<Value>,
 }
 
 impl Template {
@@ -192,7 +190,7 @@ impl Template {
         let charged = Store::open_for(&scene.path("state"), None).unwrap().charges_of(&id).unwrap();
         assert_eq!((session.counters.turns, charged.len()), (50, 40));
         let rows = read(&Connection::open(scene.path("state/state.db")).unwrap());
-        let times = [session.started.wall_ms, session.last.wall_ms, charged[0].at_ms].map(|at| at.to_string()).into();
+        let times = vec![session.started.wall_ms, session.last.wall_ms, charged[0].at_ms];
         Template { rows, times }
     }
 
@@ -200,62 +198,51 @@ impl Template {
     fn write(&self, state: &State, (day, sessions): (u32, u32), at_ms: i64) {
         let mut database = Connection::open(state.0.join("state.db")).unwrap();
         let transaction = database.transaction().unwrap();
-        {
-            let mut plain = transaction.prepare("INSERT OR IGNORE INTO entry VALUES (?1, ?2, ?3)").unwrap();
-            let mut binary = transaction.prepare("INSERT OR IGNORE INTO entry VALUES (?1, ?2, jsonb(?3))").unwrap();
-            for session in 0..sessions {
-                let mark = format!("{:08x}", day * 10_000 + session);
-                let at = at_ms.to_string();
-                let listed = format!("{at_ms:016}");
-                let as_of = |text: &str| {
-                    let marked = text.replace(MARK, &mark);
-                    self.times
-                        .iter()
-                        .fold(marked, |text, time| text.replace(&format!("{time:0>16}"), &listed).replace(time, &at))
-                };
-                for row in &self.rows {
-                    let (name, body) = (as_of(&row.name), as_of(&row.body));
-                    let statement = if row.is_binary { &mut binary } else { &mut plain };
-                    statement.execute(params![id_of(&name), name, body]).unwrap();
-                }
-                // Each client leaves a fact and, on average, a record of the log.
-                let client = format!("x/fact/client:{}:1", 5_000_000 + day * 10_000 + session);
-                plain.execute(params![id_of(&client), client, format!("policy {mark}")]).unwrap();
-                let number = format!("x/log/{:012}", day * sessions + session);
-                plain
-                    .execute(params![id_of(&number), number, format!(r#"[{at},{{"event":"AGENT_WARNING"}}]"#)])
-                    .unwrap();
+        for session in 0..sessions {
+            let mark = format!("{:08x}", day * 10_000 + session);
+            for row in &self.rows {
+                let places = vec!["?"; row.values.len()].join(", ");
+                let insert = format!("INSERT OR IGNORE INTO {} VALUES ({places})", row.table);
+                let values = row.values.iter().map(|value| self.as_of(value, &mark, at_ms));
+                transaction.prepare_cached(&insert).unwrap().execute(params_from_iter(values)).unwrap();
             }
+            // Each client leaves a fact and, on average, a record of the log.
+            let client = format!("client:{}:1", 5_000_000 + day * 10_000 + session);
+            transaction.execute("INSERT INTO metadata VALUES (?1, ?2)", params![client, format!("1 {mark}")]).unwrap();
+            let event = "INSERT INTO event VALUES (NULL, ?1, 'AGENT_WARNING', ?2, '', '', '{}')";
+            transaction.execute(event, params![at_ms, mark]).unwrap();
         }
         transaction.commit().unwrap();
     }
+
+    /// Returns what stands in a column for another session.
+    fn as_of(&self, value: &Value, mark: &str, at_ms: i64) -> Value {
+        match value {
+            Value::Text(text) => Value::Text(text.replace(MARK, mark)),
+            Value::Integer(number) if self.times.contains(number) => Value::Integer(at_ms),
+            Value::Integer(day) if *day == self.times[0] / DAY_MS => Value::Integer(at_ms / DAY_MS),
+            other => other.clone(),
+        }
+    }
 }
 
-/// Reads the entries of the scene's session, two subagents more among them; its client is gone.
+/// Reads the rows of the scene's session, two subagents more among them; its client is gone.
 fn read(database: &Connection) -> Vec<Row> {
-    let sql =
-        "SELECT name, CASE typeof(body) WHEN 'blob' THEN json(body) ELSE body END, typeof(body) = 'blob' FROM entry
-        WHERE instr(name, ?1) AND name NOT LIKE 'x/fact/%' AND name NOT LIKE 'x/log/%'";
-    let mut statement = database.prepare(sql).unwrap();
-    let rows =
-        statement.query_map([MARK], |row| Ok(Row { name: row.get(0)?, body: row.get(1)?, is_binary: row.get(2)? }));
-    let mut rows: Vec<Row> = rows.unwrap().map(Result::unwrap).collect();
-    let subagent = format!("a{MARK}00000001");
-    let more: Vec<Row> = ["2", "3"]
-        .iter()
-        .flat_map(|number| {
-            let of_it = rows.iter().filter(|row| row.name.contains(&subagent));
-            let other = subagent.replace("00000001", &format!("0000000{number}"));
-            of_it
-                .map(|row| Row { name: row.name.replace(&subagent, &other), body: row.body.clone(), ..*row })
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    rows.extend(more);
-    for row in rows.iter_mut().filter(|row| row.body.contains("\"client\"")) {
-        let mut body: serde_json::Value = serde_json::from_str(&row.body).unwrap();
-        body.as_object_mut().unwrap().remove("client");
-        row.body = body.to_string();
+    database.execute("UPDATE session SET engine = json_remove(engine, '$.client')", []).unwrap();
+    let mut rows = Vec::new();
+    for table in ["session", "run", "tool_call", "response"] {
+        let mut statement = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = statement.column_count();
+        let values =
+            statement.query_map([], |row| (0..columns).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>());
+        rows.extend(values.unwrap().map(|values| Row { table, values: values.unwrap() }));
+    }
+    let subagent = Value::Text(format!("a{MARK}00000001"));
+    let run = rows.iter().find(|row| row.values.get(1) == Some(&subagent)).unwrap().values.clone();
+    for number in ["2", "3"] {
+        let mut values = run.clone();
+        values[1] = Value::Text(format!("a{MARK}0000000{number}"));
+        rows.push(Row { table: "run", values });
     }
     rows
 }

@@ -234,8 +234,7 @@ fn together(processes: usize, next: impl Fn() -> (Command, Vec<u8>)) -> Vec<Dura
 
 /// Returns the calls that the session has been charged for.
 fn turns(scene: &Scene) -> u64 {
-    let counted = "SELECT json_extract(body, '$.tally.turns') FROM entry WHERE name = 's/";
-    query(&scene.path("state/state.db"), &format!("{counted}{}'", scene.session()))
+    query(&scene.path("state/state.db"), &format!("SELECT turns FROM session WHERE id = '{}'", scene.session()))
 }
 
 fn query(database: &Path, number: &str) -> u64 {

@@ -30,6 +30,8 @@ pub enum ErrorKind {
     Corrupt,
     /// A later version has written the state, in a form that this one cannot read.
     TooNew,
+    /// An early version has written the state, in a form that is no longer read.
+    Outdated,
 }
 
 /// The result of everything that can fail.
@@ -82,6 +84,18 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Whether a value is not what this version has stored in its column.
+fn is_other_than_stored(cause: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    matches!(cause, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..))
+}
+
+impl From<rusqlite::types::FromSqlError> for Error {
+    fn from(cause: rusqlite::types::FromSqlError) -> Error {
+        Error::failed(format!("the state database failed: {cause}")).of_kind(ErrorKind::Corrupt)
+    }
+}
+
 impl From<rusqlite::Error> for Error {
     fn from(cause: rusqlite::Error) -> Error {
         let code = cause.sqlite_error();
@@ -90,9 +104,7 @@ impl From<rusqlite::Error> for Error {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
             // A page that is only half there, and a text that is none: SQLite itself does not call that corrupt.
             Some(_) if code.is_some_and(|it| it.extended_code == SHORT_READ) => ErrorKind::Corrupt,
-            None if matches!(cause, rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::Utf8Error(..)) => {
-                ErrorKind::Corrupt
-            }
+            None if is_other_than_stored(&cause) => ErrorKind::Corrupt,
             _ => ErrorKind::Failed,
         };
         Error::failed(format!("the state database failed: {cause}"))

@@ -33,7 +33,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let session = store.session(target.session())?.ok_or_else(gone)?;
     let rows = query::rows_of(&store, *session)?;
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
-    let peers = kind.map(|kind| store.runs_of_type(&kind)).transpose()?.unwrap_or_default();
+    let since_ms = env.now().wall_ms.saturating_sub(query::LATELY_MS);
+    let peers = kind.map(|kind| store.runs_of_type(&kind, since_ms)).transpose()?.unwrap_or_default();
     drop(store);
     let source = TimelineSource { rows: &rows, peers: &peers, now: env.now() };
     let page = query::page(env);

@@ -9,7 +9,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Layer, Scope};
-use crate::domain::session::{Session, Status};
+use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
 use crate::engine::grants;
 use crate::engine::session_state::SessionState;
@@ -19,11 +19,15 @@ use crate::hook::shared_budgets;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 use crate::ui::terminal::plain;
+use crate::upkeep::prune::DAY_MS;
 
 /// Returns the scope that a word names, where it names one that sessions share.
 pub fn scope(word: &str) -> Option<Scope> {
     [Scope::User, Scope::Project].into_iter().find(|scope| scope.as_str() == word)
 }
+
+/// The longest period that a budget is over, in milliseconds: no older session has rules for it.
+const LONGEST_PERIOD_MS: i64 = 32 * DAY_MS;
 
 /// Raises caps over sessions, and tells the running ones.
 pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
@@ -35,19 +39,20 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let store = Store::open(env)?;
     store.begin()?;
     let folder = project_folder(env);
-    let mut sessions = store.sessions_since(i64::MIN)?;
     let project = env.project_of(&folder).to_string_lossy().into_owned();
-    sessions.retain(|session| scope == Scope::User || session.project == project);
+    let is_bound = |session: &Session| scope == Scope::User || session.project == project;
+    let now = env.now();
+    let sessions = store.sessions_since(now.wall_ms.saturating_sub(LONGEST_PERIOD_MS))?.into_iter().filter(is_bound);
     let trusted = store.metadata(&trust_fact(&project))?.is_some();
     let (policy, _) = load::load(env, &folder, trusted);
     let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };
     let rules = |session: &Session| of(session, scope).clone();
-    let known: Vec<LimitSet> = sessions.iter().rev().map(rules).chain([of(&files, scope).clone()]).collect();
-    let now = env.now();
+    let known: Vec<LimitSet> =
+        sessions.rev().map(|session| rules(&session)).chain([of(&files, scope).clone()]).collect();
     let mut state = laid(&store, &known, (scope, &project), (policy.time_zone(), now))?;
     let said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
-    for mut session in sessions.into_iter().filter(|session| session.status != Status::Completed) {
+    for mut session in store.open_sessions()?.into_iter().filter(is_bound) {
         session.user_notifications.extend(said.iter().map(|said| format!("Fusebox: a person granted {said}.")));
         store.save_session(&session)?;
     }

@@ -73,14 +73,14 @@ impl Outcome {
     }
 }
 
-/// Answers an event; where the state turns out to be damaged, from a new one.
+/// Answers an event; where the state turns out to be damaged or outdated, from a new one.
 fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
     if let Some(name) = EventName::parse(&input.hook_event_name) {
         deadline.is_for(name, input.results());
     }
     let mut folder = store::folder(env)?;
     match respond(env, deadline, (input, bytes), &mut folder) {
-        Err(cause) if cause.kind == ErrorKind::Corrupt => {
+        Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => {
             failure::begin_anew(env, &folder, input, &cause)?;
             respond(env, deadline, (input, bytes), &mut folder)
         }

@@ -14,7 +14,7 @@ use crate::doctor::environment_checks;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
-use crate::store::retention::Extent;
+use crate::store::prune::Extent;
 use crate::store::{self, Store};
 use crate::ui::formats::Timestamp;
 use crate::ui::json;
@@ -114,27 +114,20 @@ fn day(at_ms: i64) -> String {
 /// Counts the sessions and what they have, and changes nothing.
 fn expected(env: &Environment, folder: &Path, before_ms: i64) -> Result<Removed> {
     let mut removed = Removed::default();
-    for (brief, extent) in prune::survey(folder, before_ms, || {})?.old {
+    for (session, extent) in prune::survey(folder, before_ms, || {})? {
         let store = Store::open(env)?;
-        removed.responses += store.charges_of(&brief.id)?.len() as u64;
-        removed.calls += store.below(&format!("s/{}/c/", brief.id))?.len() as u64;
+        removed.responses += store.charges_of(&session)?.len() as u64;
+        removed.calls += store.count_calls(&session)?;
         match extent {
             Extent::Detail => removed.kept_counters += 1,
             Extent::Whole => {
                 removed.sessions += 1;
-                removed.runs += store.runs_of(&brief.id)?.len() as u64;
+                removed.runs += store.runs_of(&session)?.len() as u64;
             }
         }
     }
-    let mut next = None;
-    loop {
-        let (old, after) = Store::open(env)?.old_records(before_ms, next)?;
-        removed.records += old.len() as u64;
-        next = after;
-        if next.is_none() {
-            return Ok(removed);
-        }
-    }
+    removed.records = Store::open(env)?.count_old_records(before_ms)?;
+    Ok(removed)
 }
 
 fn told(outcome: &Outcome, days: u64) -> String {

@@ -1,5 +1,6 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use chrono::{DateTime, NaiveDateTime, NaiveTime};
@@ -16,31 +17,42 @@ use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
-use crate::store::history::Numbered;
+use crate::store::event::Numbered;
 use crate::store::{self, Store};
 use crate::ui::style::{Colour, Terminal};
 use crate::upkeep::catch_up::catch_up;
 use crate::upkeep::orphans;
+use crate::upkeep::prune::DAY_MS;
 
-/// Returns the sessions that are wanted, the oldest first, with all their rows, their transcripts read up to now.
+/// Returns some sessions with all their rows, their transcripts read up to now.
 ///
 /// The locks are let go after each session: hooks wait for them.
-pub fn fresh_sessions(env: &Environment, wanted: impl Fn(&Session) -> bool) -> Result<Vec<SessionRows>> {
-    let sessions = Store::open(env)?.sessions_since(i64::MIN)?;
+pub fn fresh_sessions(env: &Environment, ids: &[String]) -> Result<Vec<SessionRows>> {
     let mut fresh = Vec::new();
-    for session in sessions.into_iter().filter(wanted) {
-        let store = Store::open_for(&store::folder(env)?, Some(&session.id))?;
-        catch_up(env, &store, &session.id)?;
-        let Some(session) = store.session(&session.id)? else { continue };
+    for id in ids {
+        let store = Store::open_for(&store::folder(env)?, Some(id))?;
+        catch_up(env, &store, id)?;
+        let Some(session) = store.session(id)? else { continue };
         fresh.push(rows_of(&store, *session)?);
     }
     Ok(fresh)
 }
 
+/// How far back runs are looked for that are open in a session which is over, in milliseconds: 30 days.
+pub const LATELY_MS: i64 = 30 * DAY_MS;
+
+/// Returns the sessions that are open, or had an event since `since_ms`, the oldest first.
+pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {
+    let store = Store::open(env)?;
+    let both = store.open_sessions()?.into_iter().chain(store.sessions_since(since_ms)?);
+    let by_age: BTreeMap<_, _> = both.map(|session| ((session.started.wall_ms, session.id.clone()), session)).collect();
+    Ok(by_age.into_values().collect())
+}
+
 /// Takes note of sessions whose client has died.
 pub fn note_orphans(env: &Environment) -> Result<()> {
     let now = env.now();
-    let sessions = Store::open(env)?.sessions_since(i64::MIN)?;
+    let sessions = open_or_since(env, now.wall_ms.saturating_sub(LATELY_MS))?;
     for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
         catch_up(env, &Store::open_for(&store::folder(env)?, Some(&session.id))?, &session.id)?;
     }

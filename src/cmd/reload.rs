@@ -7,7 +7,7 @@ use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Mode, OnError};
-use crate::domain::session::{Session, Status};
+use crate::domain::session::Session;
 use crate::engine::lift_orders;
 use crate::engine::renew_limits;
 use crate::engine::session_state::SessionState;
@@ -39,9 +39,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let project = env.project_of(&project_folder(env));
     let store = Store::open(env)?;
     store.begin()?;
-    let running = store.sessions_since(i64::MIN)?.into_iter().filter(|session| session.status != Status::Completed);
     let mut said = Vec::new();
-    for session in running.filter(|session| args.all || Path::new(&session.project) == project) {
+    for session in
+        store.open_sessions()?.into_iter().filter(|session| args.all || Path::new(&session.project) == project)
+    {
         said.push(reload(env, &store, session)?);
     }
     store.commit()?;
@@ -71,7 +72,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
     let mut changed = before != limits(&state.session);
     for id in &ids {
-        let policy = state.session.policy.clone();
+        let policy = state.session.policy;
         let Some(run) = state.run_mut(id) else { continue };
         let old = run.limits.clone();
         renew_limits::take_rules(run, &rulebook);

@@ -87,7 +87,9 @@ fn kept(env: &Environment, args: &Args) -> Result<String> {
     let since_ms = query::begin_ms(env, args.since.unwrap_or(LAST_WEEK));
     let folder = Store::open(env)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
-    let rows = query::fresh_sessions(env, |session| session.last.wall_ms >= since_ms)?;
+    let since = Store::open(env)?.sessions_since(since_ms)?;
+    let ids: Vec<String> = since.into_iter().map(|session| session.id).collect();
+    let rows = query::fresh_sessions(env, &ids)?;
     let store = Store::open(env)?;
     let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Timestamp);
     Ok(match args.by.unwrap_or(GroupBy::Session) {

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::ui::terminal::plain;
+use crate::upkeep::prune::DAY_MS;
 use crate::wire::messages;
 
 /// The variable that marks the sessions of one `fusebox run`.
@@ -44,7 +45,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
     })?;
     let code = code(wait(child, signals)?);
-    match Store::open(env).and_then(|store| outcome(&store, &mark)) {
+    match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(Outcome::Stopped(reason)) => {
             env.eprintln_safe(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
@@ -101,8 +102,8 @@ enum Outcome {
     Stopped(String),
 }
 
-fn outcome(store: &Store, mark: &str) -> Result<Outcome> {
-    let sessions = store.sessions_of_launcher(mark)?;
+fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
+    let sessions = store.sessions_of_launcher(mark, since_ms)?;
     for session in &sessions {
         if let Some(reason) = stopped(store, session)? {
             return Ok(Outcome::Stopped(reason));

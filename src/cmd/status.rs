@@ -45,10 +45,15 @@ pub struct Args {
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let target = target(env, args)?;
     let since = env.now().wall_ms.saturating_sub(LATELY_MS);
-    let rows = query::fresh_sessions(env, |session| match &target {
-        Some(target) => session.id == target.session(),
-        None => at_work(session.status) || session.last.wall_ms >= since,
-    })?;
+    let ids = match &target {
+        Some(target) => vec![target.session().to_owned()],
+        None => {
+            let mut sessions = query::open_or_since(env, since)?;
+            sessions.retain(|session| at_work(session.status) || session.last.wall_ms >= since);
+            sessions.into_iter().map(|session| session.id).collect()
+        }
+    };
+    let rows = query::fresh_sessions(env, &ids)?;
     let mut report = Report::of(&rows, &Store::open(env)?.shared_budgets()?, env.now());
     match &target {
         Some(target) => narrow(&mut report, target),

@@ -112,12 +112,15 @@ fn is_open(status: Status) -> bool {
     !matches!(status, Status::Completed | Status::Orphaned)
 }
 
+/// How far back runs are looked for that are open in a session which is over.
+const LATELY_DAYS: i64 = 30;
+
 /// Describes the sessions and runs that are at work, held or stopped, the newest first.
 fn at_work(store: &Store) -> Result<Vec<String>> {
-    let mut sessions = store.sessions_since(i64::MIN)?;
+    let mut sessions = store.open_sessions()?;
     sessions.retain(|session| is_open(session.status));
     sessions.reverse();
-    let mut runs = store.runs_at_work()?;
+    let mut runs = store.runs_at_work(LATELY_DAYS)?;
     runs.retain(|run| is_open(run.status));
     runs.sort_by_key(|run| std::cmp::Reverse(run.started.wall_ms));
     Ok(sessions.iter().map(of_session).chain(runs.iter().map(of_run)).collect())

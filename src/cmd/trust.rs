@@ -7,7 +7,6 @@ use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::resolve::Trust;
-use crate::domain::session::Status;
 use crate::error::Result;
 use crate::hook::pin_policy;
 use crate::platform::environment::Environment;
@@ -35,8 +34,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         store.set_metadata(&fact, &env.now().wall_ms.to_string())?;
     }
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
-    for mut session in store.sessions_since(i64::MIN)? {
-        if session.status != Status::Completed && Path::new(&session.project) == project {
+    for mut session in store.open_sessions()? {
+        if Path::new(&session.project) == project {
             let what = format!(
                 "a person said that this repository is {verb}; that counts from `fusebox reload` or the next client on"
             );

@@ -50,10 +50,11 @@ pub struct Period {
 /// The shared state of one scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedBudget {
-    /// `user` or `project`.
+    /// `user` or `project`. A column of its row.
+    #[serde(skip)]
     pub scope: Scope,
-    /// Whose it is: empty for the user, the project's path for a project.
-    #[serde(default, skip_serializing_if = "is_default")]
+    /// Whose it is: empty for the user, the project's path for a project. A column of its row.
+    #[serde(skip)]
     pub id: String,
     /// The limits that the current session brings, grants included.
     #[serde(skip)]

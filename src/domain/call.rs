@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::clock;
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
 use crate::domain::serde_default::is_default;
@@ -36,6 +37,21 @@ pub enum Ended {
     Failed,
 }
 
+impl CallState {
+    /// Every state.
+    pub const ALL: [CallState; 4] = [CallState::Unseen, CallState::Counted, CallState::Asked, CallState::Refused];
+
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CallState::Unseen => "unseen",
+            CallState::Counted => "counted",
+            CallState::Asked => "asked",
+            CallState::Refused => "refused",
+        }
+    }
+}
+
 impl Ended {
     fn is_not_seen(&self) -> bool {
         *self == Ended::No
@@ -56,14 +72,17 @@ pub struct Asked {
 /// The record of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// The run that made it; written once the call is filed, before that the run itself keeps the call.
+    /// The run that made it. A column of its row.
     #[serde(skip)]
     pub run: String,
-    /// How it was decided.
-    #[serde(default)]
+    /// The tool; empty where no event has named it. A column of its row.
+    #[serde(skip)]
+    pub tool: String,
+    /// How it was decided. A column of its row.
+    #[serde(skip)]
     pub state: CallState,
-    /// When it asked to run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// When it asked to run. The wall time is a column of its row.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "clock::optional")]
     pub requested: Option<Moment>,
     /// A hash of the admitted command or path, where it names anything that the guard checks; else 0.
     #[serde(default, skip_serializing_if = "is_default")]

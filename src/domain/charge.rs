@@ -27,6 +27,22 @@ pub enum RecordKind {
     Notice,
 }
 
+impl RecordKind {
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RecordKind::AgentFailed => "AGENT_FAILED",
+            RecordKind::AgentPaused => "AGENT_PAUSED",
+            RecordKind::AgentWarning => "AGENT_WARNING",
+            RecordKind::AgentResumed => "AGENT_RESUMED",
+            RecordKind::LimitGranted => "LIMIT_GRANTED",
+            RecordKind::AgentOrphaned => "AGENT_ORPHANED",
+            RecordKind::AgentStopped => "AGENT_STOPPED",
+            RecordKind::Notice => "NOTICE",
+        }
+    }
+}
+
 /// One record of the log. The first eight fields are those of the source document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -113,22 +129,26 @@ pub struct DaySum {
     pub spend: Spend,
 }
 
-/// One model response, charged once per session by its id.
+/// One model response, charged once per session by its id. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Charge {
-    /// The `message.id`. It is kept under its id, so not in it.
+    /// The `message.id`.
     #[serde(skip)]
     pub message: String,
     /// The session whose transcript has it.
     #[serde(skip)]
     pub session: String,
     /// The run it belongs to.
+    #[serde(skip)]
     pub run: String,
     /// The model that answered.
+    #[serde(skip)]
     pub model: String,
     /// When, milliseconds since 1970, by the transcript.
+    #[serde(skip)]
     pub at_ms: i64,
     /// What it spent; `requests` is 1.
+    #[serde(skip)]
     pub spend: Spend,
     /// What was charged for it before at an estimate, which stands under a name of its own.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -138,7 +158,7 @@ pub struct Charge {
     /// Prompt tokens, cache included.
     pub context: u64,
     /// Whether another session had been charged for it before: the row is a copy.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip)]
     pub inherited: bool,
     /// Whether it is of a time when Fusebox was not installed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -5,17 +5,20 @@ use serde::{Deserialize, Serialize};
 use crate::domain::meters::Spend;
 use crate::domain::serde_default::is_default;
 
-/// The counters of a run or a session.
+/// The counters of a run or a session. What is not written into its JSON is a column of the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Tool calls.
+    #[serde(skip)]
     pub turns: u64,
     /// What requests spent.
+    #[serde(skip)]
     pub spent: Spend,
     /// The part of it that is estimated for requests that no transcript shows.
     #[serde(rename = "hidden", default, skip_serializing_if = "is_default")]
     pub unlogged: Spend,
     /// Working time in milliseconds.
+    #[serde(skip)]
     pub duration_ms: u64,
     /// Responses that have ended, by events. An agent can add rows to its transcript, but no events.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -1,12 +1,12 @@
 //! One hook event, parsed and typed, with the moment it happened.
 
-use std::fmt;
+use serde::{Deserialize, Serialize};
 
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::domain::serde_default::is_default;
 
-/// A point in time on all clocks. It is written as a list of three numbers, or of four once the machine has slept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A point in time on all clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Moment {
     /// Milliseconds since 1970, by the wall clock.
     pub wall_ms: i64,
@@ -15,39 +15,8 @@ pub struct Moment {
     /// Which boot, as a hash of its id.
     pub boot: u64,
     /// How long the machine has slept since boot, in milliseconds; zero where the platform does not tell.
+    #[serde(skip_serializing_if = "is_default")]
     pub slept_ms: u64,
-}
-
-impl Serialize for Moment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let awake = (self.wall_ms, self.mono_ms, self.boot);
-        match self.slept_ms {
-            0 => awake.serialize(serializer),
-            slept => (awake.0, awake.1, awake.2, slept).serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers;
-        impl<'de> Visitor<'de> for Numbers {
-            type Value = Moment;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("three or four numbers")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Moment, A::Error> {
-                let lacks = |at| move || A::Error::invalid_length(at, &"three or four numbers");
-                Ok(Moment {
-                    wall_ms: list.next_element()?.ok_or_else(lacks(0))?,
-                    mono_ms: list.next_element()?.ok_or_else(lacks(1))?,
-                    boot: list.next_element()?.ok_or_else(lacks(2))?,
-                    slept_ms: list.next_element()?.unwrap_or(0),
-                })
-            }
-        }
-        deserializer.deserialize_seq(Numbers)
-    }
 }
 
 impl Moment {
@@ -335,15 +304,5 @@ mod tests {
         assert_eq!((after.since(before), after.wall_since(before)), (60_000, 3_660_000));
         let rebooted = Moment { boot: 8, mono_ms: 10, slept_ms: 0, ..after };
         assert_eq!((rebooted.since(before), rebooted.wall_since(before)), (0, 3_660_000));
-    }
-
-    #[test]
-    fn moments_of_three_numbers_are_read_and_written_as_long_as_the_machine_has_not_slept() {
-        for (text, slept_ms) in [("[5,6,7]", 0), ("[5,6,7,3]", 3)] {
-            let moment = Moment { wall_ms: 5, mono_ms: 6, boot: 7, slept_ms };
-            assert_eq!(serde_json::from_str::<Moment>(text).unwrap(), moment);
-            assert_eq!(serde_json::to_string(&moment).unwrap(), text);
-        }
-        assert!(serde_json::from_str::<Moment>("[5,6]").is_err());
     }
 }

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::{self, OTHER_MODELS};
 use crate::domain::limit::{Limit, Role};
 use crate::domain::pattern;
 use crate::domain::policy::{Action, Layer};
-use crate::limits;
+use crate::domain::serde_default::is_default;
 
 /// One limit in force over one scope.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LimitRule {
     /// Which limit.
     pub limit: &'static Limit,
@@ -24,8 +24,10 @@ pub struct LimitRule {
     /// What one increase adds.
     pub increase: u64,
     /// The models whose requests it counts; `None` counts all.
+    #[serde(rename = "models", skip_serializing_if = "is_default")]
     pub of: Option<Models>,
     /// Whether the managed file forbids to raise it.
+    #[serde(skip_serializing_if = "is_default")]
     pub locked: bool,
 }
 
@@ -78,7 +80,6 @@ impl LimitRule {
 
 /// A rate: so many calls or requests in a window of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(into = "KeptRate")]
 pub struct Rate {
     /// `rate_limits` or `adapter_rate_limit`.
     pub limit: &'static Limit,
@@ -92,24 +93,6 @@ pub struct Rate {
     pub layer: Layer,
     /// What it does when it trips.
     pub action: Action,
-}
-
-/// A rate as it is stored: limit, tools, how many, window, layer, action.
-type KeptRate = (String, String, u64, u64, Layer, Action);
-
-impl From<Rate> for KeptRate {
-    fn from(rate: Rate) -> Self {
-        (rate.limit.key.to_owned(), rate.tool, rate.max, rate.per_ms, rate.layer, rate.action)
-    }
-}
-
-/// Reads rates, and skips those of a limit that only a newer version knows.
-fn known_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
-    let kept = Vec::<KeptRate>::deserialize(deserializer)?;
-    let rates = kept.into_iter().filter_map(|(key, tool, max, per_ms, layer, action)| {
-        Some(Rate { limit: limits::find(&key)?, tool, max, per_ms, layer, action })
-    });
-    Ok(rates.collect())
 }
 
 /// What has to be in an agent's file of checkpoints when it ends.
@@ -159,14 +142,13 @@ pub struct ExplicitStop {
 pub struct LimitSet {
     /// The limits, at most one rule for each name.
     #[serde(
+        rename = "rules",
         skip_serializing_if = "Vec::is_empty",
-        serialize_with = "crate::domain::limit_set::kept::write",
-        deserialize_with = "crate::domain::limit_set::kept::read"
+        deserialize_with = "crate::domain::limit_set::stored::rules"
     )]
-    #[serde(rename = "rules")]
     pub limits: Vec<LimitRule>,
     /// Rates; all of them hold.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_rates")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::domain::limit_set::stored::rates")]
     pub rates: Vec<Rate>,
     /// What has to be in the agent's file of checkpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -265,4 +247,4 @@ impl LimitSet {
         }
     }
 }
-pub mod kept;
+pub mod stored;

@@ -5,31 +5,24 @@ use std::ops::{Add, AddAssign, Mul};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
+use crate::domain::serde_default::is_default;
 
 /// What model requests spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(u64, u64, u64, Amount)", from = "(u64, u64, u64, Amount)")]
+#[serde(default)]
 pub struct Spend {
     /// Model requests: distinct `message.id`.
+    #[serde(skip_serializing_if = "is_default")]
     pub requests: u64,
     /// Input, cache-write and output tokens.
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens: u64,
     /// Cache-read tokens.
+    #[serde(rename = "cache_read_tokens", skip_serializing_if = "is_default")]
     pub cache_reads: u64,
     /// List price.
+    #[serde(rename = "cost_pico_usd", skip_serializing_if = "is_default")]
     pub cost: Amount,
-}
-
-impl From<Spend> for (u64, u64, u64, Amount) {
-    fn from(spend: Spend) -> Self {
-        (spend.requests, spend.tokens, spend.cache_reads, spend.cost)
-    }
-}
-
-impl From<(u64, u64, u64, Amount)> for Spend {
-    fn from((requests, tokens, cache_reads, cost): (u64, u64, u64, Amount)) -> Self {
-        Spend { requests, tokens, cache_reads, cost }
-    }
 }
 
 impl Spend {

@@ -25,6 +25,10 @@ pub enum Status {
 }
 
 impl Status {
+    /// Every status.
+    pub const ALL: [Status; 6] =
+        [Status::Running, Status::Completed, Status::Failed, Status::Paused, Status::Stopped, Status::Orphaned];
+
     /// Returns the name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -18,7 +18,7 @@ pub enum Action {
     Terminate,
 }
 
-/// Every action, from the mildest to the strictest. Their places are saved.
+/// Every action, from the mildest to the strictest.
 pub const ACTIONS: [Action; 4] = [Action::Warn, Action::RequestIncrease, Action::Pause, Action::Terminate];
 
 impl Action {
@@ -34,10 +34,11 @@ impl Action {
 }
 
 /// What a limit is counted over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// One agent at work.
+    #[default]
     Run,
     /// All runs of one session.
     Session,
@@ -84,7 +85,7 @@ pub enum Layer {
     Grant,
 }
 
-/// Every layer with its name and how a sentence calls it. New ones are appended: their places are saved.
+/// Every layer with its name and how a sentence calls it.
 pub const LAYERS: [(Layer, &str, &str); 8] = [
     (Layer::BuiltIn, "built-in", "Fusebox's built-in defaults"),
     (Layer::User, "user", "the user's fusebox.json"),

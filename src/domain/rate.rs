@@ -1,80 +1,19 @@
 //! Sliding windows: how often something happened lately, and when the next slot opens.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{self, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::{MODELS, MOMENTS, OTHER_MODELS};
 use crate::domain::event::Moment;
 use crate::domain::limit_set::Rate;
 use crate::domain::pattern;
 
-/// What happened in one window: the boot, and the milliseconds since then. A boot empties it. It is kept as the boot and a text:
-/// the first moment and the time from each to the next, which are short numbers.
+/// What happened in one window: the boot, and the milliseconds since then. A boot empties it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(u64, String)", from = "(u64, Gaps)")]
 pub struct Window {
     boot: u64,
-    at: Vec<u64>,
-}
-
-impl From<Window> for (u64, String) {
-    fn from(window: Window) -> Self {
-        let mut gaps = String::with_capacity(8 * window.at.len());
-        let mut before = 0;
-        for at in window.at {
-            if !gaps.is_empty() {
-                gaps.push(' ');
-            }
-            gaps.push_str(itoa::Buffer::new().format(at.saturating_sub(before)));
-            before = at;
-        }
-        (window.boot, gaps)
-    }
-}
-
-impl From<(u64, Gaps)> for Window {
-    fn from((boot, Gaps(gaps)): (u64, Gaps)) -> Self {
-        let sum = |at: &mut u64, gap: u64| {
-            *at = at.saturating_add(gap);
-            Some(*at)
-        };
-        Window { boot, at: gaps.into_iter().scan(0, sum).collect() }
-    }
-}
-
-/// The first moment of a window, and the time from each to the next. Earlier versions kept a list.
-struct Gaps(Vec<u64>);
-
-impl<'de> Deserialize<'de> for Gaps {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Gaps, D::Error> {
-        deserializer.deserialize_any(GapsReader)
-    }
-}
-
-struct GapsReader;
-
-impl<'de> Visitor<'de> for GapsReader {
-    type Value = Gaps;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("milliseconds: a text or a list")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Gaps, E> {
-        let gaps = text.split_ascii_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>();
-        gaps.map(Gaps).map_err(E::custom)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Gaps, A::Error> {
-        let mut gaps = Vec::new();
-        while let Some(gap) = list.next_element()? {
-            gaps.push(gap);
-        }
-        Ok(Gaps(gaps))
-    }
+    at_ms: Vec<u64>,
 }
 
 /// The windows of a scope's rates, by what they count: a tool's pattern and the window's length, or a model.
@@ -126,14 +65,14 @@ impl RateWindows {
         let name = self.name(rate, model, now);
         let window = self.0.entry(name).or_default();
         if window.boot != now.boot {
-            *window = Window { boot: now.boot, at: Vec::new() };
+            *window = Window { boot: now.boot, at_ms: Vec::new() };
         }
-        let old = window.at.partition_point(|at| now.mono_ms.saturating_sub(*at) >= rate.per_ms);
+        let old = window.at_ms.partition_point(|at| now.mono_ms.saturating_sub(*at) >= rate.per_ms);
         // When one more fits is told by the last ones, as many as fit.
         let kept = usize::try_from(rate.max).unwrap_or(usize::MAX).saturating_add(1).max(MOMENTS);
-        let old = old.max(window.at.len().saturating_sub(kept));
-        window.at.drain(..old);
-        window.at.push(now.mono_ms);
+        let old = old.max(window.at_ms.len().saturating_sub(kept));
+        window.at_ms.drain(..old);
+        window.at_ms.push(now.mono_ms);
     }
 
     /// Returns the name of the window that something is noted in. Of models that are too many, those that are not known share one.
@@ -163,12 +102,12 @@ impl Window {
     /// Whether something in it, by the length that stands in its name, has not passed.
     fn is_live(&self, name: &str, now: Moment) -> bool {
         let per_ms = name.rsplit('/').next().and_then(|per_ms| per_ms.parse().ok()).unwrap_or(u64::MAX);
-        self.boot == now.boot && self.at.last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
+        self.boot == now.boot && self.at_ms.last().is_some_and(|at| now.mono_ms.saturating_sub(*at) < per_ms)
     }
 
     fn read(&self, rate: &Rate, now: Moment, more: u64) -> WindowUsage {
         let mut left: Vec<u64> = self
-            .at
+            .at_ms
             .iter()
             .filter_map(|at| rate.per_ms.checked_sub(now.mono_ms.saturating_sub(*at)))
             .filter(|left| *left > 0)
@@ -219,13 +158,9 @@ mod tests {
         assert_eq!(read(&windows, 1099), (2, 1));
         assert_eq!(read(&windows, 1100), (1, 0));
         assert_eq!(read(&windows, 1300), (0, 0));
-        let kept = serde_json::to_string(&windows).unwrap();
-        assert_eq!(kept, r#"{"Web*/1000":[1,"100 200"]}"#);
-        for kept in [kept.as_str(), r#"{"Web*/1000":[1,[100,200]]}"#] {
-            assert_eq!(serde_json::from_str::<RateWindows>(kept).unwrap(), windows);
-        }
-        assert_eq!(serde_json::to_string(&Window::default()).unwrap(), r#"[0,""]"#);
-        assert_eq!(serde_json::from_str::<Window>(r#"[0,""]"#).unwrap(), Window::default());
+        let written = serde_json::to_string(&windows).unwrap();
+        assert_eq!(written, r#"{"Web*/1000":{"boot":1,"at_ms":[100,300]}}"#);
+        assert_eq!(serde_json::from_str::<RateWindows>(&written).unwrap(), windows);
         let rebooted = Moment { wall_ms: 0, mono_ms: 350, boot: 2, ..Moment::default() };
         assert_eq!(windows.read(&rate, "", rebooted), WindowUsage { used: 0, frees_in_ms: 0 });
     }

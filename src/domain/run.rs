@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds;
-use crate::domain::call::CallRecord;
+use crate::domain::clock;
 use crate::domain::counters::Counters;
 use crate::domain::event::{Background, Moment};
 use crate::domain::limit_set::LimitSet;
+use crate::domain::listed::ListedRun;
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::{Growth, MissingUsage};
 use crate::domain::order::{Order, Status};
@@ -21,7 +22,6 @@ use crate::domain::verdict::Finding;
 
 /// What one request spent, for estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(Spend, u64)", from = "(Spend, u64)")]
 pub struct Request {
     /// What it spent.
     pub spend: Spend,
@@ -29,62 +29,56 @@ pub struct Request {
     pub output: u64,
 }
 
-impl From<Request> for (Spend, u64) {
-    fn from(request: Request) -> Self {
-        (request.spend, request.output)
-    }
-}
-
-impl From<(Spend, u64)> for Request {
-    fn from((spend, output): (Spend, u64)) -> Self {
-        Request { spend, output }
-    }
-}
-
-/// A run: one agent at work.
+/// A run: one agent at work. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its id: the agent's id, or for a main run the id of its prompt. It is kept under its id, so not in it.
+    /// Its id: the agent's id, or for a main run the id of its prompt.
     #[serde(skip)]
     pub id: String,
     /// The session.
     #[serde(skip)]
     pub session: String,
+    /// What its row is found by; `None` where it has no row yet.
+    #[serde(skip)]
+    pub listed: Option<ListedRun>,
     /// The agent's type; `main` for the main agent.
+    #[serde(skip)]
     pub agent_type: String,
     /// The name others send messages to.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub name: Option<String>,
     /// The run that spawned it.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub parent: Option<String>,
     /// The call that spawned it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spawn_call: Option<String>,
     /// How deep it is; main is 0.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub depth: u32,
     /// Where it stands.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub status: Status,
     /// Machine-readable reason of a stop.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub stop_reason: Option<String>,
     /// The source's error sentence.
     #[serde(default, skip_serializing_if = "is_default")]
     pub error: Option<String>,
     /// Its rules.
-    #[serde(rename = "rules", default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub limits: LimitSet,
-    /// The name of the policy that they are from.
+    /// The number of the policy that they are from.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub policy: String,
+    pub policy: Option<i64>,
     /// The limits that its spawn asked for, as they stood in the Agent call's prompt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spawn_limits: Option<String>,
     /// When it began.
+    #[serde(with = "clock")]
     pub started: Moment,
     /// Its last event.
+    #[serde(with = "clock")]
     pub last: Moment,
     /// Whether its clock runs.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -156,14 +150,11 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,
     /// The task it works on, for records.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub task: Option<String>,
     /// Background shell commands it started.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background: Vec<Background>,
-    /// The calls of its batch in flight.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub calls: BTreeMap<String, CallRecord>,
     /// Requests, tokens and cost by model.
     #[serde(rename = "models", default, skip_serializing_if = "is_default")]
     pub by_model: BTreeMap<String, Spend>,
@@ -203,6 +194,16 @@ pub struct Run {
 pub const MAIN: &str = "main";
 
 impl Run {
+    /// Returns what its row is to be found by.
+    pub fn listing(&self) -> ListedRun {
+        ListedRun { name: self.name.clone(), task: self.task.clone() }
+    }
+
+    /// Whether its row is found by what it has now.
+    pub fn is_listed(&self) -> bool {
+        self.listed.as_ref().is_some_and(|listed| listed.name == self.name && listed.task == self.task)
+    }
+
     /// Whether this is a run of the main agent.
     pub fn is_main(&self) -> bool {
         self.parent.is_none() && self.agent_type == MAIN

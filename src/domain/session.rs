@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::{MORE_POSITIONS, NOTIFIED, UNREAD};
+use crate::domain::clock;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::LimitSet;
+use crate::domain::listed::{ListedSession, day_of};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
 use crate::domain::model_hook::ModelHook;
@@ -83,24 +85,29 @@ pub struct Pruned {
     pub billed: Spend,
 }
 
-/// A session.
+/// A session. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The client's `session_id`. It is kept under its id, so not in it.
+    /// The client's `session_id`.
     #[serde(skip)]
     pub id: String,
+    /// What its row is found by; `None` where it has no row yet.
+    #[serde(skip)]
+    pub listed: Option<ListedSession>,
     /// The project: git common directory, else the folder.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub project: String,
     /// The folder the client was started in.
     #[serde(default, skip_serializing_if = "is_default")]
     pub folder: String,
     /// When it was first seen.
+    #[serde(with = "clock")]
     pub started: Moment,
     /// The last event.
+    #[serde(with = "clock")]
     pub last: Moment,
     /// Where it stands.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub status: Status,
     /// Whether its client has ended in order, and none has taken it up since.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -114,9 +121,9 @@ pub struct Session {
     /// The `fusebox run` that started the client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub launcher: Option<String>,
-    /// Name of the pinned policy.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub policy: String,
+    /// Number of the pinned policy.
+    #[serde(skip)]
+    pub policy: Option<i64>,
     /// Whether the policy brings prices of the person's own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_own_prices: bool,
@@ -127,13 +134,13 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
     /// The session's rules.
-    #[serde(rename = "rules", default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub limits: LimitSet,
     /// The rules over all sessions of the user.
-    #[serde(rename = "user_rules", default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub user_limits: LimitSet,
     /// The rules over all sessions of the project.
-    #[serde(rename = "project_rules", default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub project_limits: LimitSet,
     /// The session that this one's client comes from; where that one comes from another, the first of them. It is charged, and
     /// its limits bind.
@@ -167,7 +174,7 @@ pub struct Session {
     #[serde(rename = "earlier", default, skip_serializing_if = "is_default")]
     pub spend_before_install: SpendBeforeInstall,
     /// The client's own total, where it wrote one, in pico-dollars.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip)]
     pub client_cost: Option<u64>,
     /// An order to end the whole session.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -178,9 +185,6 @@ pub struct Session {
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,
-    /// That run with its id, while it is saved: every event of the main agent changes both, and one entry is one page to write.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub at_work: Option<(String, Box<Run>)>,
     /// The client's id of the prompt it works on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
@@ -259,9 +263,9 @@ pub struct Session {
     /// The file that records go to.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log: String,
-    /// The events that had our handler when the client started, a bit each in the order of the table of events.
+    /// The names of the events that had our handler when the client started.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub handlers: u32,
+    pub handlers: Vec<String>,
     /// What the settings diverted when the client started, or when a person took a change of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub diverted: SettingsTaken,
@@ -295,6 +299,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// Returns what its row is to be found by.
+    pub fn listing(&self) -> ListedSession {
+        ListedSession { last_active_day: day_of(self.last.wall_ms), status: self.status }
+    }
+
     /// Tells the person something at the next event that can; it is written down, too.
     pub fn notify_user(&mut self, what: &str) {
         self.user_notifications.push(format!("Fusebox: {what}."));

@@ -21,9 +21,6 @@ use crate::engine::session_state::{CallState, Ended, NewCharge, SessionState};
 use crate::engine::spawns;
 use crate::engine::unlogged_requests;
 
-/// Calls kept with their run where no end of a batch is seen.
-const MOST_IN_FLIGHT: usize = 32;
-
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
     if state.run(id).is_none() {
@@ -163,10 +160,7 @@ fn follows_idleness(run: &Run, kind: &EventKind) -> bool {
 }
 
 fn requested(state: &mut SessionState, run: &str, call: &Call, at: Moment) {
-    state.call_mut(run, &call.id).requested.get_or_insert(at);
-    if state.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
-        state.file_calls(run);
-    }
+    state.record_of(run, call).requested.get_or_insert(at);
     if let Intent::Schedules { prompt } = call.intent {
         state.session.crons.push(prompt);
         state.session.crons.truncate(CRONS);
@@ -185,12 +179,9 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Momen
     if outcome.asked_nothing {
         unlogged_requests::take_back(state, run, &call.id);
     }
-    let record = state.call_mut(run, &call.id);
+    let record = state.record_of(run, call);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);
-    if state.run(run).is_some_and(|run| run.calls.len() > MOST_IN_FLIGHT) {
-        state.file_calls(run);
-    }
     match &outcome.agent {
         Some(agent) if agent.ended => {
             spawns::release_spawn(state, &call.id);
@@ -255,7 +246,6 @@ pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment
     for call in &recalled.calls {
         count_once(state, &recalled.run, call);
     }
-    state.file_calls(&recalled.run);
 }
 
 /// A call that ends well in less than that has not waited.
@@ -268,7 +258,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     let mut errors = BTreeSet::new();
     for call in calls {
         count_call(session_state, run, call);
-        let record = session_state.call_mut(run, &call.id);
+        let record = session_state.record_of(run, call);
         record.is_over = true;
         let (state, ended, took_ms) = (record.state, record.ended, record.took_ms);
         if ended == Ended::No {
@@ -290,7 +280,6 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
         run.denials = if run.refusing { run.denials + 1 } else { 0 };
         run.refusing = false;
     }
-    session_state.file_calls(run);
 }
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.

@@ -187,8 +187,6 @@ fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSo
         end(last, Status::Completed);
         model.clone_from(&last.model);
     }
-    // The end of its calls may come after the next prompt: they are found by their ids.
-    state.file_calls(&before);
     let id = main_id(&state.session, event);
     let run = Run {
         id: id.clone(),

@@ -9,18 +9,18 @@ use crate::engine::session_state::{LimitSource, SessionState};
 /// Gives the acting run, and every loaded run that an order or a question holds, the rules of the policy that binds the session now;
 /// returns those that had others.
 pub fn renew(state: &mut SessionState, id: &str, limit_source: &dyn LimitSource) -> Vec<String> {
-    let bound = state.session.policy.clone();
+    let bound = state.session.policy;
     let is_held = |run: &Run| run.order.is_some() || !run.pending_trips.is_empty();
     let is_meant = |run: &&Run| run.policy != bound && (run.id == id || is_held(run));
     let mut renewed = Vec::new();
     for id in state.runs().filter(is_meant).map(|run| run.id.clone()).collect::<Vec<_>>() {
         let Some(run) = state.run_mut(&id) else { continue };
         // A run that has just been opened took its rules from there.
-        if !run.policy.is_empty() {
+        if run.policy.is_some() {
             take_rules(run, limit_source);
             renewed.push(id);
         }
-        run.policy.clone_from(&bound);
+        run.policy = bound;
     }
     renewed
 }

@@ -6,7 +6,7 @@ use crate::domain::budget::SharedBudget;
 pub use crate::domain::call::{CallRecord, CallState, Ended};
 pub use crate::domain::charge::NewCharge;
 use crate::domain::charge::{Charge, Record};
-use crate::domain::event::{Background, Moment};
+use crate::domain::event::{Background, Call, Moment};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
@@ -53,8 +53,6 @@ pub struct SessionState {
     runs: BTreeMap<String, Loaded<Run>>,
     calls: BTreeMap<String, Loaded<CallRecord>>,
     opened: BTreeSet<String>,
-    /// The run that came with the session.
-    came_along: Option<String>,
 }
 
 /// A loaded value, and whether it has changed since.
@@ -77,45 +75,13 @@ impl<T> Loaded<T> {
 }
 
 impl SessionState {
-    /// Makes the state of a session, with the main run that is saved with it.
+    /// Opens the book of a session.
     pub fn new(session: impl Into<Box<Session>>) -> SessionState {
-        let mut state = SessionState { session: session.into(), ..SessionState::default() };
-        if let Some((id, run)) = state.session.at_work.take() {
-            state.insert_loaded_run(*run);
-            state.came_along = Some(id);
-        }
-        state
-    }
-
-    /// Moves the main run at work to its session, to be saved with it; where that is another one than came along, returns the
-    /// ids of both.
-    pub fn pack(&mut self) -> Option<(Option<String>, String)> {
-        let loaded = self.session.main.clone().filter(|main| self.runs.contains_key(main));
-        let main = loaded.or_else(|| self.came_along.clone())?;
-        let run = self.runs.remove(&main)?.it;
-        self.session.at_work = Some((main.clone(), Box::new(run)));
-        let came = self.came_along.replace(main.clone());
-        (came.as_ref() != Some(&main)).then_some((came, main))
-    }
-
-    /// Undoes [`SessionState::pack`].
-    pub fn unpack(&mut self) {
-        if let Some((_, run)) = self.session.at_work.take() {
-            self.insert_loaded_run(*run);
-        }
-    }
-
-    /// Returns the session of a saved state, with the main run that is saved with it.
-    pub fn into_session(mut self) -> Box<Session> {
-        let _saved = self.pack();
-        self.session
+        SessionState { session: session.into(), ..SessionState::default() }
     }
 
     /// Inserts a loaded run, unchanged.
-    pub fn insert_loaded_run(&mut self, mut run: Run) {
-        for call in run.calls.values_mut() {
-            call.run.clone_from(&run.id);
-        }
+    pub fn insert_loaded_run(&mut self, run: Run) {
         self.runs.insert(run.id.clone(), Loaded::unchanged(run));
     }
 
@@ -158,28 +124,24 @@ impl SessionState {
         self.runs.values().map(|run| &run.it)
     }
 
-    /// Finds a call: of a batch in flight, or one whose batch is over.
+    /// Finds a loaded call.
     pub fn call(&self, id: &str) -> Option<&CallRecord> {
-        let filed = self.calls.get(id).map(|call| &call.it);
-        filed.or_else(|| self.runs().find_map(|run| run.calls.get(id)))
+        self.calls.get(id).map(|call| &call.it)
     }
 
     /// Finds or makes the record of a run's call, to change it.
     pub fn call_mut(&mut self, run: &str, id: &str) -> &mut CallRecord {
-        let new = || CallRecord { run: run.to_owned(), ..CallRecord::default() };
-        let of_run = self.runs.get_mut(run).filter(|_| !self.calls.contains_key(id));
-        match of_run {
-            Some(of_run) => of_run.get_mut().calls.entry(id.to_owned()).or_insert_with(new),
-            None => self.calls.entry(id.to_owned()).or_insert_with(|| Loaded::unchanged(new())).get_mut(),
-        }
+        let new = || Loaded::unchanged(CallRecord { run: run.to_owned(), ..CallRecord::default() });
+        self.calls.entry(id.to_owned()).or_insert_with(new).get_mut()
     }
 
-    /// Files the calls of a run's batch: it is over.
-    pub fn file_calls(&mut self, run: &str) {
-        let Some(run) = self.run_mut(run) else { return };
-        for (id, call) in std::mem::take(&mut run.calls) {
-            self.calls.insert(id, Loaded { it: call, changed: true });
+    /// Finds or makes the record of a run's call, and notes its tool.
+    pub fn record_of(&mut self, run: &str, call: &Call) -> &mut CallRecord {
+        let record = self.call_mut(run, &call.id);
+        if record.tool.is_empty() {
+            record.tool.clone_from(&call.tool);
         }
+        record
     }
 
     /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.

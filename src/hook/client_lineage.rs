@@ -23,9 +23,20 @@ pub const CLIENT: &str = "client:";
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
 pub fn remember(store: &Store, session: &Session, boot: u64) -> Result<()> {
     match session.client {
-        Some(client) => store.set_metadata(&client_fact(client, boot), &format!("{} {}", session.policy, session.id)),
+        Some(client) => store.set_metadata(&client_fact(client, boot), &of_client_text(session)),
         None => Ok(()),
     }
+}
+
+/// Writes what is remembered of a client: the number of its policy, and its session.
+fn of_client_text(session: &Session) -> String {
+    format!("{} {}", session.policy.unwrap_or_default(), session.id)
+}
+
+/// Reads what is remembered of a client: the number of its policy, and its session.
+pub fn read_client(text: &str) -> (Option<i64>, &str) {
+    let (policy, session) = text.split_once(' ').unwrap_or((text, ""));
+    (policy.parse().ok(), session)
 }
 
 /// Names the fact about a client: a process id and a start time say who it is within one boot and one namespace.
@@ -36,8 +47,8 @@ pub fn client_fact(client: Process, boot: u64) -> String {
 /// What is known of a client from it and those above it.
 #[derive(Default)]
 pub struct Known {
-    /// The name of the policy that it is bound by.
-    pub policy: Option<String>,
+    /// The number of the policy that it is bound by.
+    pub policy: Option<i64>,
     /// The session whose agent started it; where that one was itself started so, the first of them.
     pub outer: Option<String>,
     /// Those between that one and this, the nearest first.
@@ -71,8 +82,8 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
         let Some(fact) = store.metadata(&client_fact(Process { pid, start, ..client }, event.at.boot))? else {
             continue;
         };
-        let (policy, above) = fact.split_once(' ').unwrap_or((&fact, ""));
-        known.policy.get_or_insert_with(|| policy.to_owned());
+        let (policy, above) = read_client(&fact);
+        known.policy = known.policy.or(policy);
         if pid != client.pid {
             known.comes_from(store.session(above)?, &session.id);
             return Ok(known);
@@ -87,7 +98,7 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
         && let Some(mut above) = named(env, store, client, here)?
     {
         tell_of(store, &mut above, session, event)?;
-        known.policy.get_or_insert(above.policy.clone());
+        known.policy = known.policy.or(above.policy);
         known.comes_from(Some(above), &session.id);
     }
     Ok(known)

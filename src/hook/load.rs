@@ -34,7 +34,7 @@ use crate::wire::input::Input;
 pub struct Pin<'a> {
     env: &'a Environment,
     store: &'a Store,
-    name: String,
+    policy_id: Option<i64>,
     folder: PathBuf,
     policy: OnceCell<Policy>,
     problems: RefCell<Vec<String>>,
@@ -44,9 +44,9 @@ pub struct Pin<'a> {
 impl<'a> Pin<'a> {
     /// Names the policy of a session.
     pub fn of(env: &'a Environment, store: &'a Store, session: &Session) -> Pin<'a> {
-        let (name, folder) = (session.policy.clone(), PathBuf::from(&session.folder));
+        let (policy_id, folder) = (session.policy, PathBuf::from(&session.folder));
         let problems = RefCell::default();
-        Pin { env, store, name, folder, policy: OnceCell::new(), problems, damage: OnceCell::new() }
+        Pin { env, store, policy_id, folder, policy: OnceCell::new(), problems, damage: OnceCell::new() }
     }
 
     /// Returns what was wrong with the limits that spawns have asked for. Where the policy itself cannot be read, nothing that
@@ -56,7 +56,7 @@ impl<'a> Pin<'a> {
     }
 
     fn policy(&self) -> &Policy {
-        self.policy.get_or_init(|| match policy::stored(self.store, &self.name) {
+        self.policy.get_or_init(|| match policy::stored(self.store, self.policy_id) {
             Ok(Some(policy)) => policy,
             // It was taken away: the files bind, and those of a repository tighten only.
             Ok(None) => load::load(self.env, &self.folder, false).0,
@@ -135,6 +135,9 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Sessi
         need_call(store, &mut state, id)?;
     }
     if let EventKind::Prompt { notifications, .. } = &event.kind {
+        for call in state.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {
+            need_call(store, &mut state, &call)?;
+        }
         for notification in notifications {
             need_run(store, &mut state, &notification.task)?;
             let caller = notification.tool_use_id.as_deref().and_then(|id| state.call(id)).map(|call| call.run.clone());
@@ -149,7 +152,7 @@ pub fn load(store: &Store, session: Box<Session>, event: &Event) -> Result<Sessi
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind {
         // One that has ended and is read to its end is open no more.
-        let named = if state.addressee(to).is_none() { store.named(&state.session.id, to)? } else { None };
+        let named = if state.addressee(to).is_none() { store.run_named(&state.session.id, to)? } else { None };
         need_run(store, &mut state, named.as_deref().unwrap_or(to))?;
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
@@ -176,8 +179,8 @@ fn calls_of(kind: &EventKind) -> Vec<&str> {
 /// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
 pub fn ingest(env: &Environment, store: &Store, state: &mut SessionState, event: &Event) -> Result<Ingested> {
     let loaded = OnceCell::new();
-    let policy = state.session.has_own_prices.then(|| state.session.policy.clone());
-    let table = || loaded.get_or_init(|| policy::prices(store, policy.as_deref()));
+    let policy = state.session.policy.filter(|_| state.session.has_own_prices);
+    let table = || loaded.get_or_init(|| policy::prices(store, policy));
     let mut ingest = TranscriptIngest::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     ingest.now_ms = Some(event.at.wall_ms);
     let mut findings = Ingested::default();
@@ -198,7 +201,7 @@ pub fn ingest(env: &Environment, store: &Store, state: &mut SessionState, event:
     let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
     if is_left || matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded) {
         let session = state.session.id.clone();
-        findings.unannounced = ingest.unannounced(state, |id| store.has_agent(&session, id).unwrap_or(false))?;
+        findings.unannounced = ingest.unannounced(state, |id| store.has_run(&session, id).unwrap_or(false))?;
         for agent in &findings.unannounced {
             ingest.agent(state, &agent.id, None)?;
         }
@@ -319,7 +322,6 @@ pub fn session(
         None => {
             let mut new = Box::new(pin_policy::open(env, input, event));
             spend_before_install::meet(env, store, &mut new, event);
-            store.list_session(&new)?;
             new
         }
     };

@@ -93,11 +93,12 @@ fn is_reloaded_with(session: &Session, above: &Session) -> bool {
 /// Returns the session above with the settings that a client below it may work with. In another folder other files count: what
 /// a person's own client has worked with there is allowed, too, and nothing has to be there.
 fn allowed(store: &Store, session: &Session, above: &Session) -> Result<Session> {
-    let mut allowed = Session { handlers: above.handlers, diverted: above.diverted.clone(), ..Session::default() };
+    let mut allowed =
+        Session { handlers: above.handlers.clone(), diverted: above.diverted.clone(), ..Session::default() };
     if !is_reloaded_with(session, above) {
         let known = settings_baseline::known(store, session)?;
         let is_there = |print: &u64| session.diverted.values.contains(print);
-        allowed.handlers = session.handlers;
+        allowed.handlers.clone_from(&session.handlers);
         allowed.diverted.values.extend(&known);
         allowed.diverted.values.retain(is_there);
         allowed.diverted.hooks.extend(known);
@@ -109,7 +110,7 @@ fn allowed(store: &Store, session: &Session, above: &Session) -> Result<Session>
 fn is_allowed(session: &Session, allowed: &Session) -> bool {
     let (now, then) = (&session.diverted, &allowed.diverted);
     let within = |some: &[u64], all: &[u64]| some.iter().all(|print| all.contains(print));
-    session.handlers & allowed.handlers == allowed.handlers
+    allowed.handlers.iter().all(|name| session.handlers.contains(name))
         && (then.off || !now.off)
         && within(&now.values, &then.values)
         && within(&then.values, &now.values)

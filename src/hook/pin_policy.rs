@@ -53,7 +53,7 @@ pub fn is_due(env: &Environment, session: &Session, event: &Event) -> bool {
     // After a reboot the same process id and start time are another client's.
     let (before, now) = (session.last.boot, event.at.boot);
     let same = same && (before == now || before == 0 || now == 0);
-    session.policy.is_empty() || !same
+    session.policy.is_none() || !same
 }
 
 fn process(pid: u32) -> Option<Process> {
@@ -84,17 +84,13 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
         None => Known::default(),
     };
     (session.outer, session.between) = (known.outer, known.between);
-    let name = known.policy.unwrap_or_default();
-    match policy::stored(store, &name)? {
+    match policy::stored(store, known.policy)? {
         Some(policy) => {
-            apply(session, &policy, &name);
+            apply(session, &policy, known.policy);
             watch(env, session, &policy);
             shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
         }
         None => take_files(env, store, session)?,
-    }
-    if session.launcher.is_some() {
-        store.list_session(session)?;
     }
     client_lineage::remember(store, session, event.at.boot)?;
     let settings = settings_baseline::register(env, session);
@@ -133,11 +129,9 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
     policy.zone = calendar::name_of_system(env.now().wall_ms);
     tell_of_zone(store, session, policy.time_zone().unwrap_or_default())?;
-    let text = text_of(&policy)?;
-    let name = name_of(&text);
-    store.set_metadata(&policy::policy_fact(&name), &text)?;
+    let id = store.keep_policy(&text_of(&policy)?)?;
     retention::keep_for(store, policy.retention_days())?;
-    apply(session, &policy, &name);
+    apply(session, &policy, Some(id));
     watch(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
     session.user_notifications.extend(pricing::load(env).1.map(|trouble| format!("Fusebox: {trouble}")));
@@ -172,7 +166,7 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
     if latest.as_deref() == Some(name) {
         return Ok(());
     }
-    if latest.is_some() && session.policy.is_empty() {
+    if latest.is_some() && session.policy.is_none() {
         session.notify_user(
             "the limits here have changed since the last session; `fusebox config show` says what counts now",
         );
@@ -202,7 +196,7 @@ fn watch(env: &Environment, session: &mut Session, policy: &Policy) {
 }
 
 /// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.
-fn apply(session: &mut Session, policy: &Policy, name: &str) {
+fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let old = std::mem::replace(&mut session.limits, policy.session());
     keep_grants(&mut session.limits, &old);
     let rules = &session.limits;
@@ -213,7 +207,7 @@ fn apply(session: &mut Session, policy: &Policy, name: &str) {
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
-    name.clone_into(&mut session.policy);
+    session.policy = id;
     if let Some(order) = lift_orders::lift_outgrown_session(session) {
         session.notify_user(&format!(
             "{} was raised since it stopped this session; the work may go on",

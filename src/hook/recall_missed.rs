@@ -138,7 +138,7 @@ fn has_gap(state: &SessionState, event: &Event, found: &Ingested) -> bool {
 fn is_unasked(state: &SessionState, event: &Event) -> bool {
     let EventKind::ToolEnded(call, _) = &event.kind else { return false };
     let asked = state.call(&call.id).is_some_and(|call| call.requested.is_some() && call.state != CallState::Refused);
-    !asked && state.session.handlers & EventName::PreToolUse.bit() != 0
+    !asked && state.session.handlers.iter().any(|name| name == EventName::PreToolUse.as_str())
 }
 
 /// Adds the calls that a run's transcript shows and the state does not know, and tells the person.

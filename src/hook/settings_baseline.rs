@@ -61,14 +61,14 @@ pub fn client(env: &Environment, session: &Session) -> Client {
 }
 
 fn set(session: &mut Session, now: &Registered) {
-    session.handlers = now.events.iter().fold(0, |bits, event| bits | event.bit());
+    session.handlers = now.events.iter().map(|event| event.as_str().to_owned()).collect();
     let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
     session.diverted = SettingsTaken { values: prints(false), hooks: prints(true), off: now.disabled.is_some() };
 }
 
 /// Takes what an earlier session of the same client worked with: what has waited since then waits on.
 pub fn keep(session: &mut Session, before: &Session) {
-    session.handlers = before.handlers;
+    session.handlers.clone_from(&before.handlers);
     session.diverted = before.diverted.clone();
     session.model_hooks.clone_from(&before.model_hooks);
     // Those of its skills have ended with it.
@@ -101,7 +101,7 @@ fn loss(session: &Session, now: &Registered) -> Option<String> {
     if let Some(file) = now.disabled.as_ref().filter(|_| !session.diverted.off) {
         return Some(format!("would switch all hooks off (`disableAllHooks` in `{}`)", file.display()));
     }
-    let had = EVENTS.iter().filter(|row| session.handlers & row.event.bit() != 0);
+    let had = EVENTS.iter().filter(|row| session.handlers.iter().any(|name| name == row.name));
     let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
     let names: Vec<&str> = lost.iter().map(|row| row.name).collect();
     match (kept.len(), lost.len()) {

@@ -16,6 +16,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::{policy, unlogged_requests};
 use crate::store::Store;
+use crate::store::response::Whose;
 
 /// Loads into the state what its session shares with others, as of a wall time in milliseconds.
 ///
@@ -64,7 +65,7 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
 pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
     let session = &state.session;
     let zone = LazyCell::new(|| {
-        let policy = policy::stored(store, &session.policy).ok().flatten().unwrap_or_default();
+        let policy = policy::stored(store, session.policy).ok().flatten().unwrap_or_default();
         calendar::zone(policy.time_zone())
     });
     let mut budgets = Vec::new();
@@ -121,10 +122,14 @@ fn count(store: &Store, budget: &mut SharedBudget, of: (&Session, &LimitSet), wh
     let ((session, rules), (zone, now_ms)) = (of, when);
     budget.open(rules, now_ms, |span| calendar::period(span, now_ms, zone));
     let Some(since) = budget.since() else { return Ok(()) };
-    let project = (budget.scope == Scope::Project).then(|| budget.id.clone());
+    let owner = budget.id.clone();
+    let whose = match budget.scope {
+        Scope::Project => Whose::Project { project: &owner, and: &session.id },
+        _ => Whose::All,
+    };
     let mut seen = HashSet::new();
-    store.each_charge_since(since, (project.as_deref(), &session.id), |charge| {
-        if !charge.inherited && seen.insert(charge.message) {
+    store.each_charge_since(since, whose, |charge| {
+        if seen.insert(charge.message) {
             let is_priced = !charge.unknown_model;
             let model = budget.name_of(&charge.session, &charge.model, is_priced);
             budget.charge((&model, is_priced), charge.at_ms, charge.spend);

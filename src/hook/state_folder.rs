@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
-use crate::hook::client_lineage::client_fact;
+use crate::hook::client_lineage::{client_fact, read_client};
 use crate::hook::pin_policy;
 use crate::platform::environment::{Environment, state_dir_in};
 use crate::platform::processes::{self, MOST_ABOVE, ProcessEnvironment};
@@ -84,7 +84,7 @@ fn knows(env: &Environment, folder: &Path, above: &[Process], event: &Event) -> 
     let ours = pin_policy::program(env);
     for process in above {
         let Some(fact) = store.metadata(&client_fact(*process, event.at.boot))? else { continue };
-        let session = fact.split_once(' ').map(|(_, session)| store.session(session)).transpose()?.flatten();
+        let session = store.session(read_client(&fact).1)?;
         // Earlier versions did not write the program down.
         let is_ours = |program| program == 0 || Some(program) == ours;
         if session.is_some_and(|session| is_ours(session.program)) {

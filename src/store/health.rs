@@ -5,26 +5,34 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::locks::Locks;
-use crate::store::{FILE, Store, connect, entries, schema};
+use crate::store::value::is_json;
+use crate::store::{FILE, Store, connect, schema};
 
-/// Entries whose text is JSON, too: sessions as earlier versions wrote them, and policies.
-const JSON: [&str; 2] = ["s/", "x/fact/policy:"];
+/// Columns that hold JSON, each with its table: those of few rows.
+const FEW: [(&str, &str); 3] = [("policy", "content"), ("limit_set", "limits"), ("budget", "engine")];
+/// Columns that hold JSON, each with its table: those of many rows.
+const MANY: [(&str, &str); 5] =
+    [("session", "engine"), ("run", "engine"), ("tool_call", "engine"), ("response", "engine"), ("event", "record")];
+
+/// The rows that name limits which are missing.
+const WITHOUT_LIMITS: &str = "SELECT count(*) FROM
+    (SELECT limit_set_id AS id FROM run UNION SELECT limit_set_id FROM session
+        UNION SELECT user_limit_set_id FROM session UNION SELECT project_limit_set_id FROM session)
+    WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM limit_set)";
 
 impl Store {
-    /// Returns what SQLite finds wrong with the database; nothing where all is well.
+    /// Returns what is wrong with the database; nothing where all is well. Hooks wait for it, so not every row is read.
     pub fn faults(&self) -> Result<Vec<String>> {
-        let mut statement = self.conn.prepare("PRAGMA quick_check(5)")?;
-        let faults = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-        Ok(faults.into_iter().filter(|fault| fault != "ok").collect())
+        faults(&self.conn, &FEW)
     }
 
     /// Tries to write, and takes it back.
     pub fn try_write(&self) -> Result<()> {
-        self.conn.execute_batch("BEGIN IMMEDIATE; INSERT INTO entry VALUES (-1, 'doctor', ''); ROLLBACK")?;
+        self.conn
+            .execute_batch("BEGIN IMMEDIATE; REPLACE INTO metadata (key, value) VALUES ('doctor', ''); ROLLBACK")?;
         Ok(())
     }
 
@@ -34,20 +42,22 @@ impl Store {
     }
 }
 
-/// Moves a damaged database out of the way and returns where to; nothing where another process already has. It is never
-/// deleted, and what it had counted is found again in the transcripts.
+/// Moves a database that cannot be read out of the way and returns where to; nothing where another process already has. It is
+/// never deleted, and what it had counted is found again in the transcripts.
 pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
     let locks = Locks::acquire(folder, None)?;
     if locks.missed {
         return Err(Error::failed("the database is damaged, and somebody else holds it").of_kind(ErrorKind::Busy));
     }
     let path = folder.join(FILE);
-    if is_sound(&path)? {
-        return Ok(None);
-    }
+    let why = match fault(&path)? {
+        Some(ErrorKind::Outdated) => "outdated",
+        Some(_) => "corrupt",
+        None => return Ok(None),
+    };
     let modified = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
     let stamp = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |age| age.as_millis());
-    let names = (stamp..).map(|stamp| folder.join(format!("{FILE}.corrupt-{stamp}")));
+    let names = (stamp..).map(|stamp| folder.join(format!("{FILE}.{why}-{stamp}")));
     let aside = names.into_iter().find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_default();
     fs::rename(&path, &aside).map_err(|cause| Error::file("set aside", &path, cause))?;
     for end in ["-wal", "-shm"] {
@@ -57,27 +67,37 @@ pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(aside))
 }
 
-fn is_sound(path: &Path) -> Result<bool> {
-    match connect(path, schema::migrate).and_then(|conn| check(&conn)) {
-        Err(cause) if cause.kind == ErrorKind::Corrupt => Ok(false),
-        other => other,
+/// Returns why a database cannot be read.
+fn fault(path: &Path) -> Result<Option<ErrorKind>> {
+    match connect(path, schema::migrate).and_then(|conn| faults(&conn, &[&FEW[..], &MANY].concat())) {
+        Ok(faults) if faults.is_empty() => Ok(None),
+        Ok(_) => Ok(Some(ErrorKind::Corrupt)),
+        Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => Ok(Some(cause.kind)),
+        Err(cause) => Err(cause),
     }
 }
 
-/// Whether SQLite finds nothing wrong, and every entry can be read: what SQLite holds to be sound may be damaged all the same.
-fn check(conn: &Connection) -> Result<bool> {
-    let found: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    let mut statement = conn.prepare("SELECT name, body FROM entry")?;
-    let mut rows = statement.query([])?;
-    let mut is_sound = found == "ok";
-    while let Some(row) = rows.next()? {
-        let name: String = row.get(0)?;
-        is_sound &= match row.get_ref(1)? {
-            ValueRef::Text(text) if !JSON.iter().any(|family| name.starts_with(family)) => str::from_utf8(text).is_ok(),
-            body => entries::is_whole(body),
-        };
+/// Returns what SQLite finds wrong, and what cannot be read all the same: what SQLite holds to be sound may be damaged.
+fn faults(conn: &Connection, json: &[(&str, &str)]) -> Result<Vec<String>> {
+    let mut check = conn.prepare("PRAGMA quick_check(5)")?;
+    let found = check.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut faults: Vec<String> = found.into_iter().filter(|fault| fault != "ok").collect();
+    let without_limits: i64 = conn.query_row(WITHOUT_LIMITS, [], |row| row.get(0))?;
+    if without_limits > 0 {
+        faults.push(format!("{without_limits} sets of limits are missing"));
     }
-    Ok(is_sound)
+    for (table, column) in json {
+        let mut statement = conn.prepare(&format!("SELECT {column} FROM {table}"))?;
+        let mut rows = statement.query([])?;
+        let mut damaged = 0;
+        while let Some(row) = rows.next()? {
+            damaged += u64::from(!is_json(row.get_ref(0)?.as_bytes()?));
+        }
+        if damaged > 0 {
+            faults.push(format!("{damaged} rows of {table} have no valid JSON in {column}"));
+        }
+    }
+    Ok(faults)
 }
 
 #[cfg(test)]
@@ -85,31 +105,54 @@ mod tests {
     use super::*;
     use crate::domain::session::Session;
 
+    fn all_faults(store: &Store) -> Vec<String> {
+        faults(&store.conn, &[&FEW[..], &MANY].concat()).unwrap()
+    }
+
     #[test]
     fn what_cannot_be_read_is_found_damaged() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_for(folder.path(), None).unwrap();
-        for name in ["s/one", "x/pool/user:"] {
-            let session = Session { id: "one".to_owned(), folder: "/p/\"é".to_owned(), ..Session::default() };
-            store.put(name, &session).unwrap();
-            let body = |body: &[u8]| store.conn.execute("UPDATE entry SET body = ?1 WHERE name = ?2", (body, name));
-            let whole: Vec<u8> =
-                store.conn.query_row("SELECT body FROM entry WHERE name = ?1", [name], |row| row.get(0)).unwrap();
-            let mut damaged = 0;
-            for at in 0..whole.len() {
-                let changed = |byte: u8| [&whole[..at], &[byte], &whole[at + 1..]].concat();
-                for broken in [whole[..at].to_vec(), changed(!whole[at]), changed(whole[at] ^ 1), changed(0)] {
-                    body(&broken).unwrap();
-                    let read = store.get::<Session>(name);
-                    if read.is_err_and(|cause| cause.kind == ErrorKind::Corrupt) {
-                        damaged += 1;
-                        assert!(!check(&store.conn).unwrap(), "{name}: {broken:?}");
-                    }
+        let session = Session { id: "one".to_owned(), folder: "/p/\"é".to_owned(), ..Session::default() };
+        store.save_session(&session).unwrap();
+        let engine = |bytes: &[u8]| {
+            let set = "UPDATE session SET engine = CAST(?1 AS TEXT)";
+            store.conn.execute(set, [bytes]).unwrap();
+        };
+        let whole: String = store.conn.query_row("SELECT engine FROM session", [], |row| row.get(0)).unwrap();
+        let whole = whole.into_bytes();
+        let mut damaged = 0;
+        for at in 0..whole.len() {
+            let changed = |byte: u8| [&whole[..at], &[byte], &whole[at + 1..]].concat();
+            for broken in [whole[..at].to_vec(), changed(!whole[at]), changed(whole[at] ^ 1), changed(0)] {
+                engine(&broken);
+                if store.session("one").is_err_and(|cause| cause.kind == ErrorKind::Corrupt) {
+                    damaged += 1;
+                    assert!(!all_faults(&store).is_empty(), "{:?}", String::from_utf8_lossy(&broken));
                 }
             }
-            assert!(damaged > whole.len(), "{damaged} of {}", whole.len());
-            body(&whole).unwrap();
-            assert!(check(&store.conn).unwrap());
         }
+        assert!(damaged > whole.len(), "{damaged} of {}", whole.len());
+        engine(&whole);
+        assert_eq!(all_faults(&store), Vec::<String>::new());
+        store.conn.execute("UPDATE session SET user_limit_set_id = 7", []).unwrap();
+        assert!(store.session("one").is_err_and(|cause| cause.kind == ErrorKind::Corrupt));
+        assert!(!all_faults(&store).is_empty());
+    }
+
+    #[test]
+    fn a_state_of_an_early_version_is_set_aside_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let early = "CREATE TABLE entry (id INTEGER PRIMARY KEY, name, body); PRAGMA user_version=1";
+        let flags = rusqlite::OpenFlags::default();
+        Connection::open_with_flags(&path, flags).unwrap().execute_batch(early).unwrap();
+        let refused = Store::open_for(folder.path(), None).unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Outdated);
+        assert!(Store::open_as_it_is(folder.path()).unwrap().is_none());
+        let aside = set_aside(folder.path()).unwrap().unwrap();
+        assert!(aside.is_file() && aside.to_string_lossy().contains("outdated"), "{}", aside.display());
+        assert!(Store::open_for(folder.path(), None).unwrap().session("one").unwrap().is_none());
+        assert_eq!(set_aside(folder.path()).unwrap(), None);
     }
 }

@@ -1,46 +1,55 @@
 //! The state: one SQLite database and its lock files, below `$FUSEBOX_HOME`.
 
-pub mod entries;
-pub mod facts;
+mod budget;
+mod day_sum;
+pub mod event;
 pub mod health;
-pub mod history;
-mod jsonb;
-pub mod ledger;
 pub mod log_file;
-pub mod pools;
+mod metadata;
+mod policy;
 pub mod private;
-pub mod retention;
+pub mod prune;
+pub mod response;
+mod run;
+mod save;
 pub mod schema;
-pub mod sums;
+mod session;
+#[cfg(test)]
+mod tests;
+mod tool_call;
+mod value;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{CachedStatement, Connection, OpenFlags};
 
+use crate::domain::limit_set::LimitSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
 use crate::platform::locks::Locks;
-use crate::store::entries::Places;
+use crate::store::schema::Version;
 
 /// The database's name.
 const FILE: &str = "state.db";
 /// How long SQLite itself waits where a lock file was not to be had. With the lock files' patience it stays below the five
 /// seconds that the client gives the shortest of its hooks.
 const BUSY: Duration = Duration::from_secs(1);
-/// Size of the write-ahead log from which it is folded back: 32 frames of a page and its header. Each frame is read again by
+/// Size of the write-ahead log from which it is folded back: 80 frames of a page and its header. Each frame is read again by
 /// every call, each folding back costs three syncs.
-const WAL_LIMIT: u64 = 32 * (schema::PAGE + 24);
+const WAL_LIMIT: u64 = 80 * (schema::PAGE + 24);
 
 /// The open database, with the locks that are held while it is.
 #[derive(Debug)]
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    places: RefCell<Places>,
+    /// The sets of limits that were read or written, by their numbers.
+    limit_sets: RefCell<BTreeMap<i64, LimitSet>>,
     locks: Locks,
 }
 
@@ -58,13 +67,13 @@ impl Store {
         Ok(Store {
             conn: connect(&path, schema::migrate)?,
             folder: folder.to_path_buf(),
-            places: RefCell::default(),
+            limit_sets: RefCell::default(),
             locks,
         })
     }
 
-    /// Opens a state that is there to look something up, and makes nothing new of it; nothing where there is none, or where it
-    /// is another user's.
+    /// Opens a state that is there to look something up, and makes nothing new of it. Returns `None` where there is none, where it
+    /// is another user's, and where it is of an early version: nobody goes on with that one.
     pub fn open_as_it_is(folder: &Path) -> Result<Option<Store>> {
         let path = folder.join(FILE);
         let is_own = |meta: Metadata| meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw();
@@ -72,14 +81,17 @@ impl Store {
             return Ok(None);
         }
         let locks = Locks::acquire(folder, None)?;
-        let conn = connect(&path, |_| Err(Error::failed("the state is of another version")))?;
-        Ok(Some(Store { conn, folder: folder.to_path_buf(), places: RefCell::default(), locks }))
+        let conn = match connect(&path, |_| Err(Error::failed("the state is of another version"))) {
+            Err(cause) if cause.kind == ErrorKind::Outdated => return Ok(None),
+            other => other?,
+        };
+        Ok(Some(Store { conn, folder: folder.to_path_buf(), limit_sets: RefCell::default(), locks }))
     }
 
     /// Begins to write.
     pub fn begin(&self) -> Result<()> {
         // Until now others may have written.
-        self.places.borrow_mut().clear();
+        self.limit_sets.borrow_mut().clear();
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         Ok(())
     }
@@ -88,6 +100,13 @@ impl Store {
     pub fn commit(&self) -> Result<()> {
         self.conn.execute_batch("COMMIT")?;
         Ok(())
+    }
+
+    /// Compiles a statement.
+    fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
+        #[cfg(test)]
+        tests::scans_no_large_table(&self.conn, sql);
+        Ok(self.conn.prepare_cached(sql)?)
     }
 
     /// Whether a lock did not come, so that SQLite's own alone kept others out.
@@ -127,7 +146,7 @@ enum Sharing {
     Shared,
 }
 
-/// What is done with a database whose tables are not as this version has them.
+/// What is done with a database that lacks tables.
 type Prepare = fn(&Connection) -> Result<()>;
 
 /// Opens the database, alone where nobody else has it open.
@@ -154,10 +173,9 @@ fn connect_as(path: &Path, sharing: Sharing, prepare: Prepare) -> Result<Connect
             conn.execute_batch("PRAGMA locking_mode=NORMAL")?;
         }
     }
-    let ready = conn.prepare_cached(entries::GET).map(drop).map_err(Error::from);
-    match ready {
-        Err(cause) if matches!(cause.kind, ErrorKind::Busy | ErrorKind::Corrupt) => Err(cause),
-        Err(_) => prepare(&conn).map(|()| conn),
-        Ok(()) => Ok(conn),
+    match schema::version(&conn)? {
+        Version::Ready => {}
+        Version::Behind(_) => prepare(&conn)?,
     }
+    Ok(conn)
 }

@@ -1,62 +1,174 @@
-//! The schema, as migrations that are only ever appended, and the names of entries.
+//! The schema, as migrations that are only ever appended. `docs/state.md` explains each column.
 //!
-//! There is one table: entries by name, with JSON bodies in SQLite's binary form (`jsonb`; earlier versions wrote texts). SQLite
-//! parses the whole schema each time a hook opens the file, and compiles each statement anew: every table, index and constraint
-//! costs a call thousands of instructions, so that one plain table with two statements is what a process can afford that lives
-//! for half a millisecond. A new meter is a new field of a body with a default, and no migration.
+//! Columns hold what people and reports ask for. `engine` holds the rest of a row as JSON: what only the engine reads. A new field of
+//! that JSON has a default and needs no migration. No value stands in both; a few columns are sums of what the JSON has in detail.
 //!
-//! An entry's `id` is made from its name ([`crate::store::entries::id_of`]): one lookup instead of an index and a table, and a
-//! session's entries stand together. Query it by name all the same:
-//! `SELECT json(body) FROM entry WHERE name = 's/SESSION'`.
-//!
-//! | name | body |
-//! |---|---|
-//! | `s/SESSION` | [`crate::domain::session::Session`], with its main run at work |
-//! | `s/SESSION/a/RUN` | any other [`crate::domain::session::Run`], with the calls of its batch in flight |
-//! | `s/SESSION/c/CALL` | a call whose batch is over: its run and [`crate::engine::session_state::CallRecord`] |
-//! | `s/SESSION/n/HASH` | an agent's name, by its hash, once its run is not open any more: the run's id |
-//! | `s/SESSION/m/MESSAGE` | what the session was charged for a response: [`crate::domain::charge::Charge`] |
-//! | `x/fact/NAME` | a pinned policy, a trusted project, a client's policy and session, a mean of first requests |
-//! | `x/log/NUMBER` | a moment and a [`crate::domain::charge::Record`] |
-//! | `x/pool/SCOPE:ID` | what the sessions of the user or of a project share: [`crate::domain::budget::SharedBudget`] |
-//! | `x/run/RUN/SESSION` | nothing: finds a run by the beginning of its id |
-//! | `x/sum/DAY` | what was billed on a day, by project and model, in sessions whose detail is pruned |
-//! | `x/session/STARTED/SESSION` | the `fusebox run` that started it, or nothing: lists sessions by age |
+//! SQLite parses the whole schema each time a hook opens the file. So there are no more tables, columns and indexes than are used.
+//! There is no `REFERENCES`: the bundled SQLite would look each one up at every write.
 
 use rusqlite::Connection;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Every step from an empty database to today's; `PRAGMA user_version` counts how many have run. Never edit one: append.
-///
-/// A step that older binaries can live with leaves the table and its three columns as they are. One that they cannot live with
-/// gives the table another name: then their first statement fails, and they say that the state is too new for them.
-pub const MIGRATIONS: [&str; 1] = ["CREATE TABLE entry (id INTEGER PRIMARY KEY, name, body)"];
+/// Every step from an empty database to today's. Never edit a step that a release has written: append one.
+pub const MIGRATIONS: [&str; 1] = ["
+CREATE TABLE session (
+  id TEXT PRIMARY KEY,
+  project TEXT NOT NULL,
+  status TEXT NOT NULL,
+  started_at_ms INTEGER NOT NULL,
+  last_event_at_ms INTEGER NOT NULL,
+  last_active_day INTEGER NOT NULL,
+  policy_id INTEGER,
+  limit_set_id INTEGER,
+  user_limit_set_id INTEGER,
+  project_limit_set_id INTEGER,
+  turns INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  cache_read_tokens INTEGER NOT NULL,
+  cost_pico_usd INTEGER NOT NULL,
+  client_cost_pico_usd INTEGER,
+  duration_ms INTEGER NOT NULL,
+  engine TEXT NOT NULL
+) STRICT;
+CREATE INDEX session_by_last_active_day ON session (last_active_day);
+CREATE INDEX session_that_is_open ON session (started_at_ms) WHERE status <> 'completed';
+CREATE TABLE run (
+  session_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  agent_type TEXT NOT NULL,
+  name TEXT,
+  parent_run_id TEXT,
+  depth INTEGER NOT NULL,
+  task TEXT,
+  status TEXT NOT NULL,
+  stop_reason TEXT,
+  started_at_ms INTEGER NOT NULL,
+  last_event_at_ms INTEGER NOT NULL,
+  limit_set_id INTEGER,
+  turns INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  cache_read_tokens INTEGER NOT NULL,
+  cost_pico_usd INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  engine TEXT NOT NULL,
+  PRIMARY KEY (session_id, id)
+) STRICT;
+CREATE INDEX run_by_id ON run (id);
+CREATE INDEX run_by_name ON run (session_id, name) WHERE name IS NOT NULL;
+CREATE INDEX run_by_task ON run (task) WHERE task IS NOT NULL;
+CREATE TABLE tool_call (
+  session_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  state TEXT NOT NULL,
+  requested_at_ms INTEGER,
+  engine TEXT NOT NULL,
+  PRIMARY KEY (session_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE response (
+  session_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  cache_read_tokens INTEGER NOT NULL,
+  cost_pico_usd INTEGER NOT NULL,
+  is_inherited INTEGER NOT NULL,
+  engine TEXT NOT NULL,
+  PRIMARY KEY (session_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX response_by_time ON response (at_ms);
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  at_ms INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  limit_key TEXT NOT NULL,
+  record TEXT NOT NULL
+) STRICT;
+CREATE INDEX event_by_time ON event (at_ms);
+CREATE INDEX event_by_session ON event (session_id);
+CREATE TABLE policy (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE limit_set (id INTEGER PRIMARY KEY, limits TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE budget (
+  scope TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  day_cost_pico_usd INTEGER NOT NULL,
+  week_cost_pico_usd INTEGER NOT NULL,
+  month_cost_pico_usd INTEGER NOT NULL,
+  engine TEXT NOT NULL,
+  PRIMARY KEY (scope, owner)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE day_sum (
+  day TEXT NOT NULL,
+  project TEXT NOT NULL,
+  model TEXT NOT NULL,
+  requests INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  cache_read_tokens INTEGER NOT NULL,
+  cost_pico_usd INTEGER NOT NULL,
+  PRIMARY KEY (day, project, model)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"];
 
-/// Bytes of a page. Most events write one entry, of a session with its main run: some two thousand bytes under every limit. What
-/// does not fit goes to pages of its own, which are given back and taken anew at each write: four frames more.
-pub const PAGE: u64 = 4096;
+/// The versions of one form of the state: what one of them has written, the others read.
+const VERSIONS_OF_A_FORM: u32 = 100;
+/// The `user_version` of a database after the first step.
+const FIRST: u32 = 100;
+/// The `user_version` of a database after every step.
+pub const LATEST: u32 = FIRST + MIGRATIONS.len() as u32 - 1;
 
-/// Brings a database up to date, where its table is not there. One that a newer version has written is left as it is.
-pub fn migrate(conn: &Connection) -> Result<()> {
-    conn.execute_batch(&format!("PRAGMA page_size={PAGE}"))?;
-    conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
-    conn.execute_batch("BEGIN EXCLUSIVE")?;
-    let done: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if done as usize > MIGRATIONS.len() {
-        let what = format!(
-            "a newer version of fusebox has written the state (schema {done}, known here: {})",
-            MIGRATIONS.len()
-        );
+/// Bytes of a page. A call writes some four pages, so small ones keep the write-ahead log short.
+pub const PAGE: u64 = 2048;
+
+/// How far a database has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// It can be used as it is: it is of this version, or of a newer one of the same form.
+    Ready,
+    /// It is empty, or lacks the last steps.
+    Behind(u32),
+}
+
+/// Returns how far a database has come; an error where its form is another one. Versions of one hundred share a form.
+pub fn version(conn: &Connection) -> Result<Version> {
+    let version: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let form = |version: u32| version / VERSIONS_OF_A_FORM;
+    if version > 0 && form(version) < form(FIRST) {
+        return Err(Error::failed(
+            "an early version of fusebox has written the state, in a form that is no longer read",
+        )
+        .of_kind(ErrorKind::Outdated)
+        .hint("the next event of a session sets it aside and begins a new one"));
+    }
+    if form(version) > form(FIRST) {
         let path = conn.path().unwrap_or("state.db");
+        let what = format!("a newer version of fusebox has written the state (schema {version}, known here: {LATEST})");
         return Err(Error::failed(what).of_kind(ErrorKind::TooNew).hint(format!(
             "install that version again; where none was, move `{path}` away, and what sessions spent is counted again"
         )));
     }
-    for step in MIGRATIONS.iter().skip(done as usize) {
-        conn.execute_batch(step)?;
+    Ok(if version < LATEST { Version::Behind(version) } else { Version::Ready })
+}
+
+/// Brings a database up to date.
+pub fn migrate(conn: &Connection) -> Result<()> {
+    conn.execute_batch(&format!("PRAGMA page_size={PAGE}"))?;
+    conn.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
+    conn.execute_batch("BEGIN EXCLUSIVE")?;
+    if let Version::Behind(done) = version(conn)? {
+        let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
+        steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
     }
-    conn.execute_batch(&format!("PRAGMA user_version={}; COMMIT", MIGRATIONS.len()))?;
+    conn.execute_batch(&format!("PRAGMA user_version={LATEST}; COMMIT"))?;
     Ok(())
 }
 
@@ -67,10 +179,27 @@ mod tests {
     #[test]
     fn migrating_twice_is_migrating_once() -> Result<()> {
         let conn = Connection::open_in_memory()?;
+        assert_eq!(version(&conn)?, Version::Behind(0));
         migrate(&conn)?;
         migrate(&conn)?;
-        let version: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        assert_eq!(version as usize, MIGRATIONS.len());
+        assert_eq!(version(&conn)?, Version::Ready);
+        Ok(())
+    }
+
+    #[test]
+    fn versions_of_one_form_read_each_other_and_no_others() -> Result<()> {
+        let conn = Connection::open_in_memory()?;
+        for (found, kind) in [
+            (1, Some(ErrorKind::Outdated)),
+            (99, Some(ErrorKind::Outdated)),
+            (LATEST, None),
+            (LATEST + 1, None),
+            (199, None),
+            (200, Some(ErrorKind::TooNew)),
+        ] {
+            conn.execute_batch(&format!("PRAGMA user_version={found}"))?;
+            assert_eq!(version(&conn).err().map(|cause| cause.kind), kind, "{found}");
+        }
         Ok(())
     }
 }

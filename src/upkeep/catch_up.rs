@@ -1,5 +1,9 @@
 //! Reading to their end the transcripts of a session, for reports and commands: the last rows come after the last event.
 
+use std::fs;
+use std::path::Path;
+
+use crate::domain::session::{Run, Session, TranscriptPosition};
 use crate::engine::count;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
@@ -10,16 +14,19 @@ use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::ingest::TranscriptIngest;
+use crate::transcript::layout;
 use crate::upkeep::orphans;
 
-/// Charges what is new in a session's transcripts.
+/// Charges what is new in a session's transcripts, and takes note that its client has died.
 pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
     store.begin()?;
     let Some(session) = store.session(session)? else { return store.commit() };
-    let mut state = SessionState::new(session);
-    for run in store.runs_of(&state.session.id)? {
-        state.insert_loaded_run(run);
+    let runs = store.runs_of(&session.id)?;
+    if !has_unread(&session, &runs) && !orphans::is_orphaned(&session, env.now()) {
+        return store.commit();
     }
+    let mut state = SessionState::new(session);
+    runs.into_iter().for_each(|run| state.insert_loaded_run(run));
     shared_budgets::load(store, &mut state, env.now().wall_ms)?;
     charge(env, store, &mut state)?;
     orphans::mark(store, &mut state, env.now())?;
@@ -28,8 +35,8 @@ pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
 }
 
 fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<()> {
-    let policy = state.session.has_own_prices.then(|| state.session.policy.clone());
-    let table = policy::prices(store, policy.as_deref());
+    let policy = state.session.policy.filter(|_| state.session.has_own_prices);
+    let table = policy::prices(store, policy);
     let mut ingest = TranscriptIngest::new(store, &table).within(Allowance::HOOK);
     ingest.now_ms = Some(env.now().wall_ms);
     ingest.main(state, None)?;
@@ -48,4 +55,16 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
         count::charge_response(state, run, new, state.session.last);
     }
     Ok(())
+}
+
+/// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.
+fn has_unread(session: &Session, runs: &[Run]) -> bool {
+    let of_runs = runs.iter().filter_map(|run| run.position.as_ref());
+    let read: Vec<&TranscriptPosition> =
+        std::iter::once(&session.position).chain(&session.more_positions).chain(of_runs).collect();
+    let has_grown =
+        |position: &&TranscriptPosition| fs::metadata(&position.path).is_ok_and(|meta| meta.len() != position.offset);
+    let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
+    let agents = layout::agent_files(Path::new(&session.position.path));
+    read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path))
 }

@@ -52,7 +52,7 @@ pub fn mark_before(store: &Store, session: Box<Session>, event: &Event) -> Resul
     store.lay_open_runs(&mut state)?;
     mark(store, &mut state, event.at)?;
     store.save(&mut state)?;
-    Ok(state.into_session())
+    Ok(state.session)
 }
 
 fn of_run(run: &Run) -> Record {

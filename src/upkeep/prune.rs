@@ -12,20 +12,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::policy::Scope;
-use crate::domain::session::{Session, TranscriptPosition};
+use crate::domain::session::Session;
 use crate::error::{Error, Result};
+use crate::hook::client_lineage;
 use crate::hook::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
-use crate::hook::{client_lineage, policy};
 use crate::platform::environment::Environment;
 use crate::platform::locks;
 use crate::platform::processes;
 use crate::store::Store;
-use crate::store::entries::Body;
-use crate::store::retention::{Extent, PrunableSession, Rows};
-use crate::transcript::layout;
+use crate::store::prune::{Extent, STEP};
 use crate::upkeep::catch_up::catch_up;
 
 /// Milliseconds of a day: how often the state is pruned.
@@ -95,54 +92,39 @@ pub fn before_ms(at_ms: i64, days: u64) -> i64 {
     at_ms.saturating_sub(i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MS))
 }
 
-/// What a look at every session has found.
-#[derive(Debug, Default)]
-pub struct Survey {
-    /// The sessions to prune.
-    pub old: Vec<(PrunableSession, Extent)>,
-    /// The policies that sessions are pinned to.
-    policies: BTreeSet<String>,
-    /// The projects that have sessions.
-    projects: BTreeSet<String>,
-}
-
-/// Looks at every session, a few at a time.
-pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<Survey> {
-    let mut found = Survey::default();
+/// Returns the ids of the sessions to prune. It looks at every session, a few at a time.
+pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<Vec<(String, Extent)>> {
+    let mut old = Vec::new();
     let mut outer = BTreeSet::new();
-    let mut next = None;
-    loop {
-        let (briefs, after) = Store::open_for(folder, None)?.some_sessions(next)?;
+    let mut next = Some(0);
+    while let Some(after) = next {
+        let (sessions, last) = Store::open_for(folder, None)?.some_sessions(after, STEP)?;
         rest();
-        for brief in briefs {
-            found.policies.insert(brief.policy.clone());
-            found.projects.insert(brief.project.clone());
-            if brief.last.wall_ms >= before_ms {
-                outer.extend(brief.outer.iter().chain(&brief.between).cloned());
+        for session in sessions {
+            if session.last.wall_ms >= before_ms {
+                outer.extend(session.outer.iter().chain(&session.between).cloned());
             }
-            let extent = if fs::exists(&brief.position.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
-            if is_old(&brief, before_ms) && !(extent == Extent::Detail && is_slim(&brief)) {
-                found.old.push((brief, extent));
+            let extent =
+                if fs::exists(&session.position.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
+            if is_old(&session, before_ms) && !(extent == Extent::Detail && is_slim(&session)) {
+                old.push((session.id, extent));
             }
         }
-        next = after;
-        if next.is_none() {
-            break;
-        }
+        next = last;
     }
     // What a client below a session's does is charged to that session, which need not have had an event since.
-    found.old.retain(|(brief, _)| !outer.contains(&brief.id));
-    Ok(found)
+    old.retain(|(id, _)| !outer.contains(id));
+    Ok(old)
 }
 
-fn is_old(brief: &PrunableSession, before_ms: i64) -> bool {
-    let lives = || brief.client.is_some_and(|client| processes::is_at_work(client.pid, client.start, client.ns));
-    brief.last.wall_ms < before_ms && !lives()
+fn is_old(session: &Session, before_ms: i64) -> bool {
+    let lives = || session.client.is_some_and(|client| processes::is_at_work(client.pid, client.start, client.ns));
+    session.last.wall_ms < before_ms && !lives()
 }
 
 /// Whether all that a session has had is pruned already, but for what it needs to be resumed.
-fn is_slim(brief: &PrunableSession) -> bool {
-    brief.pruned.is_some_and(|past| past.done_ms == brief.last.wall_ms)
+fn is_slim(session: &Session) -> bool {
+    session.pruned.is_some_and(|past| past.done_ms == session.last.wall_ms)
 }
 
 /// Prunes the state; `rest` is called after each step, while nothing is locked.
@@ -152,14 +134,13 @@ pub fn prune(env: &Environment, folder: &Path, order: PruneOrder, rest: impl FnM
         let closed = closed_ms(store)?.max(order.before_ms);
         store.set_metadata(CLOSED, &closed.to_string())
     })?;
-    let found = survey(folder, order.before_ms, &mut pruner.rest)?;
-    for (brief, extent) in &found.old {
-        pruner.session(brief, *extent)?;
+    for (session, extent) in survey(folder, order.before_ms, &mut pruner.rest)? {
+        pruner.session(&session, extent)?;
     }
     pruner.records()?;
-    let policies = pruner.clients()?;
-    pruner.policies(&(&found.policies | &policies))?;
-    pruner.prune_budgets(&found.projects)?;
+    pruner.clients()?;
+    pruner.in_one_step(None, Store::delete_unused_policies)?;
+    pruner.in_one_step(None, |store| delete_unused_budgets(store, env.now().wall_ms))?;
     let now = env.now().wall_ms;
     pruner.in_one_step(None, |store| store.set_metadata(DONE, &now.to_string()))?;
     Ok(pruner.removed)
@@ -188,17 +169,15 @@ impl<R: FnMut()> Pruner<'_, R> {
         Ok(done)
     }
 
-    fn session(&mut self, brief: &PrunableSession, extent: Extent) -> Result<()> {
-        let id = brief.id.as_str();
+    fn session(&mut self, id: &str, extent: Extent) -> Result<()> {
         if extent == Extent::Detail {
             self.read_to_the_end(id)?;
         }
-        let mut next = None;
         loop {
             let PruneOrder { before_ms, day } = self.order;
             let step = self.in_one_step(Some(id), |store| {
                 let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
-                old.map(|mut session| store.prune_session(&mut session, extent, next, day)).transpose()
+                old.map(|mut session| store.prune_session(&mut session, extent, day)).transpose()
             })?;
             // It is gone, or somebody has taken it up meanwhile.
             let Some(step) = step else { return Ok(()) };
@@ -206,8 +185,7 @@ impl<R: FnMut()> Pruner<'_, R> {
             self.removed.calls += step.calls;
             self.removed.runs += step.runs;
             self.removed.sessions += u64::from(step.session);
-            next = step.next;
-            if next.is_none() {
+            if !step.more {
                 break;
             }
         }
@@ -218,10 +196,7 @@ impl<R: FnMut()> Pruner<'_, R> {
     /// Charges what a session's client wrote after its last event: later nobody could tell it from what is pruned.
     fn read_to_the_end(&mut self, id: &str) -> Result<()> {
         let store = Store::open_for(self.folder, Some(id))?;
-        let Some(session) = store.session(id)? else { return Ok(()) };
-        if has_unread(&store, &session)? {
-            catch_up(self.env, &store, id)?;
-        }
+        catch_up(self.env, &store, id)?;
         drop(store);
         (self.rest)();
         Ok(())
@@ -229,90 +204,51 @@ impl<R: FnMut()> Pruner<'_, R> {
 
     fn records(&mut self) -> Result<()> {
         let before_ms = self.order.before_ms;
-        let mut next = None;
         loop {
-            let (removed, after) = self.in_one_step(None, |store| store.prune_records(before_ms, next))?;
+            let removed = self.in_one_step(None, |store| store.delete_old_records(before_ms, STEP))?;
             self.removed.records += removed;
-            next = after;
-            if next.is_none() {
+            if removed < STEP {
                 return Ok(());
             }
         }
     }
 
-    /// Takes a step for each part of a family of entries; `gone` says which of them go.
-    fn each(&mut self, prefix: &str, mut gone: impl FnMut(&Store, &str, &Body) -> Result<bool>) -> Result<()> {
-        let mut next = None;
-        loop {
+    /// Forgets clients that are gone, with sessions that are gone or old.
+    fn clients(&mut self) -> Result<()> {
+        let before_ms = self.order.before_ms;
+        let mut next = Some(String::new());
+        while let Some(after) = next {
             next = self.in_one_step(None, |store| {
-                let Rows { rows, next } = store.some_below(prefix, next)?;
-                let mut ids = Vec::new();
-                for (id, name, body) in rows {
-                    if gone(store, &name, &body)? {
-                        ids.push(id);
+                let clients = store.some_metadata(client_lineage::CLIENT, &after, STEP)?;
+                for (name, text) in &clients {
+                    let is_old = |session: &Session| session.last.wall_ms < before_ms;
+                    if !lives(name) && store.session(client_lineage::read_client(text).1)?.as_deref().is_none_or(is_old)
+                    {
+                        store.delete_metadata(&format!("{}{name}", client_lineage::CLIENT))?;
                     }
                 }
-                store.remove(ids)?;
-                Ok(next)
+                Ok(clients.into_iter().last().map(|(name, _)| name))
             })?;
-            if next.is_none() {
-                return Ok(());
-            }
         }
-    }
-
-    /// Forgets clients that are gone, with sessions that are gone or old; returns the policies of the others.
-    fn clients(&mut self) -> Result<BTreeSet<String>> {
-        let mut policies = BTreeSet::new();
-        let before_ms = self.order.before_ms;
-        self.each(&format!("x/fact/{}", client_lineage::CLIENT), |store, name, body| {
-            let (policy, session) = body.text().split_once(' ').unwrap_or((body.text(), ""));
-            let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
-            let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());
-            let (above, start) = (pid.and_then(processes::parent_and_start), parts.next());
-            let lives = above.is_some_and(|(_, now)| start == Some(now));
-            let is_gone = !lives && store.session(session)?.is_none_or(|session| session.last.wall_ms < before_ms);
-            if !is_gone {
-                policies.insert(policy.to_owned());
-            }
-            Ok(is_gone)
-        })?;
-        Ok(policies)
-    }
-
-    /// Marks policies that nothing refers to with a blank before them, and forgets those that the pruning before has marked.
-    ///
-    /// Whoever is pinned to a policy from the files writes it anew, without a blank: it is not forgotten under anybody's feet.
-    fn policies(&mut self, used: &BTreeSet<String>) -> Result<()> {
-        self.each(&format!("x/fact/{}", policy::POLICY), |store, name, body| {
-            let text = body.text();
-            let is_used = used.contains(name);
-            if !is_used && !text.starts_with(' ') {
-                store.set_metadata(&format!("{}{name}", policy::POLICY), &format!(" {text}"))?;
-            }
-            Ok(!is_used && text.starts_with(' '))
-        })
-    }
-
-    /// Forgets what sessions shared in projects that have none any more, once all its periods are over.
-    fn prune_budgets(&mut self, projects: &BTreeSet<String>) -> Result<()> {
-        let now = self.env.now().wall_ms;
-        self.each("x/pool/", |_, name, body| {
-            let Ok(budget) = body.read::<SharedBudget>(name) else { return Ok(false) };
-            let is_over = budget.periods.iter().all(|period| period.to_ms <= now);
-            Ok(budget.scope == Scope::Project && !projects.contains(&budget.id) && is_over)
-        })
+        Ok(())
     }
 }
 
-/// Whether a session's transcripts have more than was read of them: in known files, or in those of agents that nobody announced.
-fn has_unread(store: &Store, session: &Session) -> Result<bool> {
-    let runs = store.runs_of(&session.id)?.into_iter().filter_map(|run| run.position);
-    let read: Vec<TranscriptPosition> =
-        std::iter::once(session.position.clone()).chain(session.more_positions.clone()).chain(runs).collect();
-    let has_grown =
-        |position: &TranscriptPosition| fs::metadata(&position.path).is_ok_and(|meta| meta.len() != position.offset);
-    let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
-    let agents = layout::agent_files(Path::new(&session.position.path));
-    Ok(read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path)))
+/// Whether a client is at work, by the name of the fact about it.
+fn lives(name: &str) -> bool {
+    let mut parts = name.split(':').map(|part| part.parse::<u64>().unwrap_or_default());
+    let pid = parts.next().and_then(|pid| u32::try_from(pid).ok());
+    let (above, start) = (pid.and_then(processes::parent_and_start), parts.next());
+    above.is_some_and(|(_, now)| start == Some(now))
+}
+
+/// Deletes what sessions shared in projects that have none any more, once all its periods are over.
+fn delete_unused_budgets(store: &Store, now_ms: i64) -> Result<()> {
+    for budget in store.shared_budgets()?.into_iter().filter(|budget| budget.scope == Scope::Project) {
+        let is_over = budget.periods.iter().all(|period| period.to_ms <= now_ms);
+        if is_over && !store.has_sessions(&budget.id)? {
+            store.delete_shared_budget(&budget)?;
+        }
+    }
+    Ok(())
 }

@@ -105,11 +105,6 @@ impl EventName {
         })
     }
 
-    /// Returns the event's bit in a saved set of events.
-    pub fn bit(self) -> u32 {
-        EVENTS.iter().position(|row| row.event == self).map_or(0, |at| 1 << at)
-    }
-
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         EVENTS.iter().find(|row| row.event == self).map_or("", |row| row.name)

@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
-
-/// The body of an entry as text.
-pub const BODY: &str = "CASE typeof(body) WHEN 'blob' THEN json(body) ELSE body END";
 
 /// Seconds after which a hook is killed, so that a test ends: more than any client waits for it but where commands judge.
 const FOREVER: &str = "30";
@@ -87,8 +85,8 @@ impl Stage {
         files.map(|log| fs::read_to_string(log).unwrap_or_default()).collect()
     }
 
-    /// Returns every entry of the database by name, and demands that the database is sound.
-    pub fn entries(&self) -> BTreeMap<String, Value> {
+    /// Returns every row of the database by its table and key, and demands that the database is sound.
+    pub fn rows(&self) -> BTreeMap<String, Value> {
         // A copy is looked at: to open a database is to change it.
         let _gone = fs::remove_dir_all(self.path("look"));
         copy(&self.path("live/state"), &self.path("look"));
@@ -96,41 +94,80 @@ impl Stage {
             Connection::open_with_flags(self.path("look/state.db"), OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
         let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(found, "ok");
-        let select = format!("SELECT name, {BODY} FROM entry");
-        let Ok(mut statement) = database.prepare(&select) else { return BTreeMap::new() };
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).unwrap();
-        let parsed = rows.map(|row| row.map(|(name, body)| (name, serde_json::from_str(&body).unwrap_or(json!(body)))));
-        parsed.collect::<Result<_, _>>().unwrap()
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+        let mut statement = database.prepare(tables).unwrap();
+        let tables = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        tables.flat_map(|table| rows_of(&database, &table.unwrap())).collect()
     }
 
-    /// Returns what has been counted: the tally of every session and run, the charges and the calls. Left out are times, and what
-    /// estimates are made of: an event that is lost makes those larger.
+    /// Returns what has been counted: the numbers of every session and run, and what each response spent. Left out are times,
+    /// and what estimates are made of: an event that is lost makes those larger.
     pub fn counters(&self) -> BTreeMap<String, Value> {
-        let counted = self.entries().into_iter().filter_map(|(name, body)| {
-            let parts: Vec<&str> = name.split('/').collect();
-            match parts[..] {
-                ["s", _] | ["s", _, "a", _] => {
-                    let mut tally = body["tally"].clone();
+        let counted = self.rows().into_iter().filter_map(|(name, row)| {
+            let table = name.split_once('/')?.0;
+            let mut counters = json!({"spent": SPENT.map(|column| row[column].clone())});
+            match table {
+                "session" | "run" => {
+                    let mut tally = row["engine"]["tally"].clone();
                     if let Some(tally) = tally.as_object_mut() {
-                        tally.retain(|key, _| !["duration_ms", "over", "typical"].contains(&key.as_str()));
+                        tally.retain(|key, _| !["over", "typical"].contains(&key.as_str()));
                     }
-                    Some((name, tally))
+                    counters["turns"] = row["turns"].clone();
+                    counters["tally"] = tally;
                 }
-                ["s", _, "m", _] => Some((name, body["spend"].clone())),
-                _ => None,
+                "response" => {}
+                _ => return None,
             }
+            Some((name, counters))
         });
         counted.collect()
     }
 
-    /// Returns a number of a session's tally.
+    /// Returns a number of a session.
     pub fn tally(&self, session: &str, meter: Meter) -> u64 {
-        let tally = &self.entries().remove(&format!("s/{session}")).unwrap_or_default()["tally"];
+        let row = self.rows().remove(&format!("session/{session}")).unwrap_or_default();
         let number = match meter {
-            Meter::Turns => &tally["turns"],
-            Meter::Requests => &tally["spent"][0],
+            Meter::Turns => &row["turns"],
+            Meter::Requests => &row["requests"],
         };
         number.as_u64().unwrap_or(0)
+    }
+}
+
+/// The columns of what was spent.
+const SPENT: [&str; 4] = ["requests", "tokens", "cache_read_tokens", "cost_pico_usd"];
+
+/// Reads the rows of a table, by the table and the columns of its key.
+fn rows_of(database: &Connection, table: &str) -> Vec<(String, Value)> {
+    let columns = format!("SELECT name, pk FROM pragma_table_info('{table}')");
+    let mut statement = database.prepare(&columns).unwrap();
+    let columns = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)? > 0))).unwrap();
+    let columns: Vec<(String, bool)> = columns.map(Result::unwrap).collect();
+    let mut statement = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let rows = statement.query_map([], |row| {
+        let values = (0..columns.len()).map(|at| Ok(value(row.get_ref(at)?)));
+        values.collect::<rusqlite::Result<Vec<Value>>>()
+    });
+    let rows = rows.unwrap().map(|values| {
+        let values = values.unwrap();
+        let key = columns.iter().zip(&values).filter(|((_, is_key), _)| *is_key);
+        let name = key
+            .fold(table.to_owned(), |name, (_, part)| format!("{name}/{}", part.as_str().unwrap_or(&part.to_string())));
+        (name, columns.iter().map(|(column, _)| column.clone()).zip(values.clone()).collect())
+    });
+    rows.collect()
+}
+
+/// Returns a column's value; JSON in it as such.
+fn value(column: ValueRef) -> Value {
+    match column {
+        ValueRef::Integer(number) => json!(number),
+        ValueRef::Text(text) => {
+            let text = str::from_utf8(text).unwrap();
+            let is_json = |value: &Value| value.is_object() || value.is_array();
+            serde_json::from_str(text).ok().filter(is_json).unwrap_or_else(|| json!(text))
+        }
+        _ => Value::Null,
     }
 }
 

@@ -264,8 +264,8 @@ fn with_spending(world: &TestWorld) {
             last: at(60),
             ..Session::default()
         };
-        store.add_session(&session("theirs")).unwrap();
-        store.add_session(&Session { user_limits: budget(10_000), ..session("mine") }).unwrap();
+        store.save_session(&session("theirs")).unwrap();
+        store.save_session(&Session { user_limits: budget(10_000), ..session("mine") }).unwrap();
         let (theirs, mine) = (main_run("theirs", "p1"), main_run("mine", "p2"));
         let copy = Charge { inherited: true, ..charge("m1", &mine, 1, 500) };
         let yesterday = Charge { at_ms: TEN - DAY_MS, ..charge("m0", &theirs, 0, 300) };

@@ -385,11 +385,12 @@ fn a_batch_reads_those_runs_at_work_whose_transcripts_have_grown() {
         world.write(&format!("s1/subagents/agent-{id}.jsonl"), "");
         event(&world, "SubagentStart", &json!({"agent_id": id, "agent_type": "Explore"}));
     }
-    save(&world, |store| store.put_text("s/s1/a/a1", "not to be read").unwrap());
+    let damage = "UPDATE run SET engine = 'not to be read' WHERE id = 'a1'";
+    rusqlite::Connection::open(world.path("state/state.db")).unwrap().execute_batch(damage).unwrap();
     write(&world, "s1/subagents/agent-a2.jsonl", &[row("m-a2", "claude-opus-5-5", 0)]);
     event(&world, "PostToolBatch", &json!({"tool_calls": [call("t1", "Read", &json!({}))]}));
     save(&world, |store| {
-        assert_eq!(store.text("s/s1/a/a1").unwrap().as_deref(), Some("not to be read"));
+        assert!(store.run("s1", "a1").is_err(), "it was read and written anew");
         assert_eq!(store.run("s1", "a2").unwrap().unwrap().counters.spent.requests, 1);
     });
 }

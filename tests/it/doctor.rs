@@ -32,7 +32,7 @@ fn a_sound_installation() {
                     and unreadable input: open (`on_error`)
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
-    ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
+    ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)
@@ -56,7 +56,7 @@ fn nothing_installed() {
                     -> run `fusebox init`
     ok    config    every key is understood
     ok    state     [ROOT]/state/state.db is sound
-    ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
+    ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     warn  client    `2.1.199 (Claude Code)` is older than 2.1.214, the oldest tried
@@ -95,7 +95,7 @@ fn everything_wrong() {
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
                     -> `fusebox config check` shows all of them
     ok    state     [ROOT]/state/state.db is sound
-    ok    history   0.0 MB; detail is kept for 90 days; not pruned yet
+    ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
     ok    prices    24 prices, as client 2.1.328, 2026-11-20 has them
     ok    client    2.1.328 (Claude Code)

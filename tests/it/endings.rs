@@ -27,7 +27,7 @@ fn with_mode(rules: &LimitSet, mode: Mode) -> TestWorld {
     let folder = world.path("project").display().to_string();
     let known = session("s1");
     let open = vec!["p1".to_owned(), "d1".to_owned()];
-    let policy = "pinned".to_owned();
+    let policy = Some(1);
     let prompt_id = Some("p1".to_owned());
     let known = Session {
         main: prompt_id.clone(),
@@ -40,9 +40,9 @@ fn with_mode(rules: &LimitSet, mode: Mode) -> TestWorld {
         ..known
     };
     save(&world, |store| {
-        store.add_session(&known).unwrap();
-        store.add_run(&main).unwrap();
-        store.add_run(&developer).unwrap();
+        store.save_session(&known).unwrap();
+        store.save_run(&main).unwrap();
+        store.save_run(&developer).unwrap();
     });
     world
 }

@@ -77,12 +77,12 @@ const BROKEN: [(&str, Break); 11] = [
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
         None
     }),
-    ("a newer version's", |world| write(world, "PRAGMA user_version=1001; ALTER TABLE entry RENAME TO entry_x")),
+    ("a newer version's", |world| write(world, "PRAGMA user_version=1001")),
     ("a newer version's, with a table of its own", |world| {
-        write(world, "PRAGMA user_version=2; DROP TABLE entry; CREATE TABLE other (id)")
+        write(world, "PRAGMA user_version=299; DROP TABLE session; CREATE TABLE other (id)")
     }),
     ("a session of another form", |world| {
-        write(world, "UPDATE entry SET body = jsonb('{\"started\": true}') WHERE name = 's/s1'")
+        write(world, "UPDATE session SET engine = '{\"started\": true}' WHERE id = 's1'")
     }),
     ("a transaction that does not end", |world| {
         let held = database(world);

@@ -28,9 +28,9 @@ pub fn with_paused_session() -> TestWorld {
         let tally = used(40, 24_000);
         let main_id = Some(main.id.clone());
         let paused = Session { status: Status::Paused, order, main: main_id, counters: tally, ..session("5e55") };
-        store.add_session(&paused).unwrap();
-        store.add_run(&main).unwrap();
-        store.add_run(&developer).unwrap();
+        store.save_session(&paused).unwrap();
+        store.save_run(&main).unwrap();
+        store.save_run(&developer).unwrap();
     });
     world
 }
@@ -238,8 +238,8 @@ fn a_session_whose_prompts_are_kept_back_goes_on_although_no_order_stands() {
     let main = Run { status: Status::Completed, ..main_run("5e55", "p1") };
     save(&world, |store| {
         let main_id = Some(main.id.clone());
-        store.add_session(&Session { main: main_id, counters: used(40, 26_000), ..session("5e55") }).unwrap();
-        store.add_run(&main).unwrap();
+        store.save_session(&Session { main: main_id, counters: used(40, 26_000), ..session("5e55") }).unwrap();
+        store.save_run(&main).unwrap();
     });
     assert_snapshot!(world.run(&["resume", "5e55"]), @r"
     session 5e55: running -> resumed

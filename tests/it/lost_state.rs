@@ -80,6 +80,29 @@ fn deleting_the_state_gives_no_fresh_counters() {
 }
 
 #[test]
+fn a_state_of_an_early_version_is_set_aside_and_gives_no_fresh_counters() {
+    let world = with_work(&json!({"main": {"max_turns": 3, "warn_at": [], "grace_turns": 0}}));
+    event(&world, "UserPromptSubmit", &json!({"prompt": "on"}));
+    fs::remove_file(world.path("state/state.db")).unwrap();
+    fs::remove_file(world.path("state/state.db-wal")).unwrap();
+    let early = "CREATE TABLE entry (id INTEGER PRIMARY KEY, name, body); INSERT INTO entry VALUES (1, 's/s1', '{}');
+        PRAGMA user_version=1";
+    rusqlite::Connection::open(world.path("state/state.db")).unwrap().execute_batch(early).unwrap();
+    let refused = world.run(&["status"]);
+    assert!(refused.stderr.contains("an early version of fusebox has written the state"), "{}", refused.stderr);
+    let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t2", "tool_response": {}});
+    event(&world, "PostToolUse", &over);
+    assert_eq!(call(&world, "t3", &json!({})), "");
+    assert!(call(&world, "t4", &json!({})).contains("3/3 (max_turns"));
+    let files = world.files("state");
+    let aside = files.lines().find(|file| file.contains("state.db.outdated-")).unwrap_or_else(|| panic!("{files}"));
+    let kept = rusqlite::Connection::open(world.path(aside)).unwrap();
+    assert_eq!(kept.query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    let log = world.run(&["log"]).ok() + &world.read("state/execution-limits.log").unwrap_or_default();
+    assert!(log.contains("in a form that is no longer read; the database was set aside as"), "{log}");
+}
+
+#[test]
 fn a_person_is_told_where_state_and_transcript_are_gone() {
     for transcript in ["deleted", "emptied", "a folder"] {
         let world = with_work(&json!({"main": {"max_turns": 3}}));
@@ -147,8 +170,9 @@ fn a_policy_that_was_taken_out_of_the_state_is_read_again() {
     let world = with_work(&json!({"agents": {"developer": {"max_turns": 1, "warn_at": [], "grace_turns": 0}}}));
     event(&world, "SessionStart", &json!({"source": "startup"}));
     save(&world, |store| {
-        let name = store.session(SESSION).unwrap().unwrap().policy;
-        store.delete_metadata(&format!("policy:{name}")).unwrap();
+        let mut session = store.session(SESSION).unwrap().unwrap();
+        session.policy = session.policy.map(|id| id + 1);
+        store.save_session(&session).unwrap();
     });
     let agent = json!({"agent_id": "a1", "agent_type": "developer"});
     event(&world, "SubagentStart", &agent);

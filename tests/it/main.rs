@@ -45,6 +45,7 @@ mod setup;
 mod shared_state;
 mod sources;
 mod state;
+mod state_page;
 mod stories;
 mod swapped;
 mod tasks;

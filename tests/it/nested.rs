@@ -158,8 +158,7 @@ fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
     start(&world, first, "s1");
     // As it would be found in the next boot: what is known is of the one before.
     save(&world, |store| {
-        for name in store.metadata_names("client:").unwrap() {
-            let fact = store.metadata(&format!("client:{name}")).unwrap().unwrap();
+        for (name, fact) in store.some_metadata("client:", "", 1000).unwrap() {
             store.delete_metadata(&format!("client:{name}")).unwrap();
             let parts: Vec<&str> = name.split(':').collect();
             store.set_metadata(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();

@@ -21,10 +21,10 @@ fn with_fork() -> TestWorld {
     let (origin, fork) = (main_run("0r1g1n", "p1"), main_run("f0rk", "p2"));
     save(&world, |store| {
         let client_cost = Some(1_250_000_000_000);
-        store.add_session(&Session { status: Status::Completed, ..session("0r1g1n") }).unwrap();
-        store.add_session(&Session { started: at(900), client_cost, ..session("f0rk") }).unwrap();
-        store.add_run(&origin).unwrap();
-        store.add_run(&fork).unwrap();
+        store.save_session(&Session { status: Status::Completed, ..session("0r1g1n") }).unwrap();
+        store.save_session(&Session { started: at(900), client_cost, ..session("f0rk") }).unwrap();
+        store.save_run(&origin).unwrap();
+        store.save_run(&fork).unwrap();
         store.save_charge(&charge("m1", &origin, 10, 1000)).unwrap();
         store.save_charge(&Charge { inherited: true, ..charge("m1", &fork, 10, 1000) }).unwrap();
         store.save_charge(&charge("m2", &fork, 910, 250)).unwrap();
@@ -212,7 +212,7 @@ fn a_period_leaves_out_what_was_before_it() {
 fn names_with_commas_and_quotes_are_quoted_in_csv() {
     let world = TestWorld::new();
     let project = "/srv/a \"b\", c".to_owned();
-    save(&world, |store| store.add_session(&Session { project, ..session("s1") }).unwrap());
+    save(&world, |store| store.save_session(&Session { project, ..session("s1") }).unwrap());
     assert_snapshot!(world.run(&["report", "--since", "all", "--csv"]), @r#"
     session_id,project,status,started_at,cost_usd,new_cost_usd,client_cost_usd,turns,requests,tokens,runs,trips
     s1,"/srv/a ""b"", c",running,2026-11-20T10:00:00.000Z,0.000000000000,0.000000000000,,0,0,0,0,0
@@ -227,9 +227,9 @@ fn dollars_are_exact_strings_in_json() {
     let finding = trip("max_cost_usd", (980_000_000_000, 1_000_000_000_000), Action::Terminate, Scope::Run);
     let run = ended(developer("s1", "a1", "p1"), &finding, Status::Failed);
     save(&world, |store| {
-        store.add_session(&Session { client_cost: Some(980_000_000_000), ..session("s1") }).unwrap();
-        store.add_run(&main).unwrap();
-        store.add_run(&run).unwrap();
+        store.save_session(&Session { client_cost: Some(980_000_000_000), ..session("s1") }).unwrap();
+        store.save_run(&main).unwrap();
+        store.save_run(&run).unwrap();
         store.save_charge(&charge("m1", &run, 61, 980)).unwrap();
         store.save_record(&record(RecordKind::AgentFailed, &run, &finding), at(240)).unwrap();
     });

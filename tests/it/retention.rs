@@ -80,14 +80,15 @@ fn write_one(world: &TestWorld, store: &Store, id: &str, past: &Past) {
         };
     }
     let run = Run { started: told.started, last: told.last, ..main_run(id, &format!("{id}-p")) };
-    store.add_session(&Session { main: Some(run.id.clone()), ..told }).unwrap();
-    store.add_run(&run).unwrap();
+    store.save_session(&Session { main: Some(run.id.clone()), ..told }).unwrap();
+    store.save_run(&run).unwrap();
     for (number, response) in past.responses.iter().enumerate() {
         let made = charge(&format!("{id}-m{number}"), &run, 0, response.milli_usd);
         let (model, inherited) = (response.model.to_owned(), response.inherited);
         let at_ms = ago(past.days + response.days);
         store.save_charge(&Charge { model, inherited, at_ms, ..made }).unwrap();
-        store.put(&format!("s/{id}/c/{id}-t{number}"), &(&run.id, &CallRecord::default())).unwrap();
+        let call = CallRecord { run: run.id.clone(), ..CallRecord::default() };
+        store.save_call(id, &format!("{id}-t{number}"), &call).unwrap();
     }
 }
 

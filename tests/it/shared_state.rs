@@ -12,8 +12,7 @@ fn call(id: &str) -> String {
 
 /// Returns the tool calls counted for the session.
 fn turns(database: &Connection) -> i64 {
-    let sql = "SELECT json_extract(body, '$.tally.turns') FROM entry WHERE name = 's/s1'";
-    database.query_row(sql, [], |row| row.get(0)).unwrap()
+    database.query_row("SELECT turns FROM session WHERE id = 's1'", [], |row| row.get(0)).unwrap()
 }
 
 #[test]

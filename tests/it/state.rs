@@ -186,9 +186,9 @@ fn shop(world: &TestWorld) {
     save(world, |store| {
         let main_id = Some(main.id.clone());
         let tally = Counters { turns: 79, ..used(79, 2360) };
-        store.add_session(&Session { main: main_id, counters: tally, ..session(id) }).unwrap();
+        store.save_session(&Session { main: main_id, counters: tally, ..session(id) }).unwrap();
         for run in [&main, &at_work, &done, &failed] {
-            store.add_run(run).unwrap();
+            store.save_run(run).unwrap();
         }
         for charge in [
             charge("m1", &main, 1, 500),

@@ -16,7 +16,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("pricing", &["domain", "error", "platform"]),
     ("wire", &["byte_search", "domain", "engine", "limits", "ui"]),
     ("transcript", &["byte_search", "domain", "engine", "error", "platform", "pricing", "wire"]),
-    ("store", &["domain", "engine", "error", "platform", "ui"]),
+    ("store", &["domain", "engine", "error", "limits", "platform", "ui"]),
     ("report", &["domain", "engine", "limits", "ui", "wire"]),
     (
         "replay",

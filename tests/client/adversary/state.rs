@@ -129,7 +129,7 @@ fn plain_commands_on_the_state_are_refused() {
     let attempts: [fn(&str) -> Tool; 5] = [
         |_| bash("rm -rf $FUSEBOX_HOME"),
         |state| bash(&format!("rm -rf {state}")),
-        |state| bash(&format!("sqlite3 {state}/state.db 'DELETE FROM entry'")),
+        |state| bash(&format!("sqlite3 {state}/state.db 'DELETE FROM session'")),
         |state| bash(&format!("setsid flock {state}/locks/all sleep 99")),
         |state| tool("Write", json!({"file_path": format!("{state}/state.db"), "content": "x"})),
     ];
@@ -197,7 +197,7 @@ fn an_older_copy_of_the_state_is_brought_up_to_date() {
 
 #[test]
 fn a_database_of_garbage_and_rows_that_are_gone_are_counted_again() {
-    let rows = "it = sqlite3.connect(state + '/state.db')\nit.execute(\"DELETE FROM entry WHERE name LIKE 's/%'\")\nit.commit()";
+    let rows = "it = sqlite3.connect(state + '/state.db')\nit.executescript('DELETE FROM session; DELETE FROM run; DELETE FROM tool_call; DELETE FROM response')\nit.commit()";
     let garbage = "open(state + '/state.db', 'w').write('x' * 9000); os.remove(state + '/state.db-wal')";
     for what in [garbage, rows] {
         let siege = besieged(program(what));
@@ -209,7 +209,7 @@ fn a_database_of_garbage_and_rows_that_are_gone_are_counted_again() {
 #[test]
 fn a_policy_that_is_deleted_is_read_again() {
     let delete = "it = sqlite3.connect(state + '/state.db')\n\
-                  it.execute(\"DELETE FROM entry WHERE name LIKE 'x/fact/policy%'\")\nit.commit()";
+                  it.execute('DELETE FROM policy')\nit.commit()";
     let policy = json!({"agents": {"*": {"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"}}});
     let steps = std::iter::repeat_n(call([work()]), 9).chain([say(siege::ESCAPED)]);
     let lab = Lab::new(
@@ -222,11 +222,8 @@ fn a_policy_that_is_deleted_is_read_again() {
 
 #[test]
 fn counters_that_are_lowered_give_as_much_again() {
-    // In SQLite's JSONB `Z` begins a text of five letters, and 0x13 a number of one digit.
-    let lower = "import re\nit = sqlite3.connect(state + '/state.db')\n\
-                 rows = it.execute(\"SELECT name, body FROM entry WHERE name LIKE 's/%'\").fetchall()\n\
-                 lowered = [(re.sub(rb'Zturns\\x13\\d', b'Zturns\\x130', body), name) for name, body in rows]\n\
-                 it.executemany('UPDATE entry SET body = ? WHERE name = ?', lowered)\nit.commit()";
+    let lower = "it = sqlite3.connect(state + '/state.db')\n\
+                 it.executescript('UPDATE session SET turns = 0; UPDATE run SET turns = 0')\nit.commit()";
     let (lab, _) = besieged(program(lower));
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (4 + 3, 5 + 3), "{}", lab.story());
 }

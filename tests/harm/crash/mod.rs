@@ -171,21 +171,19 @@ fn essence(stage: &Stage) -> BTreeMap<String, Value> {
     if !stage.path("live/state/state.db").exists() {
         return BTreeMap::new();
     }
-    let mut entries = stage.entries();
-    entries.retain(|name, _| !name.starts_with("x/session/"));
-    entries.values_mut().for_each(timeless);
-    entries
+    let mut rows = stage.rows();
+    rows.values_mut().for_each(timeless);
+    rows
 }
 
-/// Takes the times out of a body: moments are lists that begin with milliseconds since 1970.
+/// Takes the times out of a row.
 fn timeless(body: &mut Value) {
     let is_time =
         |value: &Value| value.as_i64().is_some_and(|number| (1_700_000_000_000..3_000_000_000_000).contains(&number));
     match body {
-        Value::Array(list) if list.len() == 3 && is_time(&list[0]) => list.clear(),
         Value::Array(list) => list.iter_mut().for_each(timeless),
         Value::Object(fields) => {
-            for name in ["duration_ms", "waited_until", "config_print", "at", "timestamp"] {
+            for name in ["duration_ms", "waited_until", "config_print", "at", "timestamp", "mono_ms"] {
                 fields.remove(name);
             }
             fields.values_mut().for_each(timeless);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{Comes, Counts, FAULT, Fault, strike_all};
 use crate::session::Session;
-use crate::stage::{Answer, BODY, Hook, Stage, until};
+use crate::stage::{Answer, Hook, Stage, until};
 
 const DATABASE: &str = "live/state/state.db";
 const LOG: &str = "live/state/state.db-wal";
@@ -33,18 +33,32 @@ fn folded(stage: &Stage) {
 /// Moves every time in the state.
 fn shift(stage: &Stage, by_ms: i64) {
     let database = database(stage);
-    let select = format!("SELECT id, {BODY} FROM entry WHERE name LIKE 's/%' OR name LIKE 'x/pool/%'");
-    let mut read = database.prepare(&select).unwrap();
-    let rows: Vec<(i64, String)> =
-        read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
-    for (id, body) in rows {
-        let moved = body.split_inclusive(|letter: char| !letter.is_ascii_digit()).map(|part| {
+    let day_ms = 86_400_000;
+    let columns = format!(
+        "UPDATE session SET started_at_ms = started_at_ms + {by_ms}, last_event_at_ms = last_event_at_ms + {by_ms},
+            last_active_day = (last_event_at_ms + {by_ms}) / {day_ms};
+        UPDATE run SET started_at_ms = started_at_ms + {by_ms}, last_event_at_ms = last_event_at_ms + {by_ms};
+        UPDATE tool_call SET requested_at_ms = requested_at_ms + {by_ms}; UPDATE response SET at_ms = at_ms + {by_ms}"
+    );
+    database.execute_batch(&columns).unwrap();
+    for table in ["session", "run", "tool_call", "response", "budget"] {
+        shift_json(&database, table, by_ms);
+    }
+}
+
+/// Moves every time in what only the engine reads.
+fn shift_json(database: &Connection, table: &str, by_ms: i64) {
+    let mut read = database.prepare(&format!("SELECT DISTINCT engine FROM {table}")).unwrap();
+    let texts: Vec<String> = read.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    for text in texts {
+        let moved = text.split_inclusive(|letter: char| !letter.is_ascii_digit()).map(|part| {
             let digits = part.trim_end_matches(|letter: char| !letter.is_ascii_digit());
             let rest = &part[digits.len()..];
             let is_time = digits.len() == 13 && digits.starts_with('1');
             if is_time { format!("{}{rest}", digits.parse::<i64>().unwrap() + by_ms) } else { part.to_owned() }
         });
-        database.execute("UPDATE entry SET body = jsonb(?2) WHERE id = ?1", (id, moved.collect::<String>())).unwrap();
+        let moved = moved.collect::<String>();
+        database.execute(&format!("UPDATE {table} SET engine = ?2 WHERE engine = ?1"), (&text, moved)).unwrap();
     }
 }
 
@@ -109,7 +123,7 @@ pub const FAULTS: [Fault; 15] = [
         ways: 6,
         make: |stage, way| {
             folded(stage);
-            let length = [100, 4095, 4096, 4097, 5001, 8192][way];
+            let length = [100, 2047, 2048, 2049, 3001, 4096][way];
             fs::File::options().write(true).open(stage.path(DATABASE)).unwrap().set_len(length).unwrap();
         },
         ..FAULT
@@ -122,19 +136,20 @@ pub const FAULTS: [Fault; 15] = [
         make: |stage, way| {
             folded(stage);
             let file = fs::File::options().read(true).write(true).open(stage.path(DATABASE)).unwrap();
-            let mut page = [0; 4096];
-            file.read_exact_at(&mut page, way as u64 * 4096).unwrap();
-            file.write_all_at(&page.map(|byte| !byte), way as u64 * 4096).unwrap();
+            let mut page = [0; 2048];
+            file.read_exact_at(&mut page, way as u64 * 2048).unwrap();
+            file.write_all_at(&page.map(|byte| !byte), way as u64 * 2048).unwrap();
         },
         ..FAULT
     },
     Fault {
-        fault: "an entry of the session is damaged",
-        made: "its body cut in half",
+        fault: "a row of the session is damaged",
+        made: "its JSON cut in half",
         says: "the database was set aside",
         make: |stage, _| {
-            let cut = "UPDATE entry SET body = substr(body, 1, length(body) / 2) WHERE name LIKE 's/%'";
-            database(stage).execute(cut, []).unwrap();
+            let cut = "UPDATE session SET engine = substr(engine, 1, length(engine) / 2);
+                UPDATE run SET engine = substr(engine, 1, length(engine) / 2)";
+            database(stage).execute_batch(cut).unwrap();
         },
         ..FAULT
     },
@@ -217,24 +232,30 @@ pub const FAULTS: [Fault; 15] = [
     },
     Fault {
         fault: "a newer version has written the state",
-        made: "one more step of the schema, a table more, a field more in every body",
+        made: "one more step of the schema, a table and columns more, a field more in every JSON",
         make: |stage, _| {
-            let newer = "CREATE TABLE later (id); PRAGMA user_version=7;
-                UPDATE entry SET body = jsonb_insert(body, '$.of_a_newer_version', 1) WHERE typeof(body) = 'blob'";
-            database(stage).execute_batch(newer).unwrap();
+            let database = database(stage);
+            database.execute_batch("CREATE TABLE later (id); PRAGMA user_version=199").unwrap();
+            for table in ["session", "run", "tool_call", "response", "budget"] {
+                let newer = format!(
+                    "ALTER TABLE {table} ADD COLUMN of_a_newer_version INTEGER NOT NULL DEFAULT 7;
+                    UPDATE {table} SET engine = json_insert(engine, '$.of_a_newer_version', 1)"
+                );
+                database.execute_batch(&newer).unwrap();
+            }
         },
         ..FAULT
     },
     Fault {
         fault: "a version of another kind of state has written it",
-        made: "a later schema without the table of this one",
+        made: "a later schema of another form",
         comes: Comes::Refused,
         says: "a newer version of fusebox has written the state",
         make: |stage, _| {
-            database(stage).execute_batch("ALTER TABLE entry RENAME TO later; PRAGMA user_version=7").unwrap()
+            database(stage).execute_batch("ALTER TABLE session RENAME TO later; PRAGMA user_version=200").unwrap()
         },
         mend: |stage| {
-            database(stage).execute_batch("ALTER TABLE later RENAME TO entry; PRAGMA user_version=1").unwrap()
+            database(stage).execute_batch("ALTER TABLE later RENAME TO session; PRAGMA user_version=100").unwrap()
         },
         ..FAULT
     },
@@ -256,7 +277,7 @@ fn a_damaged_policy_is_no_policy_without_limits() {
     let stage = Stage::under(&json!({"main": {"max_turns": 1, "grace_turns": 0}}));
     let session = Session::begin(&stage, "s1");
     assert_eq!(session.works("t1"), Answer::Allowed);
-    let cut = "UPDATE entry SET body = substr(body, 1, length(body) / 2) WHERE name LIKE 'x/fact/policy:%'";
+    let cut = "UPDATE policy SET content = substr(content, 1, length(content) / 2)";
     database(&stage).execute(cut, []).unwrap();
     let in_a_new_run = |mut event: Value| {
         event["prompt_id"] = json!("s1-p2");

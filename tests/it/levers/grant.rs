@@ -142,9 +142,9 @@ fn a_failed_main_run_goes_on_with_the_next_prompt_although_another_came_between(
         ended(Run { limits: developer("5e55", "x", "y").limits, ..main_run("5e55", "p1") }, &finding, Status::Failed);
     let second = Run { status: Status::Completed, started: at(500), ..main_run("5e55", "p2") };
     save(&world, |store| {
-        store.add_session(&Session { main: Some(second.id.clone()), ..session("5e55") }).unwrap();
-        store.add_run(&first).unwrap();
-        store.add_run(&second).unwrap();
+        store.save_session(&Session { main: Some(second.id.clone()), ..session("5e55") }).unwrap();
+        store.save_run(&first).unwrap();
+        store.save_run(&second).unwrap();
     });
     assert_snapshot!(world.run(&["grant", "p1", "max_turns=+200"]), @r"
     max_turns of main p1: 25 -> 225 (0 used)

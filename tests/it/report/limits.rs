@@ -67,8 +67,8 @@ fn with_many_limits() -> TestWorld {
     let caps = [("max_parallel_subagents", 8, Action::Terminate), ("max_delegation_depth", 2, Action::Terminate)];
     let started = Session { user_limits, project_limits, limits: rules(&caps, Layer::User), ..session("s1") };
     save(&world, |store| {
-        store.add_session(&started).unwrap();
-        store.add_run(&many_limits()).unwrap();
+        store.save_session(&started).unwrap();
+        store.save_run(&many_limits()).unwrap();
         store.save_shared_budget(&pool(Scope::User, "", 3 * PICO)).unwrap();
         store.save_shared_budget(&pool(Scope::Project, &started.project, 0)).unwrap();
     });
@@ -229,8 +229,8 @@ fn explained(finding: &Finding, change: impl Fn(&mut Record, &mut Session)) -> S
     let goes_on = told.event == Some(RecordKind::AgentWarning);
     let run = if goes_on { run } else { ended(run, finding, Status::Failed) };
     save(&world, |store| {
-        store.add_session(&of).unwrap();
-        store.add_run(&Run { limits: LimitSet::default(), ..run }).unwrap();
+        store.save_session(&of).unwrap();
+        store.save_run(&Run { limits: LimitSet::default(), ..run }).unwrap();
         store.save_record(&told, at(240)).unwrap();
     });
     let all = world.command(&["explain", "1"]).env("COLUMNS", "200").run().ok();
@@ -327,8 +327,8 @@ fn only_the_next_prompt_waits_for_nobody_where_a_budget_begins_anew() {
         let status = if action == pause { Status::Paused } else { Status::Failed };
         let world = TestWorld::new();
         save(&world, |store| {
-            store.add_session(&session("s1")).unwrap();
-            store.add_run(&ended(run, &budget, status)).unwrap();
+            store.save_session(&session("s1")).unwrap();
+            store.save_run(&ended(run, &budget, status)).unwrap();
         });
         assert_eq!(world.run(&["status"]).ok().lines().last(), Some(next));
     }
@@ -379,9 +379,9 @@ fn partial_work_is_shown_with_what_is_missing() {
     let done = Run { status: Status::Completed, ..developer("s1", "a1", "none") };
     let missing = vec!["checkpoint `tests` is not in the file".to_owned()];
     save(&world, |store| {
-        store.add_session(&session("s1")).unwrap();
-        store.add_run(&Run { partial: true, ..done.clone() }).unwrap();
-        store.add_run(&Run { id: "a2".to_owned(), missing, limits: LimitSet::default(), ..done }).unwrap();
+        store.save_session(&session("s1")).unwrap();
+        store.save_run(&Run { partial: true, ..done.clone() }).unwrap();
+        store.save_run(&Run { id: "a2".to_owned(), missing, limits: LimitSet::default(), ..done }).unwrap();
     });
     assert_snapshot!(world.run(&["status", "--all"]), @r"
     session s1  running  0.00 USD  since 2026-11-20 10:00

@@ -51,9 +51,9 @@ fn with_client(client: Option<Process>, boot: u64) -> TestWorld {
     save(&world, |store| {
         let started = session("s1");
         let last = Moment { boot, ..started.last };
-        store.add_session(&Session { client, last, open, main: Some("p1".to_owned()), ..started }).unwrap();
-        store.add_run(&main).unwrap();
-        store.add_run(&worker).unwrap();
+        store.save_session(&Session { client, last, open, main: Some("p1".to_owned()), ..started }).unwrap();
+        store.save_run(&main).unwrap();
+        store.save_run(&worker).unwrap();
     });
     world
 }

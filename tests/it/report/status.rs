@@ -111,8 +111,8 @@ fn names_from_agents_send_no_escapes_to_the_terminal() {
     let world = TestWorld::new();
     let run = Run { agent_type: "\x1b[2Jdev\n".to_owned(), ..developer("s1", "a1", "none") };
     save(&world, |store| {
-        store.add_session(&session("s1")).unwrap();
-        store.add_run(&run).unwrap();
+        store.save_session(&session("s1")).unwrap();
+        store.save_run(&run).unwrap();
     });
     assert_snapshot!(world.run(&["status"]), @r"
     session s1  running  0.00 USD  since 2026-11-20 10:00

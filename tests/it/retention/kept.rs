@@ -47,10 +47,9 @@ fn with_old_session(days: i64) -> TestWorld {
     event(&world, "s1.jsonl", "UserPromptSubmit", &json!({"prompt": "go"}));
     save(&world, |store| {
         let told = store.session("s1").unwrap().unwrap();
-        let listed = format!("x/session/{:016}/s1", told.started.wall_ms);
         let earlier = |moment: Moment| Moment { wall_ms: moment.wall_ms - days * DAY_MS, ..moment };
-        store.delete(&listed).unwrap();
-        store.add_session(&Session { started: earlier(told.started), last: earlier(told.last), ..*told }).unwrap();
+        let (started, last) = (earlier(told.started), earlier(told.last));
+        store.save_session(&Session { started, last, listed: None, ..*told }).unwrap();
     });
     world
 }
@@ -119,27 +118,31 @@ fn a_pause_outlives_its_detail() {
 }
 
 #[test]
-fn policies_go_a_pruning_after_nothing_refers_to_them_and_trust_never() {
+fn policies_go_once_nothing_refers_to_them_and_trust_never() {
     let world = with_old_session(100);
-    let policies = |world: &TestWorld| {
-        Store::open_for(&world.path("state"), None).unwrap().metadata_names("policy:").unwrap().len()
-    };
+    let mut kept = Vec::new();
     save(&world, |store| {
         store.set_metadata("trust:/srv/shop", "1").unwrap();
-        store.set_metadata("policy:unused", "{}").unwrap();
-        store.set_metadata("policy:wanted-again", "{}").unwrap();
-        store.set_metadata("client:4194300:7:5:9", "unused gone").unwrap();
+        kept.extend(["of no client", "of one that is gone", "of one at work", "the newest"].map(|policy| {
+            assert_eq!(store.keep_policy(policy).unwrap(), store.keep_policy(policy).unwrap());
+            store.keep_policy(policy).unwrap()
+        }));
+        let (parent, start) = fusebox::platform::processes::parent_and_start(std::process::id()).unwrap();
+        assert!(parent > 0);
+        store.set_metadata("client:4194300:7:5:9", &format!("{} gone", kept[1])).unwrap();
+        store
+            .set_metadata(&format!("client:{}:{start}:6:9", std::process::id()), &format!("{} gone", kept[2]))
+            .unwrap();
     });
     world.run(&["prune"]).ok();
-    assert_eq!(policies(&world), 3);
-    // Somebody is pinned to one from the files meanwhile.
-    save(&world, |store| store.set_metadata("policy:wanted-again", "{}").unwrap());
-    world.run(&["prune"]).ok();
-    assert_eq!(policies(&world), 2);
     let store = Store::open_for(&world.path("state"), None).unwrap();
+    let is_kept: Vec<bool> = kept.iter().map(|id| store.policy(*id).unwrap().is_some()).collect();
+    // The newest stays for its number.
+    assert_eq!(is_kept, [false, false, true, true]);
     assert!(store.metadata("trust:/srv/shop").unwrap().is_some());
     assert_eq!(store.clients(5).unwrap(), []);
-    assert!(store.metadata(&format!("policy:{}", store.session("s1").unwrap().unwrap().policy)).unwrap().is_some());
+    let of_session = store.session("s1").unwrap().unwrap().policy.unwrap();
+    assert!(store.policy(of_session).unwrap().is_some());
 }
 
 #[test]

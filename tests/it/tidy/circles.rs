@@ -4,11 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::tidy::{Text, check, paths, rust};
 
-/// The circles that there still are, each with its files. A row may only get shorter.
-const KNOWN: &[&[&str]] = &[
-    &["src/store/jsonb/mod.rs", "src/store/jsonb/read.rs", "src/store/jsonb/write.rs"],
-    &["src/store/entries.rs", "src/store/mod.rs"],
-];
+/// The circles that there still are, each with its files: none. No row may come.
+const KNOWN: &[&[&str]] = &[];
 
 /// Which file uses which, and by which names.
 #[derive(Default)]

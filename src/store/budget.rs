@@ -1,0 +1,59 @@
+//! The table `budget`: what the sessions of the user or of a project share.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, params};
+
+use crate::domain::budget::SharedBudget;
+use crate::domain::policy::Scope;
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::value::{Columns, column, to_json};
+
+const SCOPES: [Scope; 2] = [Scope::User, Scope::Project];
+
+impl Store {
+    /// Loads what the sessions of the user, or of a project, share.
+    pub fn shared_budget(&self, scope: Scope, id: &str) -> Result<Option<SharedBudget>> {
+        Ok(self.budgets_where("WHERE scope = ?1 AND owner = ?2", &[&scope.as_str(), &id])?.pop())
+    }
+
+    /// Loads everything that sessions share: the user's first, then the projects'. A period may be over by now.
+    pub fn shared_budgets(&self) -> Result<Vec<SharedBudget>> {
+        self.budgets_where("ORDER BY scope DESC, owner", &[])
+    }
+
+    fn budgets_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<SharedBudget>> {
+        let mut statement = self.prepare(&format!("SELECT scope, owner, engine FROM budget {wanted}"))?;
+        let mut rows = statement.query(values)?;
+        let mut budgets = Vec::new();
+        while let Some(row) = rows.next()? {
+            budgets.push(budget_of(row)?);
+        }
+        Ok(budgets)
+    }
+
+    /// Saves what sessions share.
+    pub fn save_shared_budget(&self, budget: &SharedBudget) -> Result<()> {
+        let spent = budget.spent(None);
+        let [day, week, month] = [spent.day, spent.week, spent.month].map(|spent| column(spent.cost.0));
+        let values = params![budget.scope.as_str(), budget.id, day, week, month, to_json("a budget", budget)?];
+        let replace = "REPLACE INTO budget (scope, owner, day_cost_pico_usd, week_cost_pico_usd, month_cost_pico_usd, engine) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        self.prepare(replace)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Deletes what the sessions of the user, or of a project, shared.
+    pub fn delete_shared_budget(&self, budget: &SharedBudget) -> Result<()> {
+        let delete = "DELETE FROM budget WHERE scope = ?1 AND owner = ?2";
+        self.conn.execute(delete, params![budget.scope.as_str(), budget.id])?;
+        Ok(())
+    }
+}
+
+fn budget_of(row: &Row) -> Result<SharedBudget> {
+    let mut columns = Columns::of(row);
+    let scope = columns.one_of("a budget", &SCOPES, Scope::as_str)?;
+    let id = columns.read()?;
+    Ok(SharedBudget { scope, id, ..columns.json("a budget")? })
+}

@@ -1,0 +1,64 @@
+//! The tables `policy` and `limit_set`: each content is stored once.
+//!
+//! Every event reads the limits of its session and its run. They are the same for most runs, so a run names them by number.
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::domain::limit_set::LimitSet;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::Store;
+use crate::store::value::{Columns, to_json};
+
+impl Store {
+    /// Returns the text of a pinned policy.
+    pub fn policy(&self, id: i64) -> Result<Option<String>> {
+        let mut statement = self.prepare("SELECT content FROM policy WHERE id = ?1")?;
+        Ok(statement.query_row(params![id], |row| row.get(0)).optional()?)
+    }
+
+    /// Keeps the text of a policy; returns its number.
+    pub fn keep_policy(&self, content: &str) -> Result<i64> {
+        self.keep_once("SELECT id FROM policy WHERE content = ?1", "INSERT INTO policy (content) VALUES (?1)", content)
+    }
+
+    /// Loads a set of limits; no number stands for none.
+    pub(super) fn limit_set(&self, id: Option<i64>) -> Result<LimitSet> {
+        let Some(id) = id else { return Ok(LimitSet::default()) };
+        if let Some(known) = self.limit_sets.borrow().get(&id) {
+            return Ok(known.clone());
+        }
+        let mut statement = self.prepare("SELECT limits FROM limit_set WHERE id = ?1")?;
+        let mut rows = statement.query(params![id])?;
+        // What is damaged must not pass for no limits.
+        let missing = || Error::failed(format!("the limits {id} are missing")).of_kind(ErrorKind::Corrupt);
+        let rules: LimitSet = Columns::of(rows.next()?.ok_or_else(missing)?).json("limits")?;
+        self.limit_sets.borrow_mut().insert(id, rules.clone());
+        Ok(rules)
+    }
+
+    /// Returns the number of a set of limits, and stores those that are new.
+    pub(super) fn limit_set_id(&self, rules: &LimitSet) -> Result<Option<i64>> {
+        if *rules == LimitSet::default() {
+            return Ok(None);
+        }
+        let known = self.limit_sets.borrow().iter().find(|(_, known)| *known == rules).map(|(id, _)| *id);
+        if known.is_some() {
+            return Ok(known);
+        }
+        let limits = to_json("limits", rules)?;
+        let (find, insert) =
+            ("SELECT id FROM limit_set WHERE limits = ?1", "INSERT INTO limit_set (limits) VALUES (?1)");
+        let id = self.keep_once(find, insert, &limits)?;
+        self.limit_sets.borrow_mut().insert(id, rules.clone());
+        Ok(Some(id))
+    }
+
+    fn keep_once(&self, find: &str, insert: &str, content: &str) -> Result<i64> {
+        let known = self.prepare(find)?.query_row(params![content], |row| row.get(0)).optional()?;
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        self.prepare(insert)?.execute(params![content])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+}

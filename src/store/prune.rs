@@ -1,0 +1,110 @@
+//! Deletes what is old: small steps, each inside a transaction of the caller's. [`crate::upkeep::prune`] takes them one by one.
+//!
+//! What is no longer referred to is found by looking at all rows. Nothing waits for that but the lock, once a day.
+
+use rusqlite::params;
+
+use crate::domain::charge::{Charge, DaySum};
+use crate::domain::session::Session;
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::value::column;
+
+/// How many rows a step deletes at most. As many inserts make a transaction of some milliseconds.
+pub const STEP: u64 = 128;
+
+/// Policies that nothing is pinned to. The newest stays, so that no number comes twice.
+const UNUSED_POLICIES: &str = "DELETE FROM policy WHERE id < (SELECT max(id) FROM policy)
+    AND id NOT IN (SELECT policy_id FROM session WHERE policy_id IS NOT NULL)
+    AND id NOT IN (SELECT CAST(value AS INTEGER) FROM metadata WHERE key >= 'client:' AND key < 'client;')";
+const UNUSED_LIMIT_SETS: &str = "DELETE FROM limit_set
+    WHERE id NOT IN (SELECT limit_set_id FROM run WHERE limit_set_id IS NOT NULL
+        UNION SELECT limit_set_id FROM session WHERE limit_set_id IS NOT NULL
+        UNION SELECT user_limit_set_id FROM session WHERE user_limit_set_id IS NOT NULL
+        UNION SELECT project_limit_set_id FROM session WHERE project_limit_set_id IS NOT NULL)";
+
+/// How much of a session goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Its calls and responses: it may be resumed, and keeps its counters, orders and grants.
+    Detail,
+    /// All of it.
+    Whole,
+}
+
+/// What a step has deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Responses.
+    pub responses: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Whether the session itself went.
+    pub session: bool,
+    /// Whether there is more to delete.
+    pub more: bool,
+}
+
+impl Store {
+    /// Takes a step in pruning a session: its responses become sums of their days, and go, as do its calls.
+    pub fn prune_session(&self, session: &mut Session, extent: Extent, day: impl Fn(i64) -> String) -> Result<Step> {
+        let mut step = Step::default();
+        let mut past = session.pruned.unwrap_or_default();
+        past.until_ms = past.until_ms.max(session.last.wall_ms);
+        for charge in self.some_charges(&session.id, STEP)? {
+            past.until_ms = past.until_ms.max(charge.at_ms);
+            past.spent += charge.spend;
+            if !charge.inherited {
+                past.billed += charge.spend;
+                self.add_sum(&sum(&session.project, &charge, day(charge.at_ms)))?;
+            }
+            self.delete_charge(&charge)?;
+            step.responses += 1;
+        }
+        step.calls = self.delete_calls(&session.id, STEP - step.responses)?;
+        if extent == Extent::Whole {
+            step.runs = self.delete_runs(&session.id, STEP - step.responses - step.calls)?;
+        }
+        step.more = step.responses + step.calls + step.runs == STEP;
+        if !step.more {
+            past.done_ms = session.last.wall_ms;
+        }
+        session.pruned = Some(past);
+        self.save_session(session)?;
+        if extent == Extent::Whole && !step.more {
+            step.session = self.conn.execute("DELETE FROM session WHERE id = ?1", params![session.id])? > 0;
+        }
+        Ok(step)
+    }
+
+    fn delete_runs(&self, session: &str, most: u64) -> Result<u64> {
+        let delete =
+            "DELETE FROM run WHERE session_id = ?1 AND id IN (SELECT id FROM run WHERE session_id = ?1 LIMIT ?2)";
+        Ok(self.prepare(delete)?.execute(params![session, column(most)])? as u64)
+    }
+
+    /// Deletes policies and sets of limits that nothing refers to.
+    pub fn delete_unused_policies(&self) -> Result<()> {
+        self.conn.execute(UNUSED_POLICIES, [])?;
+        self.conn.execute(UNUSED_LIMIT_SETS, [])?;
+        Ok(())
+    }
+
+    /// Whether a project has a session.
+    pub fn has_sessions(&self, project: &str) -> Result<bool> {
+        let any = "SELECT 1 FROM session WHERE project = ?1 LIMIT 1";
+        Ok(self.conn.prepare_cached(any)?.exists(params![project])?)
+    }
+
+    /// Returns how many bytes the database holds, the log of what is to be folded back not counted.
+    pub fn size(&self) -> Result<u64> {
+        let number = |pragma: &str| self.conn.query_row(pragma, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
+        Ok(number("PRAGMA page_count")? * number("PRAGMA page_size")?)
+    }
+}
+
+fn sum(project: &str, charge: &Charge, day: String) -> DaySum {
+    DaySum { day, project: project.to_owned(), model: charge.model.clone(), spend: charge.spend }
+}

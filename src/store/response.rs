@@ -1,0 +1,114 @@
+//! The table `response`: what sessions were charged, one row for each response of a model.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, params};
+
+use crate::domain::charge::Charge;
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::value::{Columns, column, to_json};
+
+const COLUMNS: &str = "SELECT engine, session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
+     cost_pico_usd, is_inherited FROM response";
+
+/// Whose responses are wanted.
+#[derive(Clone, Copy, Debug)]
+pub enum Whose<'a> {
+    /// All sessions'.
+    All,
+    /// Those of a project's sessions, and of one session that may not be saved yet.
+    Project {
+        /// The project.
+        project: &'a str,
+        /// The session.
+        and: &'a str,
+    },
+}
+
+impl Store {
+    /// Loads a response of a session.
+    pub fn charge(&self, message: &str, session: &str) -> Result<Option<Charge>> {
+        let mut found = None;
+        self.each_charge("WHERE session_id = ?1 AND id = ?2", &[&session, &message], |charge| found = Some(charge))?;
+        Ok(found)
+    }
+
+    /// Loads the responses of a session, the oldest first.
+    pub fn charges_of(&self, session: &str) -> Result<Vec<Charge>> {
+        let mut charges = Vec::new();
+        self.each_charge("WHERE session_id = ?1 ORDER BY at_ms, id", &[&session], |charge| charges.push(charge))?;
+        Ok(charges)
+    }
+
+    /// Gives to `take` every response since `since_ms`, the oldest first, but for those that another session was billed for.
+    pub fn each_charge_since(&self, since_ms: i64, whose: Whose, take: impl FnMut(Charge)) -> Result<()> {
+        match whose {
+            Whose::All => self.each_charge("WHERE at_ms >= ?1 AND NOT is_inherited ORDER BY at_ms", &[&since_ms], take),
+            Whose::Project { project, and } => {
+                let of_project = "WHERE at_ms >= ?1 AND NOT is_inherited AND (session_id = ?2 OR \
+                     (SELECT project FROM session WHERE session.id = session_id) = ?3) ORDER BY at_ms";
+                self.each_charge(of_project, &[&since_ms, &and, &project], take)
+            }
+        }
+    }
+
+    fn each_charge(&self, wanted: &str, values: &[&dyn ToSql], mut take: impl FnMut(Charge)) -> Result<()> {
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
+        let mut rows = statement.query(values)?;
+        while let Some(row) = rows.next()? {
+            take(charge_of(row)?);
+        }
+        Ok(())
+    }
+
+    /// Saves a response.
+    pub fn save_charge(&self, charge: &Charge) -> Result<()> {
+        let engine = to_json("a response", charge)?;
+        let Charge { session, message, run, model, at_ms, spend, inherited, .. } = charge;
+        let replace = "REPLACE INTO response (session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
+             cost_pico_usd, is_inherited, engine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        let [requests, tokens, cache_reads, cost] =
+            [spend.requests, spend.tokens, spend.cache_reads, spend.cost.0].map(column);
+        self.prepare(replace)?.execute(params![
+            session,
+            message,
+            run,
+            model,
+            at_ms,
+            requests,
+            tokens,
+            cache_reads,
+            cost,
+            inherited,
+            engine
+        ])?;
+        Ok(())
+    }
+
+    /// Loads some of the responses of a session.
+    pub fn some_charges(&self, session: &str, most: u64) -> Result<Vec<Charge>> {
+        let mut charges = Vec::new();
+        self.each_charge("WHERE session_id = ?1 LIMIT ?2", &[&session, &column(most)], |charge| charges.push(charge))?;
+        Ok(charges)
+    }
+
+    /// Deletes a response.
+    pub fn delete_charge(&self, charge: &Charge) -> Result<()> {
+        let delete = "DELETE FROM response WHERE session_id = ?1 AND id = ?2";
+        self.prepare(delete)?.execute(params![charge.session, charge.message])?;
+        Ok(())
+    }
+}
+
+fn charge_of(row: &Row) -> Result<Charge> {
+    let mut columns = Columns::of(row);
+    let mut charge: Charge = columns.json("a response")?;
+    charge.session = columns.read()?;
+    charge.message = columns.read()?;
+    charge.run = columns.read()?;
+    charge.model = columns.read()?;
+    charge.at_ms = columns.read()?;
+    charge.spend = columns.spend()?;
+    charge.inherited = columns.count()? != 0;
+    Ok(charge)
+}

@@ -1,0 +1,128 @@
+//! The table `session`.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, params};
+
+use crate::domain::listed::{ListedSession, day_of};
+use crate::domain::meters::Spend;
+use crate::domain::session::{Session, Status};
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::value::{Columns, column, to_json};
+
+const COLUMNS: &str = "SELECT id, engine, project, status, started_at_ms, last_event_at_ms, last_active_day, policy_id, \
+     limit_set_id, user_limit_set_id, project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, \
+     client_cost_pico_usd, duration_ms FROM session";
+const INSERT: &str = "REPLACE INTO session (id, last_event_at_ms, policy_id, limit_set_id, user_limit_set_id, \
+     project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, client_cost_pico_usd, duration_ms, \
+     engine, project, started_at_ms, status, last_active_day) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+/// It names no column of an index: the indexes are not touched.
+const UPDATE: &str = "UPDATE session SET last_event_at_ms = ?2, policy_id = ?3, limit_set_id = ?4, user_limit_set_id = ?5, \
+     project_limit_set_id = ?6, turns = ?7, requests = ?8, tokens = ?9, cache_read_tokens = ?10, cost_pico_usd = ?11, \
+     client_cost_pico_usd = ?12, duration_ms = ?13, engine = ?14 WHERE id = ?1";
+/// Values of a row that an event may change, beside those of indexes.
+const CHANGING: usize = 14;
+
+impl Store {
+    /// Loads a session.
+    pub fn session(&self, id: &str) -> Result<Option<Box<Session>>> {
+        let mut statement = self.prepare(&format!("{COLUMNS} WHERE id = ?1"))?;
+        let mut rows = statement.query(params![id])?;
+        rows.next()?.map(|row| self.session_of(row)).transpose()
+    }
+
+    /// Loads the sessions with an event since `since_ms`, the oldest first.
+    pub fn sessions_since(&self, since_ms: i64) -> Result<Vec<Session>> {
+        let since = "WHERE last_active_day >= ?1 AND last_event_at_ms >= ?2 ORDER BY started_at_ms, id";
+        self.sessions_where(since, &[&day_of(since_ms), &since_ms])
+    }
+
+    /// Loads the sessions that have not ended by themselves, the oldest first.
+    pub fn open_sessions(&self) -> Result<Vec<Session>> {
+        self.sessions_where("WHERE status <> 'completed' ORDER BY started_at_ms, id", &[])
+    }
+
+    /// Loads the sessions that a `fusebox run` has started since `since_ms`, the oldest first.
+    pub fn sessions_of_launcher(&self, launcher: &str, since_ms: i64) -> Result<Vec<Session>> {
+        let of_launcher = "WHERE last_active_day >= ?1 AND engine ->> '$.launcher' = ?2 ORDER BY started_at_ms, id";
+        self.sessions_where(of_launcher, &[&day_of(since_ms), &launcher])
+    }
+
+    /// Loads some of the sessions after a row, and the row to go on after, where there may be more.
+    pub fn some_sessions(&self, after: i64, most: u64) -> Result<(Vec<Session>, Option<i64>)> {
+        let ids = "SELECT max(rowid) FROM (SELECT rowid FROM session WHERE rowid > ?1 ORDER BY rowid LIMIT ?2)";
+        let last: Option<i64> = self.conn.query_row(ids, params![after, column(most)], |row| row.get(0))?;
+        let Some(last) = last else { return Ok((Vec::new(), None)) };
+        let found = self.sessions_where("WHERE rowid > ?1 AND rowid <= ?2", &[&after, &last])?;
+        let next = Some(last).filter(|_| found.len() as u64 == most);
+        Ok((found, next))
+    }
+
+    fn sessions_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Session>> {
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
+        let mut rows = statement.query(values)?;
+        let mut sessions = Vec::new();
+        while let Some(row) = rows.next()? {
+            sessions.push(*self.session_of(row)?);
+        }
+        Ok(sessions)
+    }
+
+    fn session_of(&self, row: &Row) -> Result<Box<Session>> {
+        let mut columns = Columns::of(row);
+        let id: String = columns.read()?;
+        let mut session: Box<Session> = columns.json("a session")?;
+        session.id = id;
+        session.project = columns.read()?;
+        session.status = columns.one_of("a session", &Status::ALL, Status::as_str)?;
+        session.started.wall_ms = columns.read()?;
+        session.last.wall_ms = columns.read()?;
+        session.listed = Some(ListedSession { last_active_day: columns.read()?, status: session.status });
+        session.policy = columns.read()?;
+        session.limits = self.limit_set(columns.read()?)?;
+        session.user_limits = self.limit_set(columns.read()?)?;
+        session.project_limits = self.limit_set(columns.read()?)?;
+        session.counters.turns = columns.count()?;
+        session.counters.spent = columns.spend()?;
+        session.client_cost = columns.read::<Option<i64>>()?.map(|cost| u64::try_from(cost).unwrap_or(0));
+        session.counters.duration_ms = columns.count()?;
+        session.known_notifications = session.user_notifications.len();
+        Ok(session)
+    }
+
+    /// Saves a session: where its row is, or as a new one.
+    pub fn save_session(&self, session: &Session) -> Result<()> {
+        let Session { id, project, started, last, policy, counters, .. } = session;
+        let Spend { requests, tokens, cache_reads, cost } = counters.spent;
+        let listed = session.listing();
+        let values: [&dyn ToSql; 18] = [
+            id,
+            &last.wall_ms,
+            policy,
+            &self.limit_set_id(&session.limits)?,
+            &self.limit_set_id(&session.user_limits)?,
+            &self.limit_set_id(&session.project_limits)?,
+            &column(counters.turns),
+            &column(requests),
+            &column(tokens),
+            &column(cache_reads),
+            &column(cost.0),
+            &session.client_cost.map(column),
+            &column(counters.duration_ms),
+            &to_json("a session", session)?,
+            project,
+            &started.wall_ms,
+            &listed.status.as_str(),
+            &listed.last_active_day,
+        ];
+        let is_there = session.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
+        if !is_there {
+            self.prepare(INSERT)?.execute(&values[..])?;
+        } else if session.listed != Some(listed) {
+            let list = "UPDATE session SET status = ?2, last_active_day = ?3 WHERE id = ?1";
+            self.prepare(list)?.execute(params![id, listed.status.as_str(), listed.last_active_day])?;
+        }
+        Ok(())
+    }
+}

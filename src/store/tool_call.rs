@@ -1,0 +1,68 @@
+//! The table `tool_call`.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Row, params};
+
+use crate::domain::event::Moment;
+use crate::engine::session_state::{CallRecord, CallState};
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::value::{Columns, column, to_json};
+
+impl Store {
+    /// Loads a call of a session.
+    pub fn call(&self, session: &str, id: &str) -> Result<Option<CallRecord>> {
+        let select =
+            "SELECT engine, run_id, tool, state, requested_at_ms FROM tool_call WHERE session_id = ?1 AND id = ?2";
+        let mut statement = self.prepare(select)?;
+        let mut rows = statement.query(params![session, id])?;
+        rows.next()?.map(call_of).transpose()
+    }
+
+    /// Saves a call of a session.
+    pub fn save_call(&self, session: &str, id: &str, call: &CallRecord) -> Result<()> {
+        let engine = to_json("a tool call", call)?;
+        let requested_at_ms = call.requested.map(|at| at.wall_ms);
+        let values = params![session, id, call.run, call.tool, call.state.as_str(), requested_at_ms, engine];
+        let replace = "REPLACE INTO tool_call (session_id, id, run_id, tool, state, requested_at_ms, engine) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.prepare(replace)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Returns how many tool calls were counted for each run of a session.
+    pub fn calls_of(&self, session: &str) -> Result<BTreeMap<String, u64>> {
+        let counted = "SELECT run_id, count(*) FROM tool_call WHERE session_id = ?1 AND state = ?2 GROUP BY run_id";
+        let mut statement = self.prepare(counted)?;
+        let rows = statement.query_map(params![session, CallState::Counted.as_str()], |row| {
+            Ok((row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0)))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Returns how many tool calls a session has.
+    pub fn count_calls(&self, session: &str) -> Result<u64> {
+        let count = "SELECT count(*) FROM tool_call WHERE session_id = ?1";
+        let calls: i64 = self.conn.query_row(count, params![session], |row| row.get(0))?;
+        Ok(u64::try_from(calls).unwrap_or(0))
+    }
+
+    /// Deletes some of the calls of a session; returns how many.
+    pub fn delete_calls(&self, session: &str, most: u64) -> Result<u64> {
+        let delete = "DELETE FROM tool_call WHERE session_id = ?1 AND id IN \
+             (SELECT id FROM tool_call WHERE session_id = ?1 LIMIT ?2)";
+        Ok(self.prepare(delete)?.execute(params![session, column(most)])? as u64)
+    }
+}
+
+fn call_of(row: &Row) -> Result<CallRecord> {
+    let mut columns = Columns::of(row);
+    let mut call: CallRecord = columns.json("a tool call")?;
+    call.run = columns.read()?;
+    call.tool = columns.read()?;
+    call.state = columns.one_of("a tool call", &CallState::ALL, CallState::as_str)?;
+    let requested_at_ms: Option<i64> = columns.read()?;
+    call.requested = requested_at_ms.map(|wall_ms| Moment { wall_ms, ..call.requested.unwrap_or_default() });
+    Ok(call)
+}

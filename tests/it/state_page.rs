@@ -1,0 +1,148 @@
+//! `docs/state.md` is current: its schema is the program's, each column is explained, and each query runs and scans no large table.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::charge::{Charge, DaySum, RecordKind};
+use fusebox::domain::policy::{Action, Scope};
+use fusebox::domain::session::{Run, Session, Status};
+use fusebox::engine::session_state::{CallRecord, CallState};
+use fusebox::platform::environment::Environment;
+use fusebox::store::schema::MIGRATIONS;
+use rusqlite::types::Value;
+use rusqlite::{Connection, Statement};
+
+use crate::state::{charge, developer, ended, main_run, record, save, session, trip};
+use crate::world::TestWorld;
+
+/// Tables that grow with each session.
+const LARGE: [&str; 5] = ["session", "run", "tool_call", "response", "event"];
+
+/// What the first row of each query has in some of its columns.
+const EXPECTED: [&[(&str, &str)]; 10] = [
+    &[("model", "claude-opus-5-5"), ("requests", "2"), ("tokens", "6000"), ("cost_usd", "0.75")],
+    &[("kind", "AGENT_FAILED"), ("limit_key", "max_turns"), ("run_id", "d1"), ("used", "25.0"), ("set_by", "project")],
+    &[("id", "d1"), ("agent_type", "developer"), ("cost_usd", "0.42"), ("turns", "17"), ("requests", "4")],
+    &[("id", "s1"), ("project", "/srv/shop/.git")],
+    &[("project", "/srv/shop/.git"), ("cost_usd", "1.25")],
+    &[("limit_key", "max_turns"), ("times", "1")],
+    &[("tool", "Bash"), ("counted", "1"), ("refused", "1")],
+    &[("path", "p1"), ("agent_type", "main"), ("status", "running")],
+    &[("scope", "user"), ("owner", "")],
+    &[("policy_id", "3"), ("sessions", "1")],
+];
+
+fn page() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/state.md")).unwrap()
+}
+
+/// Returns the blocks of SQL on the page: the schema, then the queries.
+fn blocks(page: &str) -> Vec<&str> {
+    let blocks = page.split("```sql\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap().trim()).collect()
+}
+
+/// A world with a session of today: a main run, a developer that a limit has ended, calls, responses, a budget and a sum.
+fn seeded() -> TestWorld {
+    let world = TestWorld::new();
+    let now = Environment::real().now();
+    let main = Run { started: now, last: now, ..main_run("s1", "p1") };
+    let finding = trip("max_turns", (25, 25), Action::Terminate, Scope::Run);
+    let developer = ended(Run { started: now, last: now, ..developer("s1", "d1", "p1") }, &finding, Status::Failed);
+    save(&world, |store| {
+        store.save_session(&Session { started: now, last: now, policy: Some(3), ..session("s1") }).unwrap();
+        store.save_run(&main).unwrap();
+        store.save_run(&developer).unwrap();
+        for (id, state) in [("t1", CallState::Counted), ("t2", CallState::Refused)] {
+            let (run, tool) = ("d1".to_owned(), "Bash".to_owned());
+            store.save_call("s1", id, &CallRecord { run, tool, state, ..CallRecord::default() }).unwrap();
+        }
+        for (message, milli_usd) in [("m1", 500), ("m2", 250)] {
+            store.save_charge(&Charge { at_ms: now.wall_ms, ..charge(message, &developer, 0, milli_usd) }).unwrap();
+        }
+        store.save_record(&record(RecordKind::AgentFailed, &developer, &finding), now).unwrap();
+        store.save_shared_budget(&SharedBudget::new(Scope::User, "")).unwrap();
+        let spend = charge("m3", &developer, 0, 500).spend;
+        let (day, model) = ("9999-12-31".to_owned(), "claude-opus-5-5".to_owned());
+        store.add_sum(&DaySum { day, project: "/srv/shop/.git".to_owned(), model, spend }).unwrap();
+    });
+    world
+}
+
+fn open(world: &TestWorld) -> Connection {
+    Connection::open(world.path("state/state.db")).unwrap()
+}
+
+fn for_the_session<'a>(database: &'a Connection, query: &str) -> Statement<'a> {
+    let mut statement = database.prepare(query).unwrap();
+    if let Some(at) = statement.parameter_index(":session").unwrap() {
+        statement.raw_bind_parameter(at, "s1").unwrap();
+    }
+    statement
+}
+
+fn shown(value: Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => format!("{number:?}"),
+        Value::Text(text) => text,
+        Value::Blob(bytes) => format!("{bytes:?}"),
+    }
+}
+
+#[test]
+fn the_schema_on_the_page_is_the_programs() {
+    assert_eq!(blocks(&page())[0], MIGRATIONS.concat().trim(), "docs/state.md has another schema");
+}
+
+#[test]
+fn each_column_is_explained_under_its_table() {
+    let (page, world) = (page(), seeded());
+    let database = open(&world);
+    let sql = "SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+        WHERE tables.type = 'table'";
+    let mut statement = database.prepare(sql).unwrap();
+    let columns = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).unwrap();
+    let stored: BTreeSet<(String, String)> = columns.map(Result::unwrap).collect();
+    let mut explained = BTreeSet::new();
+    for section in page.split("\n### ").skip(1).take_while(|section| !section.starts_with("1.")) {
+        let (table, rest) = section.split_once('\n').unwrap();
+        let rows = rest.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        explained.extend(rows.map(|column| (table.to_owned(), column.to_owned())));
+    }
+    assert_eq!(explained, stored);
+}
+
+#[test]
+fn each_query_on_the_page_finds_what_it_says() {
+    let (page, world) = (page(), seeded());
+    let (queries, database) = (&blocks(&page)[1..], open(&world));
+    assert_eq!(queries.len(), EXPECTED.len());
+    for (query, expected) in queries.iter().zip(EXPECTED) {
+        let mut statement = for_the_session(&database, query);
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let mut rows = statement.raw_query();
+        let row = rows.next().unwrap().unwrap_or_else(|| panic!("no row: {query}"));
+        for (column, value) in expected {
+            let at = columns.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column}: {query}"));
+            assert_eq!(shown(row.get(at).unwrap()), *value, "{column} of {query}");
+        }
+    }
+}
+
+#[test]
+fn no_query_on_the_page_scans_a_large_table() {
+    let (page, world) = (page(), seeded());
+    let database = open(&world);
+    for query in &blocks(&page)[1..] {
+        let mut statement = for_the_session(&database, &format!("EXPLAIN QUERY PLAN {query}"));
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().unwrap() {
+            let step: String = row.get(3).unwrap();
+            assert!(LARGE.iter().all(|table| !step.starts_with(&format!("SCAN {table}"))), "{step}: {query}");
+        }
+    }
+}
