@@ -42,7 +42,7 @@ fn plain_attempts_are_refused() {
         "rm -rf ~/.local/state/fusebox",
         "rm -rf $FUSEBOX_HOME",
         "flock ~/.local/state/fusebox/locks/all sleep 9",
-        "sqlite3 ~/.local/state/fusebox/state.db 'DELETE FROM entry'",
+        "sqlite3 ~/.local/state/fusebox/state.db 'DELETE FROM session'",
         "cp /bin/true /opt/bin/fusebox",
         "chmod -x '/opt/bin/fusebox'",
         "claude --bare -p 'go on'",

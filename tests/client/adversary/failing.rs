@@ -84,7 +84,7 @@ fn ended(lab: &Lab, run: &Run) {
 #[test]
 fn a_state_that_claims_to_be_newer_is_refused_in_later_sessions_too() {
     let newer = "it = sqlite3.connect(state + '/state.db')\nit.execute('PRAGMA user_version=1001')\n\
-                 it.execute('ALTER TABLE entry RENAME TO entry_x')\nit.commit()";
+                 it.execute('ALTER TABLE session RENAME TO session_x')\nit.commit()";
     let lab = Lab::new(four_calls(), vec![attacker(program(newer))]);
     lab.claude("MAIN start", &[]);
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (3, 4), "{}", lab.story());
