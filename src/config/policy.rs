@@ -28,7 +28,6 @@ pub const BUILT_IN: &str = "built in";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// What every file says, from the weakest to the strongest.
-    #[serde(rename = "docs")]
     pub documents: Vec<Document>,
     /// What agents' frontmatter says, by agent type.
     pub frontmatter: BTreeMap<String, Document>,

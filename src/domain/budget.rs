@@ -63,7 +63,7 @@ pub struct SharedBudget {
     #[serde(default, skip_serializing_if = "is_default")]
     pub periods: [Period; 3],
     /// Estimates of requests in flight, over all sessions.
-    #[serde(rename = "reserves", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reservations: Vec<Reservation>,
     /// Early warnings given in the current periods.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -28,7 +28,7 @@ pub struct Conversation {
     #[serde(default, skip_serializing_if = "is_default")]
     pub tells_cache: bool,
     /// How often the session had been compacted by then.
-    #[serde(rename = "cuts", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub compactions: u64,
     /// Its last response. A compaction sends the same prompt again.
     #[serde(default, skip_serializing_if = "is_default")]

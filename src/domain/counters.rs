@@ -15,7 +15,7 @@ pub struct Counters {
     #[serde(skip)]
     pub spent: Spend,
     /// The part of it that is estimated for requests that no transcript shows.
-    #[serde(rename = "hidden", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unlogged: Spend,
     /// Working time in milliseconds.
     #[serde(skip)]

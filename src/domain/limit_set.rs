@@ -141,11 +141,7 @@ pub struct ExplicitStop {
 #[serde(default)]
 pub struct LimitSet {
     /// The limits, at most one rule for each name.
-    #[serde(
-        rename = "rules",
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::domain::limit_set::stored::rules"
-    )]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::domain::limit_set::stored::rules")]
     pub limits: Vec<LimitRule>,
     /// Rates; all of them hold.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::domain::limit_set::stored::rates")]

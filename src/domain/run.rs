@@ -93,10 +93,10 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub dialog_after: Option<TranscriptEnd>,
     /// What it has used.
-    #[serde(rename = "tally", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub counters: Counters,
     /// Its own transcript; main runs share the session's.
-    #[serde(rename = "tail", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub position: Option<TranscriptPosition>,
     /// Its last five requests.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -111,7 +111,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub growth: Growth,
     /// What was charged although it is nowhere on disk; of main runs the session holds it.
-    #[serde(rename = "unwritten", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub missing_usage: MissingUsage,
     /// Tokens of the conversation as it stands, which the next request sends again.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -132,7 +132,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_with: Option<String>,
     /// Trips of its own rules that ask at the next call.
-    #[serde(rename = "wants", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub pending_trips: Vec<Finding>,
     /// Whether its next call asks for more; until then nothing of it has.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -144,7 +144,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub resumed: bool,
     /// Whether its parent has been told how it ended.
-    #[serde(rename = "told", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub parent_told: bool,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -156,10 +156,10 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "is_default")]
     pub background: Vec<Background>,
     /// Requests, tokens and cost by model.
-    #[serde(rename = "models", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub by_model: BTreeMap<String, Spend>,
     /// Its last calls, to see repetition.
-    #[serde(rename = "loops", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub repetition: CallHistory,
     /// Batches in a row in which something was refused.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -150,7 +150,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub between: Vec<String>,
     /// Requests, tokens and cost by model.
-    #[serde(rename = "models", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub by_model: BTreeMap<String, Spend>,
     /// Subagents that have begun.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -159,19 +159,19 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub windows: RateWindows,
     /// Sums over all runs.
-    #[serde(rename = "tally", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub counters: Counters,
     /// What was charged although it is nowhere in the main transcript.
-    #[serde(rename = "unwritten", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub missing_usage: MissingUsage,
     /// Cost that rows copied by a fork or resume brought in, contained in the counters.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Spend,
     /// Tool calls of clients below it, contained in the counters: they are theirs where sessions are summed.
-    #[serde(rename = "turns_below", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub nested_turns: u64,
     /// What it had spent before Fusebox was installed, contained in the counters.
-    #[serde(rename = "earlier", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub spend_before_install: SpendBeforeInstall,
     /// The client's own total, where it wrote one, in pico-dollars.
     #[serde(skip)]
@@ -189,7 +189,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_id: Option<String>,
     /// How far the main transcript has been read.
-    #[serde(rename = "tail", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub position: TranscriptPosition,
     /// What could not be taken in of transcripts, by their paths. While anything is left no call is made.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -198,31 +198,31 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub origins: Vec<ForkOrigin>,
     /// How often its conversations may have become shorter: by a compaction, or a person's prompt.
-    #[serde(rename = "cuts", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub compactions: u64,
     /// Runs that events of other runs may touch.
     #[serde(default, skip_serializing_if = "is_default")]
     pub open: Vec<String>,
     /// Those of them that are not to be looked at until their transcripts are longer than this: none where no more is to come.
-    #[serde(rename = "read", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub read_to: BTreeMap<String, Option<u64>>,
     /// Estimates of requests in flight.
-    #[serde(rename = "reserves", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reservations: Vec<Reservation>,
     /// Increases being asked for.
-    #[serde(rename = "asks", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub pending_prompts: Vec<PendingPrompt>,
     /// Whether dialogs are answered in a person's place, or may be: then nobody is asked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_stand_in: bool,
     /// Waits for dialogs that are off the clock, until the transcript shows who was waited for.
-    #[serde(rename = "waits", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub dialog_waits: Vec<DialogWait>,
     /// The Yeses of the last minute.
-    #[serde(rename = "yeses", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: Vec<Approval>,
     /// Trips of session rules that ask at the next call.
-    #[serde(rename = "wants", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub pending_trips: Vec<Finding>,
     /// Spawns whose agents are not known yet.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -234,7 +234,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub schedules: bool,
     /// Sentences to show the user at the next event that can.
-    #[serde(rename = "notices", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub user_notifications: Vec<String>,
     /// How many of them came before this event: those are written down.
     #[serde(skip)]
@@ -252,7 +252,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_metered: bool,
     /// Transcripts of the main agent in the background, which begin with a copy of the main one.
-    #[serde(rename = "more_tails", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub more_positions: Vec<TranscriptPosition>,
     /// Whether it began as a copy of another session.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -276,7 +276,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub mods: Vec<String>,
     /// A fingerprint of the configuration files, to notice edits.
-    #[serde(rename = "config_print", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub config_hash: u64,
     /// Hooks that ask the model, which no transcript shows.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -291,7 +291,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_default")]
     pub swapped: bool,
     /// Things said once: unknown models, unknown events, responses without usage.
-    #[serde(rename = "said", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub notified: Vec<String>,
     /// What was pruned of it.
     #[serde(default, skip_serializing_if = "is_default")]

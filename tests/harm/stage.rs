@@ -108,12 +108,12 @@ impl Stage {
             let mut counters = json!({"spent": SPENT.map(|column| row[column].clone())});
             match table {
                 "session" | "run" => {
-                    let mut tally = row["engine"]["tally"].clone();
-                    if let Some(tally) = tally.as_object_mut() {
-                        tally.retain(|key, _| !["over", "typical"].contains(&key.as_str()));
+                    let mut counted = row["engine"]["counters"].clone();
+                    if let Some(counted) = counted.as_object_mut() {
+                        counted.retain(|key, _| !["over", "typical"].contains(&key.as_str()));
                     }
                     counters["turns"] = row["turns"].clone();
-                    counters["tally"] = tally;
+                    counters["counters"] = counted;
                 }
                 "response" => {}
                 _ => return None,

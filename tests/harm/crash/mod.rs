@@ -183,7 +183,7 @@ fn timeless(body: &mut Value) {
     match body {
         Value::Array(list) => list.iter_mut().for_each(timeless),
         Value::Object(fields) => {
-            for name in ["duration_ms", "waited_until", "config_print", "at", "timestamp", "mono_ms"] {
+            for name in ["duration_ms", "waited_until", "config_hash", "at", "timestamp", "mono_ms"] {
                 fields.remove(name);
             }
             fields.values_mut().for_each(timeless);
