@@ -14,6 +14,7 @@ use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
@@ -194,7 +195,7 @@ pub fn project_folder(env: &Environment) -> PathBuf {
     let here = env.folder();
     let mut at = Some(here.as_path());
     while let Some(folder) = at {
-        if folder.join(".claude").is_dir() || folder.join(".git").exists() {
+        if file_info::is_folder(&folder.join(".claude")) || file_info::exists(&folder.join(".git")) {
             return folder.to_path_buf();
         }
         at = folder.parent();

@@ -1,6 +1,5 @@
 //! A trial: the registered command, run as the client runs it, in a place of its own with a policy that has to block.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -13,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::install::files;
 use crate::install::handler::Handler;
 use crate::install::run_with_timeout;
+use crate::platform::changes;
 use crate::store;
 
 /// How many calls the latency is the median of.
@@ -41,7 +41,7 @@ struct Trial {
 
 impl Drop for Trial {
     fn drop(&mut self) {
-        let _gone = fs::remove_dir_all(&self.folder);
+        let _gone = changes::remove_folder(&self.folder);
     }
 }
 

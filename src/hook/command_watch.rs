@@ -3,7 +3,6 @@
 //! The last hook to answer says what the client gives a command, and an agent's own may give it more. The watch sleeps without
 //! locks until the cut time of the command's shell is over. It goes when the shell or the client has gone.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,6 +19,7 @@ use crate::engine::session_state::{Ended, SessionState};
 use crate::error::Result;
 use crate::hook::background_tasks::{self, Shell};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
 use crate::wire::input::Input;
@@ -170,7 +170,7 @@ impl Watch<'_> {
     /// Looks the call up in the state; nothing where it has ended, or is not known any more.
     fn known(&self, has_shell: bool) -> Result<Option<Known>> {
         let WatchOrder { session, run, call, .. } = self.order;
-        if !fs::exists(self.folder).unwrap_or(true) {
+        if file_info::is_gone(self.folder) {
             return Ok(None);
         }
         let store = Store::open_for(self.folder, Some(session))?;

@@ -21,6 +21,7 @@ use crate::hook::{
     shared_budgets, spend_before_install, unlogged_requests,
 };
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
@@ -286,7 +287,8 @@ fn siblings(
 
 /// Whether there is nothing new of an open run, by the length of its transcript: hundreds may be at work at once.
 fn is_quiet(state: &SessionState, id: &str) -> bool {
-    let length = || layout::direct_file(Path::new(&state.session.position.path), id).metadata().map(|meta| meta.len());
+    let transcript = Path::new(&state.session.position.path);
+    let length = || file_info::of(&layout::direct_file(transcript, id)).map(|meta| meta.length);
     match state.session.read_to.get(id) {
         Some(Some(read)) => length().is_ok_and(|length| length == *read),
         Some(None) => true,

@@ -3,8 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
 use std::env;
+pub use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, IoSlice, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -18,7 +18,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::domain::event::Moment;
 use crate::domain::stable_hash;
-use crate::platform::files;
+use crate::platform::{file_info, files};
 use crate::ui::terminal;
 
 /// The narrowest and the widest line that reports are made for.
@@ -81,6 +81,11 @@ impl Environment {
     /// Returns the working directory.
     pub fn folder(&self) -> PathBuf {
         env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+    }
+
+    /// Returns the folders in which programs are looked up.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        env::split_paths(&self.var("PATH").unwrap_or_default()).collect()
     }
 
     /// Returns the home folder.
@@ -232,8 +237,8 @@ impl Environment {
         let mut at = Some(folder);
         while let Some(dir) = at {
             let git = dir.join(".git");
-            match fs::metadata(&git) {
-                Ok(meta) if meta.is_dir() => return git,
+            match file_info::of(&git) {
+                Ok(meta) if meta.is_folder() => return git,
                 Ok(_) => return common_dir(dir, &git).unwrap_or(git),
                 Err(_) => at = dir.parent(),
             }
@@ -261,5 +266,5 @@ fn common_dir(dir: &Path, git: &Path) -> Option<PathBuf> {
     let text = files::text(git, LONGEST_LINK).ok()?;
     let own = dir.join(text.strip_prefix("gitdir:")?.trim());
     let common = files::text(&own.join("commondir"), LONGEST_LINK).ok()?;
-    own.join(common.trim()).canonicalize().ok()
+    file_info::real_path(&own.join(common.trim())).ok()
 }

@@ -1,7 +1,10 @@
 //! The only door to the outside: clock, environment, standard streams, files, processes and lock files.
 
+pub mod changes;
 pub mod confined;
 pub mod environment;
+pub mod file_info;
+pub mod file_system;
 pub mod files;
 pub mod locks;
 pub mod processes;

@@ -1,6 +1,5 @@
 //! Reading to their end the transcripts of a session, for reports and commands: the last rows come after the last event.
 
-use std::fs;
 use std::path::Path;
 
 use crate::domain::session::{Run, Session, TranscriptPosition};
@@ -11,6 +10,7 @@ use crate::error::Result;
 use crate::hook::load::Pin;
 use crate::hook::{policy, shared_budgets, spend_before_install};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::ingest::TranscriptIngest;
@@ -62,8 +62,9 @@ fn has_unread(session: &Session, runs: &[Run]) -> bool {
     let of_runs = runs.iter().filter_map(|run| run.position.as_ref());
     let read: Vec<&TranscriptPosition> =
         std::iter::once(&session.position).chain(&session.more_positions).chain(of_runs).collect();
-    let has_grown =
-        |position: &&TranscriptPosition| fs::metadata(&position.path).is_ok_and(|meta| meta.len() != position.offset);
+    let has_grown = |position: &&TranscriptPosition| {
+        file_info::of(Path::new(&position.path)).is_ok_and(|meta| meta.length != position.offset)
+    };
     let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
     let agents = layout::agent_files(Path::new(&session.position.path));
     read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path))

@@ -5,7 +5,6 @@
 //! grants of a session as long as its transcript is there, policies that anything refers to, trust, budgets of open periods.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -19,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::hook::client_lineage;
 use crate::hook::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
 use crate::platform::environment::Environment;
-use crate::platform::locks;
 use crate::platform::processes;
+use crate::platform::{file_info, locks};
 use crate::store::Store;
 use crate::store::prune::{Extent, STEP};
 use crate::upkeep::catch_up::catch_up;
@@ -105,7 +104,7 @@ pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<V
                 outer.extend(session.outer.iter().chain(&session.between).cloned());
             }
             let extent =
-                if fs::exists(&session.position.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
+                if file_info::is_gone(Path::new(&session.position.path)) { Extent::Whole } else { Extent::Detail };
             if is_old(&session, before_ms) && !(extent == Extent::Detail && is_slim(&session)) {
                 old.push((session.id, extent));
             }
