@@ -14,6 +14,7 @@ mod run;
 mod save;
 pub mod schema;
 mod session;
+mod sqlite_error;
 #[cfg(test)]
 mod tests;
 mod tool_call;
