@@ -38,7 +38,7 @@ const LOCKED: &str = "the lock of the state did not come in time: its holder kee
 /// half an answer, or two of them, for text that decides nothing.
 pub fn run(env: &Environment) -> ExitCode {
     processes::seal();
-    let deadline = Deadline::start(env);
+    let deadline = Deadline::start();
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
     let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
@@ -104,7 +104,7 @@ pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), fo
     if let Some(due) = check_completion::due(&state, &event) {
         // Nothing is kept of what was read: others go on while the command runs.
         drop(store);
-        judged = Some(deadline.while_judging(env, || check_completion::run_command(due, bytes)));
+        judged = Some(deadline.while_judging(|| check_completion::run_command(due, bytes)));
         (store, state) = open(env, folder, (input, &event))?;
     }
     mark(&mut event, input.tool_response, &state);

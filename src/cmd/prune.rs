@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 
 use serde::Serialize;
 
@@ -99,12 +98,9 @@ fn configured(env: &Environment) -> Option<u64> {
     policy.retention_days()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "nobody waits for a pruning in the background, and it lets others go first"
-)]
+/// Lets others go first: nobody waits for a pruning in the background.
 fn rest() {
-    thread::sleep(PAUSE);
+    processes::rest(PAUSE);
 }
 
 fn day(at_ms: i64) -> String {

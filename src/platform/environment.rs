@@ -7,7 +7,7 @@ pub use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,6 +18,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::domain::event::Moment;
 use crate::domain::stable_hash;
+use crate::platform::stopwatch::Stopwatch;
 use crate::platform::{file_info, files};
 use crate::ui::terminal;
 
@@ -143,7 +144,7 @@ impl Environment {
     /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
     /// so many bytes have come, `shorten` makes them fewer after each piece.
     pub fn stdin(&self, most: usize, mut shorten: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
-        let (stdin, began) = (io::stdin(), Instant::now());
+        let (stdin, began) = (io::stdin(), Stopwatch::start());
         let mut bytes = Vec::with_capacity(8 * 1024);
         loop {
             if bytes.len() == bytes.capacity() {
@@ -186,11 +187,6 @@ impl Environment {
     /// Ends the process, whatever its threads are at.
     pub fn end(&self) -> ! {
         std::process::exit(0)
-    }
-
-    /// Returns the moment by the clock that stops while the machine sleeps, to measure by in this process alone.
-    pub fn instant(&self) -> Instant {
-        Instant::now()
     }
 
     /// Writes a line to standard error.

@@ -6,5 +6,8 @@ pub mod environment;
 pub mod file_info;
 pub mod file_system;
 pub mod files;
+pub mod foreground;
 pub mod locks;
 pub mod processes;
+pub mod run_command;
+pub mod stopwatch;

@@ -1,5 +1,7 @@
 //! Other processes: who is above whom, and the ending of shell commands that outlive their run.
 
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -137,6 +139,11 @@ pub fn seal() {
 /// Leaves the session of the terminal or client that started this process, so that what ends them does not end it.
 pub fn leave_session() {
     let _leads_already = setsid();
+}
+
+/// Does nothing for so long, where nobody waits for this process.
+pub fn rest(time: Duration) {
+    std::thread::sleep(time);
 }
 
 /// Leaves the session of the terminal or client that started this process, and makes way for all others.

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,6 +18,7 @@ use crate::hook::client_lineage;
 use crate::hook::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
 use crate::platform::environment::Environment;
 use crate::platform::processes;
+use crate::platform::run_command::Program;
 use crate::platform::{file_info, locks};
 use crate::store::Store;
 use crate::store::prune::{Extent, STEP};
@@ -75,9 +75,7 @@ pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
 /// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.
 pub fn begin(env: &Environment, folder: &Path) {
     let Some(binary) = env.binary() else { return };
-    let mut command = Command::new(binary);
-    command.args(["prune", "--automatic"]).current_dir(folder);
-    let _another_day = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let _another_day = Program::new(binary).args(["prune", "--automatic"]).folder(folder).begin(b"");
 }
 
 /// Returns the moment before which an automatic pruning prunes; nothing where none was begun, or all is kept.
