@@ -1,6 +1,6 @@
 //! A program in the foreground: it has the terminal, and the signals that would end Fusebox alone reach it too.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the place")]
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;

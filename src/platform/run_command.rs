@@ -1,6 +1,6 @@
 //! Programs that Fusebox starts: run to their end within a time limit, or begun in the background.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the place")]
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
