@@ -15,13 +15,13 @@ use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::load::{self, Pin};
 use crate::hook::{
     answered_dialogs, background_tasks, called_skills, changed_calls, command_watch, failure, first_requests,
-    nested_clients, overload, scheduled_prompts, settings_watch, spend_before_install, state_folder, unheard_messages,
+    nested_clients, overload, prune_due, scheduled_prompts, settings_watch, spend_before_install, state_folder,
+    unheard_messages,
 };
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::log_file;
 use crate::store::{self, Store};
-use crate::upkeep::prune;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::mark;
 use crate::wire::events::EventName;
@@ -122,7 +122,7 @@ pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), fo
     let (answer, watch) = apply_and_reply(env, &store, &mut state, (input, &event, judged), &guard)?;
     stamp(&mut state);
     store.save(&mut state)?;
-    let prunes = prune::is_due(&store, &event)?;
+    let prunes = prune_due::is_due(&store, &event)?;
     deadline.claim_commit();
     store.commit()?;
     let taken = Taken { state, folder: folder.clone(), prunes, watch };
@@ -325,7 +325,7 @@ impl FollowUp {
             log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
         }
         if prunes {
-            prune::begin(env, &folder);
+            prune_due::begin(env, &folder);
         }
     }
 }

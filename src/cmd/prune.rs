@@ -9,11 +9,11 @@ use crate::cmd::config::project_folder;
 use crate::cmd::{query, require_human};
 use crate::config::load;
 use crate::config::resolved::RETENTION_RANGE;
-use crate::doctor::environment_checks;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::prune::Extent;
+use crate::store::trust;
 use crate::store::{self, Store};
 use crate::ui::formats::Timestamp;
 use crate::ui::json;
@@ -94,7 +94,7 @@ fn days(text: &str) -> std::result::Result<u64, String> {
 /// Returns what the files say now: a person is asking.
 fn configured(env: &Environment) -> Option<u64> {
     let folder = project_folder(env);
-    let (policy, _) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
+    let (policy, _) = load::load(env, &folder, trust::is_trusted(env, &folder));
     policy.retention_days()
 }
 

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use crate::domain::session::{MAIN, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
 use crate::store::Store;
 use crate::ui::terminal::plain;
-use crate::upkeep::prune::DAY_MS;
 use crate::wire::messages;
 
 /// The variable that marks the sessions of one `fusebox run`.

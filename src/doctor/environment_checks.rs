@@ -1,15 +1,13 @@
 //! The checks of what Fusebox works with: configuration, state, file system, prices.
 
-use std::path::Path;
-
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::policy::OnError;
-use crate::hook::{pin_policy, retention};
-use crate::platform::environment::Environment;
+use crate::hook::retention;
 use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
+use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
 
 /// Whether the configuration says what it means to say.
@@ -31,12 +29,6 @@ pub fn denies_on_error(installation: &Installation<'_>) -> bool {
     let (policy, _) =
         load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     policy.on_error() == OnError::Deny
-}
-
-/// Whether a person trusts the repository of a folder.
-pub fn is_trusted(env: &Environment, folder: &Path) -> bool {
-    let fact = pin_policy::trust_fact(&env.project_of(folder).to_string_lossy());
-    Store::open(env).and_then(|store| store.metadata(&fact)).is_ok_and(|fact| fact.is_some())
 }
 
 /// Whether the state can be read and written.

@@ -64,17 +64,7 @@ impl Installation<'_> {
 
     /// Returns a path as a person would write it: from here, or from home.
     pub fn short(&self, path: &Path) -> String {
-        short(self.env, path)
-    }
-}
-
-/// Returns a path as a person would write it: from here, or from home.
-pub fn short(env: &Environment, path: &Path) -> String {
-    let home = env.home();
-    match (path.strip_prefix(env.folder()), home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned))) {
-        (Ok(inside), _) => inside.display().to_string(),
-        (_, Some(inside)) => format!("~/{}", inside.display()),
-        _ => path.display().to_string(),
+        self.env.short_path(path)
     }
 }
 

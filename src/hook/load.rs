@@ -16,6 +16,7 @@ use crate::engine::enforce;
 use crate::engine::session_state::{LimitSource, SessionState};
 use crate::error::{Error, Result};
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
+use crate::hook::orphans;
 use crate::hook::{
     answered_dialogs, backlog, first_requests, missing_usage, pin_policy, policy, recall_missed, retention,
     shared_budgets, spend_before_install, unlogged_requests,
@@ -28,7 +29,6 @@ use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
 use crate::transcript::ingest::{self, TranscriptIngest};
 use crate::transcript::layout;
-use crate::upkeep::orphans;
 use crate::wire::input::Input;
 
 /// The rules of the policy that a session is pinned to, read when a run opens.

@@ -124,7 +124,7 @@ pub fn mods(env: &Environment, folder: &Path) -> Mods {
 /// Reads the configuration as it is now and pins a session to it.
 pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
     let folder = PathBuf::from(&session.folder);
-    let trusted = store.metadata(&trust_fact(&session.project))?.is_some();
+    let trusted = store.is_trusted(&session.project)?;
     let (mut policy, problems) = load::load(env, &folder, trusted);
     policy.prices = pricing::text(env).0;
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
@@ -225,9 +225,4 @@ fn keep_grants(rules: &mut LimitSet, old: &LimitSet) {
             rule.layer = Layer::Grant;
         }
     }
-}
-
-/// Returns the name of the fact that a person trusts a project.
-pub fn trust_fact(project: &str) -> String {
-    format!("trust:{project}")
 }

@@ -89,6 +89,16 @@ impl Environment {
         env::split_paths(&self.var("PATH").unwrap_or_default()).collect()
     }
 
+    /// Returns a path as a person would write it: from here, or from home.
+    pub fn short_path(&self, path: &Path) -> String {
+        let from_home = self.home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned));
+        match (path.strip_prefix(self.folder()), from_home) {
+            (Ok(inside), _) => inside.display().to_string(),
+            (_, Some(inside)) => format!("~/{}", inside.display()),
+            _ => path.display().to_string(),
+        }
+    }
+
     /// Returns the home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.var("HOME").or_else(|| self.var("USERPROFILE")).map(PathBuf::from)

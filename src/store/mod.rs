@@ -18,6 +18,7 @@ mod sqlite_error;
 #[cfg(test)]
 mod tests;
 mod tool_call;
+pub mod trust;
 mod value;
 
 use std::cell::RefCell;

@@ -8,6 +8,7 @@ use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::load::Pin;
+use crate::hook::orphans;
 use crate::hook::{policy, shared_budgets, spend_before_install};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -15,7 +16,6 @@ use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::ingest::TranscriptIngest;
 use crate::transcript::layout;
-use crate::upkeep::orphans;
 
 /// Charges what is new in a session's transcripts, and takes note that its client has died.
 pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {

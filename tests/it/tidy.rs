@@ -37,12 +37,11 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "pricing",
             "store",
             "transcript",
-            "upkeep",
             "wire",
         ],
     ),
     ("upkeep", &["domain", "engine", "error", "hook", "platform", "store", "transcript"]),
-    ("install", &["config", "doctor", "domain", "error", "platform", "replay", "store", "ui", "wire"]),
+    ("install", &["config", "domain", "error", "platform", "replay", "store", "ui", "wire"]),
     ("doctor", &["config", "domain", "error", "hook", "install", "platform", "pricing", "store", "wire"]),
     (
         "cmd",
