@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use fusebox::cmd::hook;
 use fusebox::domain::amount::Amount;
 use fusebox::domain::event::{Event, EventKind};
+use fusebox::hook;
 use fusebox::hook::deadline::Deadline;
 use fusebox::platform::environment::Environment;
 use fusebox::store::{self, Store};

@@ -66,17 +66,17 @@ fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling>
 }
 
 /// Returns what is missing where an agent's work ends; a command that failed is told to the person and the log.
-pub fn missing(state: &mut SessionState, event: &Event, judged: Option<Judged>) -> Vec<Finding> {
+pub fn missing(state: &mut SessionState, event: &Event, judged: Option<&Judged>) -> Vec<Finding> {
     let Some(run) = ends(state, event) else { return Vec::new() };
     let kept = run.limits.checkpoints.as_ref().and_then(|rule| evaluate_checkpoints(rule, run, &state.session.folder));
     let mut missing: Vec<Finding> = kept.into_iter().collect();
     match judged {
         Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
-            missing.push(incomplete::finding(COMPLETION, rule.layer, why));
+            missing.push(incomplete::finding(COMPLETION, rule.layer, why.clone()));
         }
         Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
-            note(state, &run, &rule, &why);
+            note(state, &run, rule, why);
         }
         Some(Judged { ruling: Ruling::Passes, .. }) | None => {}
     }

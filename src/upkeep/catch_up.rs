@@ -7,7 +7,7 @@ use crate::engine::count;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::load::Pin;
+use crate::hook::limit_source::PinnedLimits;
 use crate::hook::orphans;
 use crate::hook::{policy, shared_budgets, spend_before_install};
 use crate::platform::environment::Environment;
@@ -40,7 +40,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     let mut ingest = TranscriptIngest::new(store, &table).within(Allowance::HOOK);
     ingest.now_ms = Some(env.now().wall_ms);
     ingest.main(state, None)?;
-    let rulebook = Pin::of(env, store, &state.session);
+    let rulebook = PinnedLimits::of(env, store, &state.session);
     for agent in ingest.unannounced(state, |_| false)? {
         lifecycle::announce(state, &agent, state.session.last, &rulebook);
     }
