@@ -44,7 +44,8 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
         judged = Some(deadline.while_judging(|| check_completion::run_command(due, call.bytes)));
         (store, state) = open(env, folder, call)?;
     }
-    completion::mark(&mut call.event, call.input.tool_response, &state);
+    let stop = state.explicit_stop(&call.event.agent);
+    completion::mark(&mut call.event, call.input.tool_response, stop);
     scheduled_prompts::mark(&mut call.event, call.input, &state);
     changed_calls::compare_call(&mut state, &call.event, call.input);
     Ok(Loaded { store, state, judged })

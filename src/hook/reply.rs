@@ -2,6 +2,7 @@
 
 use crate::domain::bounds;
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::engine::outcome::outcome;
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
 use crate::hook::command_watch::{self, WatchOrder};
@@ -22,7 +23,8 @@ pub struct Reply {
 /// Words the reply, and notes in the state what it says.
 pub fn compose(env: &Environment, state: &mut SessionState, call: &HookCall, applied: &Applied) -> Reply {
     let (input, event, run) = (call.input, &call.event, applied.run.as_str());
-    let case = Case { name: call.name, event, state, run, tool_input: input.tool_input };
+    let outcome = outcome(state, run, event, &applied.verdict);
+    let case = Case { name: call.name, event, outcome: &outcome, tool_input: input.tool_input };
     let mut answer = output::answer(&case, &applied.verdict);
     let watch = command_watch::order(state, run, (event, input), (&applied.verdict, &answer));
     changed_calls::note(state, run, (event, input), &answer, &call.guard);

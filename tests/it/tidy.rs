@@ -15,7 +15,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("engine", &["domain", "limits"]),
     ("config", &["domain", "engine", "error", "limits"]),
     ("pricing", &["domain", "error", "platform"]),
-    ("wire", &["byte_search", "domain", "engine", "limits", "ui"]),
+    ("wire", &["byte_search", "domain", "limits", "ui"]),
     ("transcript", &["byte_search", "domain", "engine", "error", "platform", "pricing", "wire"]),
     ("store", &["domain", "engine", "error", "limits", "platform", "ui"]),
     ("report", &["domain", "engine", "limits", "ui", "wire"]),
