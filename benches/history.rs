@@ -19,9 +19,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fusebox::domain::session::Session;
+use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
+use fusebox::upkeep::prune::{PruneOrder, prune};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 use scene::{Event, MARK, Scene, feed, static_binary};

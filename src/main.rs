@@ -6,7 +6,7 @@ mod allocator;
 use std::process::ExitCode;
 
 use fusebox::cmd;
-use fusebox::hook::command_watch;
+use fusebox::hook::{self, command_watch};
 use fusebox::platform::environment::Environment;
 
 fn main() -> ExitCode {
@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match env.word() {
         Some(word) if word == "hook" => {
             allocator::serve_sqlite();
-            cmd::hook::run(&env)
+            hook::run(&env)
         }
         Some(word) if word == command_watch::WORD => cmd::watch::run(&env),
         _ => cmd::run(&env),

@@ -19,6 +19,7 @@ use fusebox::domain::session::{Counters, Session, TranscriptPosition};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::credible;
 use fusebox::engine::enforce;
+use fusebox::engine::outcome::outcome;
 use fusebox::engine::session_state::SessionState;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
@@ -107,7 +108,8 @@ fn only_grew(before: &Counters, after: &Counters) {
 
 /// Takes one event into the book, as the hook does; returns the answer.
 fn take(book: &mut SessionState, intake: &mut TranscriptIngest<Memory>, input: &Input, mut event: Event) -> String {
-    mark(&mut event, input.tool_response, book);
+    let stop = book.explicit_stop(&event.agent);
+    mark(&mut event, input.tool_response, stop);
     intake.main(book, None).unwrap();
     let found = Ingested { charges: std::mem::take(&mut intake.found), ..Ingested::default() };
     let (run, verdict) = apply_event(book, &event, &found, &*PINNED);
@@ -115,7 +117,8 @@ fn take(book: &mut SessionState, intake: &mut TranscriptIngest<Memory>, input: &
         enforce::cascade(book, &halted);
     }
     let name = EventName::parse(&input.hook_event_name);
-    let case = Case { name, event: &event, state: book, run: &run, tool_input: input.tool_input };
+    let outcome = outcome(book, &run, &event, &verdict);
+    let case = Case { name, event: &event, outcome: &outcome, tool_input: input.tool_input };
     let text = output::answer(&case, &verdict).text();
     assert!(
         text.is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|it| it.is_object()),

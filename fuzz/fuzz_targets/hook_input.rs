@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use fusebox::cmd::hook;
 use fusebox::domain::amount::Amount;
 use fusebox::domain::event::{Event, EventKind};
+use fusebox::hook;
 use fusebox::hook::deadline::Deadline;
 use fusebox::platform::environment::Environment;
 use fusebox::store::{self, Store};
@@ -48,7 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
         // Whatever happens twice is told twice.
         for _ in 0..2 {
             let mut folder = store::folder(&world).unwrap();
-            let told = hook::respond(&world, &Deadline::never(&world), (&input, &line), &mut folder).unwrap();
+            let told = hook::respond(&world, &Deadline::never(), (&input, &line), &mut folder).unwrap();
             sound(&input.hook_event_name, &told.answer);
         }
         let store = Store::open(&world).unwrap();

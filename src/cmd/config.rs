@@ -9,11 +9,12 @@ use crate::config::effective::{self, Effective};
 use crate::config::place::{Block, Who};
 use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::{load, schema};
-use crate::doctor::environment_checks;
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
+use crate::store::trust;
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
@@ -65,7 +66,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
     let folder = project_folder(env);
-    let (policy, problems) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
+    let (policy, problems) = load::load(env, &folder, trust::is_trusted(env, &folder));
     let sections = match &args.agent {
         Some(agent_type) => vec![agent(&policy, agent_type)],
         None => all(&policy),
@@ -80,7 +81,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
 
 fn check(env: &Environment) -> ExitCode {
     let folder = project_folder(env);
-    let (policy, problems) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
+    let (policy, problems) = load::load(env, &folder, trust::is_trusted(env, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };
@@ -194,7 +195,7 @@ pub fn project_folder(env: &Environment) -> PathBuf {
     let here = env.folder();
     let mut at = Some(here.as_path());
     while let Some(folder) = at {
-        if folder.join(".claude").is_dir() || folder.join(".git").exists() {
+        if file_info::is_folder(&folder.join(".claude")) || file_info::exists(&folder.join(".git")) {
             return folder.to_path_buf();
         }
         at = folder.parent();

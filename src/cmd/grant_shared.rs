@@ -14,12 +14,11 @@ use crate::domain::verdict::Finding;
 use crate::engine::grants;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
-use crate::hook::pin_policy::trust_fact;
+use crate::hook::prune_due::DAY_MS;
 use crate::hook::shared_budgets;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 use crate::ui::terminal::plain;
-use crate::upkeep::prune::DAY_MS;
 
 /// Returns the scope that a word names, where it names one that sessions share.
 pub fn scope(word: &str) -> Option<Scope> {
@@ -43,7 +42,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let is_bound = |session: &Session| scope == Scope::User || session.project == project;
     let now = env.now();
     let sessions = store.sessions_since(now.wall_ms.saturating_sub(LONGEST_PERIOD_MS))?.into_iter().filter(is_bound);
-    let trusted = store.metadata(&trust_fact(&project))?.is_some();
+    let trusted = store.is_trusted(&project)?;
     let (policy, _) = load::load(env, &folder, trusted);
     let files = Session { user_limits: policy.user(), project_limits: policy.project(), ..Session::default() };
     let rules = |session: &Session| of(session, scope).clone();

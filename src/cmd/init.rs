@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::require_human;
-use crate::doctor::installation::{self, short};
+use crate::doctor::installation;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::client_versions::{self, Feature};
@@ -105,8 +105,8 @@ fn wanted(env: &Environment, args: &Args) -> Result<Wanted> {
 fn preview(env: &Environment, plan: &Plan) -> String {
     let changes = plan.steps.iter().map(|step| &step.change).filter(|change| change.is_change());
     let show = |change: &Change| match change.path.ends_with(default_files::SCHEMA) {
-        true => format!("would write {}\n", short(env, &change.path)),
-        false => diff::render(&short(env, &change.path), change),
+        true => format!("would write {}\n", env.short_path(&change.path)),
+        false => diff::render(&env.short_path(&change.path), change),
     };
     let shown: String = changes.map(show).collect();
     if shown.is_empty() { "nothing would change\n".to_owned() } else { shown }

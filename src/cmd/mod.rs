@@ -7,7 +7,6 @@ pub mod explain;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
-pub mod hook;
 pub mod init;
 pub mod log;
 pub mod past_sessions;
@@ -34,6 +33,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::hook;
 use crate::platform::environment::Environment;
 use crate::ui::terminal::plain;
 

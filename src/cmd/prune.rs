@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 
 use serde::Serialize;
 
@@ -10,11 +9,11 @@ use crate::cmd::config::project_folder;
 use crate::cmd::{query, require_human};
 use crate::config::load;
 use crate::config::resolved::RETENTION_RANGE;
-use crate::doctor::environment_checks;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store::prune::Extent;
+use crate::store::trust;
 use crate::store::{self, Store};
 use crate::ui::formats::Timestamp;
 use crate::ui::json;
@@ -95,16 +94,13 @@ fn days(text: &str) -> std::result::Result<u64, String> {
 /// Returns what the files say now: a person is asking.
 fn configured(env: &Environment) -> Option<u64> {
     let folder = project_folder(env);
-    let (policy, _) = load::load(env, &folder, environment_checks::is_trusted(env, &folder));
+    let (policy, _) = load::load(env, &folder, trust::is_trusted(env, &folder));
     policy.retention_days()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "nobody waits for a pruning in the background, and it lets others go first"
-)]
+/// Lets others go first: nobody waits for a pruning in the background.
 fn rest() {
-    thread::sleep(PAUSE);
+    processes::rest(PAUSE);
 }
 
 fn day(at_ms: i64) -> String {

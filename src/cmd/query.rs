@@ -14,6 +14,8 @@ use crate::config::resolve::Trust;
 use crate::domain::budget::Span;
 use crate::domain::session::Session;
 use crate::error::Result;
+use crate::hook::orphans;
+use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
 use crate::report::period::Since;
 use crate::report::rows::{Logged, SessionRows};
@@ -21,8 +23,6 @@ use crate::store::event::Numbered;
 use crate::store::{self, Store};
 use crate::ui::style::{Colour, Terminal};
 use crate::upkeep::catch_up::catch_up;
-use crate::upkeep::orphans;
-use crate::upkeep::prune::DAY_MS;
 
 /// Returns some sessions with all their rows, their transcripts read up to now.
 ///

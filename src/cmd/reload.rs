@@ -12,7 +12,7 @@ use crate::engine::lift_orders;
 use crate::engine::renew_limits;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
-use crate::hook::load::Pin;
+use crate::hook::limit_source::PinnedLimits;
 use crate::hook::{client_lineage, pin_policy, settings_baseline, shared_budgets};
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -63,7 +63,7 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     client_lineage::remember(store, &session, session.last.boot)?;
     let goes_on = was_held && session.order.is_none();
     let waited = settings_baseline::take_for_a_person(env, store, &mut session)?;
-    let rulebook = Pin::of(env, store, &session);
+    let rulebook = PinnedLimits::of(env, store, &session);
     let mut state = SessionState::new(session);
     for run in store.runs_of(&state.session.id)? {
         state.insert_loaded_run(run);

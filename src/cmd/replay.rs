@@ -8,7 +8,6 @@ use crate::cmd::config::project_folder;
 use crate::cmd::query;
 use crate::config::load;
 use crate::config::policy::Policy;
-use crate::doctor::environment_checks;
 use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -18,6 +17,7 @@ use crate::replay::player::{self, Setting};
 use crate::replay::recording::Recording;
 use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
+use crate::store::trust;
 use crate::transcript::charges::Memory;
 use crate::ui::json as indented;
 use crate::ui::terminal::plain;
@@ -79,7 +79,7 @@ fn policy(env: &Environment, args: &Args) -> Result<Policy> {
     let folder = project_folder(env);
     let (policy, problems) = match &args.config {
         Some(path) => load::only(path).map_err(|error| error.hint("--config takes a fusebox.json"))?,
-        None => load::load(env, &folder, environment_checks::is_trusted(env, &folder)),
+        None => load::load(env, &folder, trust::is_trusted(env, &folder)),
     };
     for problem in problems.iter().filter(|problem| problem.is_error()) {
         env.eprintln_safe(&plain(&format!("warning: {problem}")));

@@ -6,6 +6,7 @@ use crate::domain::charge::{Record, RecordKind};
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
 
@@ -34,7 +35,7 @@ pub fn require(env: &Environment, command: &str) -> Result<()> {
 /// Whether a person gives a command, as far as [`require`] can tell; where there is no state, by the environment alone.
 pub fn is_one(env: &Environment, state: &Path) -> bool {
     let is_inside = env.var("CLAUDECODE").is_some() || env.var("CLAUDE_PID").is_some();
-    !is_inside && (!state.join("state.db").exists() || require(env, "init").is_ok())
+    !is_inside && (!file_info::exists(&state.join("state.db")) || require(env, "init").is_ok())
 }
 
 /// Tells a session's user of a person's command at the session's next event, and writes it down.

@@ -1,20 +1,16 @@
 //! `fusebox run`: runs a client headless and says what the client does not: that a limit stopped it.
 
 use std::ffi::OsString;
-use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::thread;
-
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use std::process::ExitCode;
 
 use crate::domain::session::{MAIN, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
+use crate::platform::foreground;
 use crate::store::Store;
 use crate::ui::terminal::plain;
-use crate::upkeep::prune::DAY_MS;
 use crate::wire::messages;
 
 /// The variable that marks the sessions of one `fusebox run`.
@@ -38,13 +34,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     };
     let now = env.now();
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
-    // Before the child is there: from its first moment on a signal must not end us alone.
-    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
-    let child = Command::new(program).args(arguments).env(MARK, &mark).spawn().map_err(|cause| {
-        Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
-    })?;
-    let code = code(wait(child, signals)?);
+    let code = foreground::run(program, arguments, (MARK, &mark))?;
     match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
         Ok(Outcome::Stopped(reason)) => {
             env.eprintln_safe(&plain(&format!("fusebox: {reason}")));
@@ -61,35 +51,6 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             Ok(ExitCode::from(code))
         }
     }
-}
-
-/// Waits for the client. SIGINT reaches it from the terminal, as us; what ends only us is handed on.
-fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
-    let handle = signals.handle();
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let listener = thread::spawn(move || {
-        for signal in signals.forever() {
-            let passed_on = match signal {
-                SIGTERM => Some(Signal::TERM),
-                SIGHUP => Some(Signal::HUP),
-                _ => None,
-            };
-            if let (Some(pid), Some(signal)) = (pid, passed_on) {
-                let _gone = kill_process(pid, signal);
-            }
-        }
-    });
-    let status = child.wait().map_err(|cause| Error::failed(format!("cannot wait for the command: {cause}")));
-    handle.close();
-    let _ended = listener.join();
-    status
-}
-
-/// Returns the exit code as a shell would give it: 128 and the signal where one ended it.
-fn code(status: ExitStatus) -> u8 {
-    use std::os::unix::process::ExitStatusExt;
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 /// How a client's work ended, as the state has it.

@@ -8,7 +8,6 @@ use crate::cmd::require_human;
 use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::error::Result;
-use crate::hook::pin_policy;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 
@@ -27,11 +26,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let project = env.project_of(&folder);
     let store = Store::open(env)?;
     store.begin()?;
-    let fact = pin_policy::trust_fact(&project.to_string_lossy());
+    let name = project.to_string_lossy();
     if args.revoke {
-        store.delete_metadata(&fact)?;
+        store.distrust(&name)?;
     } else {
-        store.set_metadata(&fact, &env.now().wall_ms.to_string())?;
+        store.trust(&name, &env.now().wall_ms.to_string())?;
     }
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
     for mut session in store.open_sessions()? {

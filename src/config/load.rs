@@ -14,6 +14,7 @@ use crate::domain::policy::Layer;
 use crate::domain::stable_hash::StableHash;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::platform::files;
 
 /// The largest file that is read, in bytes.
@@ -62,9 +63,8 @@ pub fn fingerprint(env: &Environment, project_folder: &Path) -> u64 {
         sources(env, project_folder).into_iter().partition(|(source, _)| source.part == FilePart::Whole);
     let folders = agent_folders(env, project_folder);
     for path in ours.iter().map(|(_, path)| path).chain(&folders) {
-        if let Ok(meta) = path.metadata() {
-            let modified = files::nanoseconds(meta.modified());
-            hash = hash.text(&path.to_string_lossy()).number(meta.len()).number(modified);
+        if let Ok(meta) = file_info::of(path) {
+            hash = hash.text(&path.to_string_lossy()).number(meta.length).number(meta.modified_ns);
         }
     }
     for (source, path) in &settings {
@@ -172,7 +172,7 @@ fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let mut entered = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        let Ok(real) = folder.canonicalize() else { continue };
+        let Ok(real) = file_info::real_path(&folder) else { continue };
         if !entered.insert(real) {
             continue;
         }
@@ -184,7 +184,7 @@ fn markdown(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
             folders.clear();
         }
         for path in entries.found.into_iter().map(|entry| entry.path) {
-            if path.is_dir() && !entries.has_more {
+            if file_info::is_folder(&path) && !entries.has_more {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") {
                 found.push(path);

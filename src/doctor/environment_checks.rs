@@ -1,29 +1,14 @@
 //! The checks of what Fusebox works with: configuration, state, file system, prices.
 
-use std::path::Path;
-
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::policy::OnError;
-use crate::hook::{pin_policy, retention};
-use crate::platform::environment::Environment;
-use crate::platform::locks;
+use crate::hook::retention;
+use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
+use crate::store::trust::is_trusted;
 use crate::store::{self, Store};
-
-/// File systems that live on another machine, by the number that the kernel has for them.
-#[cfg(target_os = "linux")]
-const NETWORK: [(rustix::fs::FsWord, &str); 8] = [
-    (0x6969, "NFS"),
-    (0x517B, "SMB"),
-    (0xFF53_4D42, "CIFS"),
-    (0xFE53_4D42, "SMB2"),
-    (0x0102_1997, "9p"),
-    (0x00C3_6400, "Ceph"),
-    (0x5346_414F, "AFS"),
-    (0x0BD0_0BD0, "Lustre"),
-];
 
 /// Whether the configuration says what it means to say.
 pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
@@ -44,12 +29,6 @@ pub fn denies_on_error(installation: &Installation<'_>) -> bool {
     let (policy, _) =
         load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     policy.on_error() == OnError::Deny
-}
-
-/// Whether a person trusts the repository of a folder.
-pub fn is_trusted(env: &Environment, folder: &Path) -> bool {
-    let fact = pin_policy::trust_fact(&env.project_of(folder).to_string_lossy());
-    Store::open(env).and_then(|store| store.metadata(&fact)).is_ok_and(|fact| fact.is_some())
 }
 
 /// Whether the state can be read and written.
@@ -99,7 +78,7 @@ pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
     let hint = "set FUSEBOX_HOME to a folder on a local disk";
     let Ok(folder) = store::folder(installation.env) else { return Diagnosis::fail("there is no state folder", hint) };
     let name = installation.short(&folder);
-    if let Some(kind) = network(&folder) {
+    if let Some(kind) = file_system::network(&folder) {
         return Diagnosis::fail(format!("{name} is on {kind}: several machines can damage the state"), hint);
     }
     if !locks::work_in(&folder) {
@@ -112,18 +91,6 @@ pub fn file_system(installation: &Installation<'_>) -> Diagnosis {
         }
         Err(error) => Diagnosis::fail(error.to_string(), hint),
     }
-}
-
-#[cfg(target_os = "linux")]
-fn network(folder: &Path) -> Option<&'static str> {
-    let kind = rustix::fs::statfs(folder).ok()?.f_type;
-    NETWORK.iter().find(|row| row.0 == kind).map(|row| row.1)
-}
-
-/// Elsewhere file systems have no such numbers.
-#[cfg(not(target_os = "linux"))]
-fn network(_folder: &Path) -> Option<&'static str> {
-    None
 }
 
 /// Whether responses can be priced.

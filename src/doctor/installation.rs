@@ -1,7 +1,6 @@
 //! The installation that `doctor` examines, as it is found, and the checks of its registration.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::doctor::diagnosis::Diagnosis;
 use crate::error::Result;
@@ -10,10 +9,10 @@ use crate::install::handler::Handler;
 use crate::install::handlers::{self, Registered};
 use crate::install::hooks::FoundHandler;
 use crate::install::place::{Folders, InstallScope};
-use crate::install::run_with_timeout::first_line;
 use crate::install::settings_files::{self, Settings};
 use crate::install::{client_extensions, files, hooks, json, owned_by_root};
 use crate::platform::environment::Environment;
+use crate::platform::run_command::Program;
 use crate::wire::events::EVENTS;
 
 /// Everything that the checks look at.
@@ -65,17 +64,7 @@ impl Installation<'_> {
 
     /// Returns a path as a person would write it: from here, or from home.
     pub fn short(&self, path: &Path) -> String {
-        short(self.env, path)
-    }
-}
-
-/// Returns a path as a person would write it: from here, or from home.
-pub fn short(env: &Environment, path: &Path) -> String {
-    let home = env.home();
-    match (path.strip_prefix(env.folder()), home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned))) {
-        (Ok(inside), _) => inside.display().to_string(),
-        (_, Some(inside)) => format!("~/{}", inside.display()),
-        _ => path.display().to_string(),
+        self.env.short_path(path)
     }
 }
 
@@ -150,7 +139,7 @@ pub fn binary(installation: &Installation<'_>) -> Diagnosis {
     for launch in installation.launches() {
         let program = launch.program().unwrap_or(Path::new("fusebox"));
         let name = installation.short(program);
-        match first_line(Command::new(program).arg("--version")) {
+        match Program::new(program).args(["--version"]).first_line() {
             Ok(version) if version == own => {}
             Ok(version) => {
                 let hint = "run `fusebox init` with the one you want";
@@ -182,7 +171,7 @@ fn loose_binary(installation: &Installation<'_>) -> Option<String> {
 
 /// Asks the client on the PATH for its version.
 pub fn client_on_path(folder: &Path) -> std::result::Result<String, String> {
-    first_line(Command::new("claude").arg("--version").current_dir(folder))
+    Program::new("claude").args(["--version"]).folder(folder).first_line()
 }
 
 /// Whether the client is one that was tried, and what its version costs.

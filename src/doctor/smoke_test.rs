@@ -1,9 +1,6 @@
 //! A trial: the registered command, run as the client runs it, in a place of its own with a policy that has to block.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -12,7 +9,9 @@ use crate::doctor::installation::Installation;
 use crate::error::{Error, Result};
 use crate::install::files;
 use crate::install::handler::Handler;
-use crate::install::run_with_timeout;
+use crate::platform::changes;
+use crate::platform::run_command::Program;
+use crate::platform::stopwatch::Stopwatch;
 use crate::store;
 
 /// How many calls the latency is the median of.
@@ -41,7 +40,7 @@ struct Trial {
 
 impl Drop for Trial {
     fn drop(&mut self) {
-        let _gone = fs::remove_dir_all(&self.folder);
+        let _gone = changes::remove_folder(&self.folder);
     }
 }
 
@@ -63,37 +62,27 @@ impl Trial {
         });
         let failed =
             |cause: &dyn std::fmt::Display| Error::failed(format!("`{}` does not run: {cause}", launch.command));
-        let output = run_with_timeout::output(&mut self.command(launch), &format!("{input}\n"))
-            .map_err(|cause| failed(&cause))?;
-        if !output.status.success() {
-            return Err(failed(&output.status));
+        let ran = self.command(launch).answer(&format!("{input}\n")).map_err(|cause| failed(&cause))?;
+        if !ran.status.success() {
+            return Err(failed(&ran.status));
         }
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = String::from_utf8_lossy(&ran.out);
         Ok(serde_json::from_str(text.trim()).unwrap_or(Value::Null))
     }
 
     /// Returns the command as the client makes it of a handler: without a shell in exec form.
-    fn command(&self, launch: &Handler) -> Command {
-        let mut command = match &launch.args {
-            Some(args) => {
-                let mut command = Command::new(&launch.command);
-                command.args(args);
-                command
-            }
-            None => {
-                let mut command = Command::new("sh");
-                command.args(["-c", &launch.command]);
-                command
-            }
+    fn command(&self, launch: &Handler) -> Program {
+        let program = match &launch.args {
+            Some(args) => Program::new(&launch.command).args(args),
+            None => Program::shell(&launch.command),
         };
-        for name in OUTSIDE {
-            command.env_remove(name);
-        }
         let project = self.folder.join("project");
-        command.env("FUSEBOX_HOME", self.folder.join("state")).env("CLAUDE_CONFIG_DIR", self.folder.join("claude"));
-        command.env("CLAUDE_PROJECT_DIR", &project).current_dir(project);
-        command.stderr(Stdio::null());
-        command
+        program
+            .without(&OUTSIDE)
+            .env("FUSEBOX_HOME", self.folder.join("state"))
+            .env("CLAUDE_CONFIG_DIR", self.folder.join("claude"))
+            .env("CLAUDE_PROJECT_DIR", &project)
+            .folder(project)
     }
 }
 
@@ -137,11 +126,10 @@ pub fn latency(installation: &Installation<'_>) -> Diagnosis {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "measures how long a call takes; nothing is decided by it")]
 fn median(trial: &Trial, launch: &Handler) -> Result<f64> {
     let mut times = Vec::with_capacity(CALLS);
     for number in 0..CALLS {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         trial.call(launch, number)?;
         times.push(begun.elapsed().as_secs_f64() * 1000.0);
     }

@@ -309,6 +309,13 @@ impl Session {
         self.user_notifications.push(format!("Fusebox: {what}."));
     }
 
+    /// Tells the person something once a session, under a key of its own.
+    pub fn notify_user_once(&mut self, key: &str, what: &str) {
+        if self.says_first(key) {
+            self.user_notifications.push(format!("Fusebox: {what}"));
+        }
+    }
+
     /// Whether something is to be said: it was not yet. Of a kind that an agent can make up names for, only so many are.
     pub fn says_first(&mut self, key: &str) -> bool {
         let kind = key.split_once(':').map(|(kind, _)| kind);

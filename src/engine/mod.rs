@@ -20,6 +20,7 @@ pub mod limit_source;
 pub mod log_records;
 pub mod measure;
 pub mod missing_usage;
+pub mod outcome;
 pub mod outer_sessions;
 pub mod renew_limits;
 pub mod session_lifecycle;

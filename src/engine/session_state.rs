@@ -6,8 +6,8 @@ use crate::domain::budget::SharedBudget;
 pub use crate::domain::call::{CallRecord, CallState, Ended};
 pub use crate::domain::charge::NewCharge;
 use crate::domain::charge::{Charge, Record};
-use crate::domain::event::{Background, Call, Moment};
-use crate::domain::limit_set::LimitSet;
+use crate::domain::event::{Agent, Background, Call, Moment};
+use crate::domain::limit_set::{ExplicitStop, LimitSet};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
 use crate::domain::notification::{ClampedCap, ParentNotification};
@@ -88,6 +88,15 @@ impl SessionState {
     /// Inserts a loaded call, unchanged.
     pub fn insert_loaded_call(&mut self, id: &str, call: CallRecord) {
         self.calls.insert(id.to_owned(), Loaded::unchanged(call));
+    }
+
+    /// Returns what a run asks to be stopped by, where an agent's run is known.
+    pub fn explicit_stop(&self, agent: &Agent) -> Option<&ExplicitStop> {
+        let id = match agent {
+            Agent::Sub { id, .. } => Some(id),
+            Agent::Main => self.session.main.as_ref(),
+        };
+        self.run(id?)?.limits.explicit_stop.as_ref()
     }
 
     /// Finds a run.

@@ -1,10 +1,10 @@
 //! The ending of shell commands that outlive their run. What is ended is proved to be the task by what the client gave it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::domain::event::{Background, Moment};
 use crate::domain::session::Process;
+use crate::platform::file_info;
 use crate::platform::files;
 use crate::platform::processes::{self, TICK_MS};
 
@@ -115,7 +115,7 @@ fn is_task_file(path: &Path) -> bool {
 }
 
 fn outputs(pid: u32) -> impl Iterator<Item = PathBuf> {
-    [1, 2].into_iter().filter_map(move |fd| fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok())
+    [1, 2].into_iter().filter_map(move |fd| file_info::link_target(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok())
 }
 
 /// Whether a process was started between the request of a task's call and the moment that the client told of the task.

@@ -1,14 +1,8 @@
 //! What is looked at where an agent's work ends: its file of checkpoints, and what a command says of it.
 
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
 use std::time::Duration;
-
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Agent, Event};
@@ -19,14 +13,13 @@ use crate::domain::verdict::Finding;
 use crate::engine::checkpoints;
 use crate::engine::session_state::SessionState;
 use crate::platform::files;
+use crate::platform::run_command::Program;
 use crate::wire::completion::{Ruling, ruling};
 
-/// The largest file of checkpoints that is read, and the most that is read of what a command prints, in bytes.
+/// The largest file of checkpoints that is read, in bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
 /// The longest that a command may take: the client waits for the hook a little longer.
 const MOST_PATIENCE_MS: u64 = 600_000;
-/// How long what a command has printed may take to arrive once it has ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The command to run before the state is held for the event.
 pub struct Due {
@@ -64,62 +57,26 @@ pub fn run_command(due: Due, input: &[u8]) -> Judged {
 }
 
 fn run(rule: &Completion, folder: &str, input: &[u8]) -> std::io::Result<Ruling> {
-    let mut command = Command::new("sh");
-    command.args(["-c", &rule.command]).current_dir(folder).process_group(0);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let (out, err) = (listen(child.stdout.take()), listen(child.stderr.take()));
-    write_input(&mut child, input);
-    let (done, ended) = mpsc::channel();
-    thread::spawn(move || done.send(child.wait()));
     let patience = rule.timeout_ms.min(MOST_PATIENCE_MS);
-    let status = ended.recv_timeout(Duration::from_millis(patience));
-    if let Some(group) = group {
-        // What it has left behind would outlive it unseen.
-        let _gone = kill_process_group(group, Signal::KILL);
-    }
-    let words = |from: Receiver<Vec<u8>>| from.recv_timeout(LAST_WORDS).unwrap_or_default();
-    match status {
-        Ok(status) => Ok(ruling(status?.code(), &words(out), &words(err))),
-        Err(_) => Ok(Ruling::Fails(format!("it took longer than {} s", patience.div_ceil(1000)))),
-    }
-}
-
-/// Hands a command the hook's input, at its own pace.
-fn write_input(child: &mut Child, input: &[u8]) {
-    let (pipe, input) = (child.stdin.take(), input.to_vec());
-    thread::spawn(move || {
-        // A command that does not read it is free to.
-        let _unread = pipe.map(|mut pipe| pipe.write_all(&input));
-    });
-}
-
-/// Collects what a command prints, as far as it is kept.
-fn listen(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (heard, words) = mpsc::channel();
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let _cut = pipe.by_ref().take(MOST_BYTES).read_to_end(&mut text);
-            let _rest = std::io::copy(&mut pipe, &mut std::io::sink());
-        }
-        let _unheard = heard.send(text);
-    });
-    words
+    let ran = Program::shell(&rule.command).folder(folder).run(input, Duration::from_millis(patience))?;
+    Ok(match ran {
+        Some(ran) => ruling(ran.status.code(), &ran.out, &ran.err),
+        None => Ruling::Fails(format!("it took longer than {} s", patience.div_ceil(1000))),
+    })
 }
 
 /// Returns what is missing where an agent's work ends; a command that failed is told to the person and the log.
-pub fn missing(state: &mut SessionState, event: &Event, judged: Option<Judged>) -> Vec<Finding> {
+pub fn missing(state: &mut SessionState, event: &Event, judged: Option<&Judged>) -> Vec<Finding> {
     let Some(run) = ends(state, event) else { return Vec::new() };
     let kept = run.limits.checkpoints.as_ref().and_then(|rule| evaluate_checkpoints(rule, run, &state.session.folder));
     let mut missing: Vec<Finding> = kept.into_iter().collect();
     match judged {
         Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
-            missing.push(incomplete::finding(COMPLETION, rule.layer, why));
+            missing.push(incomplete::finding(COMPLETION, rule.layer, why.clone()));
         }
         Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
-            note(state, &run, &rule, &why);
+            note(state, &run, rule, why);
         }
         Some(Judged { ruling: Ruling::Passes, .. }) | None => {}
     }

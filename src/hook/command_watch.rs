@@ -3,10 +3,7 @@
 //! The last hook to answer says what the client gives a command, and an agent's own may give it more. The watch sleeps without
 //! locks until the cut time of the command's shell is over. It goes when the shell or the client has gone.
 
-use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +17,9 @@ use crate::engine::session_state::{Ended, SessionState};
 use crate::error::Result;
 use crate::hook::background_tasks::{self, Shell};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::platform::processes;
+use crate::platform::run_command::Program;
 use crate::store::{Store, log_file};
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
@@ -82,11 +81,9 @@ pub fn order(state: &SessionState, run: &str, what: (&Event, &Input), said: (&Ve
 /// Begins to watch in the background. Nothing waits for it: where it cannot be begun, the limit acts at the call's end.
 pub fn begin(env: &Environment, folder: &Path, order: &WatchOrder) {
     let (Some(binary), Ok(text)) = (env.binary(), serde_json::to_vec(order)) else { return };
-    let mut command = Command::new(binary);
-    command.arg(WORD).current_dir(folder).env("FUSEBOX_HOME", folder);
-    let begun = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     // What the command is, the process table does not show: whoever looks for it there is to find the command alone.
-    let _unwatched = begun.map(|mut child| child.stdin.take().map(|mut pipe| pipe.write_all(&text)));
+    let watch = Program::new(binary).args([WORD]).folder(folder).env("FUSEBOX_HOME", folder);
+    let _unwatched = watch.begin(&text);
 }
 
 /// Watches until the command is over, or ends it.
@@ -170,7 +167,7 @@ impl Watch<'_> {
     /// Looks the call up in the state; nothing where it has ended, or is not known any more.
     fn known(&self, has_shell: bool) -> Result<Option<Known>> {
         let WatchOrder { session, run, call, .. } = self.order;
-        if !fs::exists(self.folder).unwrap_or(true) {
+        if file_info::is_gone(self.folder) {
             return Ok(None);
         }
         let store = Store::open_for(self.folder, Some(session))?;

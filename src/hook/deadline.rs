@@ -16,10 +16,11 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::hook::failure;
 use crate::platform::environment::Environment;
+use crate::platform::stopwatch::Stopwatch;
 use crate::wire::events::EventName;
 
 /// Where the answer stands: nothing is saved, the commit is under way, the first thread answers, this one has.
@@ -68,7 +69,7 @@ pub const WAITS: [&str; 4] = [
 pub struct Deadline(Arc<Shared>);
 
 struct Shared {
-    began: Instant,
+    began: Stopwatch,
     owner: AtomicU8,
     waits: AtomicU8,
     /// Milliseconds after the beginning.
@@ -79,9 +80,9 @@ struct Shared {
 
 impl Deadline {
     /// Returns a time that never ends.
-    pub fn never(env: &Environment) -> Deadline {
+    pub fn never() -> Deadline {
         Deadline(Arc::new(Shared {
-            began: env.instant(),
+            began: Stopwatch::start(),
             owner: AtomicU8::new(WORKING),
             waits: AtomicU8::new(Waits::Input as u8),
             due_ms: AtomicU64::new(u64::MAX),
@@ -90,8 +91,8 @@ impl Deadline {
     }
 
     /// Starts the time of a hook call. Without the thread, where none is to be had, the call goes on all the same.
-    pub fn start(env: &Environment) -> Deadline {
-        let deadline = Deadline::never(env);
+    pub fn start() -> Deadline {
+        let deadline = Deadline::never();
         deadline.0.due_ms.store(ours(ORDINARY_S), Release);
         let shared = Arc::clone(&deadline.0);
         let _without = thread::Builder::new().stack_size(STACK).spawn(move || shared.watch());
@@ -112,14 +113,14 @@ impl Deadline {
     }
 
     /// Gives a command that judges an agent's work the time that the client gives it, and what follows its own.
-    pub fn while_judging<T>(&self, env: &Environment, judge: impl FnOnce() -> T) -> T {
+    pub fn while_judging<T>(&self, judge: impl FnOnce() -> T) -> T {
         let Some((event, _)) = self.0.event.get() else { return judge() };
         let most = Duration::from_secs(u64::from(event.timeout_s())).saturating_sub(SPARE).as_millis() as u64;
         let never = self.0.due_ms.load(Acquire) == u64::MAX;
         self.0.due_ms.store(if never { u64::MAX } else { most }, Release);
         let judged = judge();
         if !never {
-            let passed = env.instant().saturating_duration_since(self.0.began).as_millis() as u64;
+            let passed = self.0.began.elapsed().as_millis() as u64;
             self.0.due_ms.store(most.min(passed + ours(ORDINARY_S)), Release);
         }
         judged
@@ -166,7 +167,7 @@ impl Shared {
     fn watch(&self) {
         let env = Environment::real();
         loop {
-            let passed = env.instant().saturating_duration_since(self.began);
+            let passed = self.began.elapsed();
             let due = Duration::from_millis(self.due_ms.load(Acquire));
             match due.checked_sub(passed) {
                 Some(left) if !left.is_zero() => thread::park_timeout(left.min(LOOK)),
@@ -201,11 +202,11 @@ mod tests {
 
     #[test]
     fn the_first_to_claim_answers_and_the_rest_of_the_work_has_its_time() {
-        let deadline = Deadline::never(&Environment::real());
+        let deadline = Deadline::never();
         deadline.claim_commit();
         deadline.claim_answer();
         assert_eq!(deadline.0.owner.load(Acquire), ANSWERED);
-        let without_commit = Deadline::never(&Environment::real());
+        let without_commit = Deadline::never();
         without_commit.claim_answer();
         assert_eq!(without_commit.0.owner.load(Acquire), ANSWERED);
     }
@@ -220,11 +221,11 @@ mod tests {
 
     #[test]
     fn a_command_that_judges_has_the_clients_time_and_what_follows_it_ours() {
-        let (env, deadline) = (Environment::real(), Deadline::never(&Environment::real()));
+        let deadline = Deadline::never();
         deadline.is_for(EventName::Stop, Vec::new());
         assert_eq!(deadline.0.due_ms.load(Acquire), u64::MAX, "what never ends is not begun");
         deadline.0.due_ms.store(ours(ORDINARY_S), Release);
-        let meanwhile = deadline.while_judging(&env, || deadline.0.due_ms.load(Acquire));
+        let meanwhile = deadline.while_judging(|| deadline.0.due_ms.load(Acquire));
         assert_eq!(meanwhile, 607_000);
         let after = deadline.0.due_ms.load(Acquire);
         assert!((7_000..=8_000).contains(&after), "{after}");

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::byte_search;
 use crate::config::load;
-use crate::domain::charge::{Record, RecordKind};
 use crate::domain::policy::OnError;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -133,13 +132,7 @@ fn refusal(name: Option<EventName>, reason: &str) -> Option<String> {
 /// Writes a notice into the log of the state folder.
 fn note(env: &Environment, session: &str, what: &str) {
     let Ok(folder) = store::folder(env) else { return };
-    let record = Record {
-        error: what.to_owned(),
-        event: Some(RecordKind::Notice),
-        session: session.to_owned(),
-        at: log_file::time(env.now().wall_ms),
-        ..Record::default()
-    };
+    let record = log_file::notice(session, what, env.now().wall_ms);
     log_file::append(log_file::LogPlace { of_session: "", state: &folder }, &[record]);
 }
 

@@ -1,6 +1,7 @@
-//! One hook call: what is loaded, ingested and pinned for it, what is watched beside it, and what is answered on failure.
+//! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
 
 pub mod answered_dialogs;
+pub mod apply;
 pub mod background_tasks;
 pub mod backlog;
 pub mod called_skills;
@@ -11,15 +12,23 @@ pub mod command_watch;
 pub mod deadline;
 pub mod failure;
 pub mod first_requests;
+pub mod follow_up;
+pub mod ingest;
+pub mod limit_source;
 pub mod load;
 pub mod load_on_demand;
 pub mod missing_usage;
 pub mod nested_clients;
+pub mod orphans;
 pub mod overload;
+pub mod parse;
 pub mod pin_policy;
 pub mod policy;
+pub mod prune_due;
 pub mod recall_missed;
+pub mod reply;
 pub mod retention;
+pub mod save;
 pub mod scheduled_prompts;
 pub mod settings_baseline;
 pub mod settings_watch;
@@ -28,3 +37,88 @@ pub mod spend_before_install;
 pub mod state_folder;
 pub mod unheard_messages;
 pub mod unlogged_requests;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::error::{ErrorKind, Result};
+use crate::hook::deadline::{Deadline, Waits};
+use crate::hook::follow_up::FollowUp;
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::store;
+use crate::wire::events::EventName;
+use crate::wire::input::{self, Input};
+use crate::wire::sanitize_output::shown;
+use crate::wire::truncate::{self, Shortener};
+
+/// What a call comes to.
+pub struct Outcome {
+    /// The answer; empty where there is nothing to say.
+    pub answer: String,
+    /// What is left to do once it is given.
+    rest: Option<FollowUp>,
+}
+
+impl Outcome {
+    fn only(answer: String) -> Outcome {
+        Outcome { answer, rest: None }
+    }
+}
+
+/// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
+/// half an answer, or two of them, for text that decides nothing.
+pub fn run(env: &Environment) -> ExitCode {
+    processes::seal();
+    let deadline = Deadline::start();
+    let mut shortener = Shortener::default();
+    // The thread that watches the time may look at it until the process ends.
+    let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
+    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(bytes) {
+        Ok(input) => {
+            let answer = answer(env, &deadline, &input, bytes);
+            answer.unwrap_or_else(|error| Outcome::only(failure::state(env, &input, &error)))
+        }
+        Err(unreadable) => Outcome::only(failure::unreadable(env, bytes, &unreadable)),
+    }));
+    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failure::bug(env, bytes)));
+    deadline.claim_answer();
+    let printed = env.answer(&shown(&answer));
+    if let Some(rest) = rest {
+        // The answer is given: what fails from here on must not take it back.
+        let _ended = catch_unwind(AssertUnwindSafe(|| follow_up::finish(env, rest)));
+    }
+    if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Answers an event; where the state turns out to be damaged or outdated, from a new one.
+fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
+    if let Some(name) = EventName::parse(&input.hook_event_name) {
+        deadline.is_for(name, input.results());
+    }
+    let mut folder = store::folder(env)?;
+    match respond(env, deadline, (input, bytes), &mut folder) {
+        Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => {
+            failure::begin_anew(env, &folder, input, &cause)?;
+            respond(env, deadline, (input, bytes), &mut folder)
+        }
+        other => other,
+    }
+}
+
+/// Takes a call into the state and words its answer: the recipe. `folder` becomes the one that the state of its client is in.
+pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
+    deadline.waits_for(Waits::State);
+    let mut call = parse::read_call(env, what, folder);
+    let mut loaded = load::load(env, deadline, &mut call, folder)?;
+    if let Some(answer) = reply::given_before(&loaded.state, &call) {
+        return Ok(Outcome { answer, rest: Some(FollowUp::Leave(loaded.store)) });
+    }
+    deadline.waits_for(Waits::Files);
+    let ingested = ingest::ingest(env, &mut loaded, &call)?;
+    let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
+    let reply = reply::compose(env, &mut loaded.state, &call, &applied);
+    let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
+    Ok(Outcome { answer: reply.text, rest: Some(FollowUp::Finish(saved, reply.watch)) })
+}

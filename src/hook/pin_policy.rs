@@ -19,7 +19,8 @@ use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_b
 use crate::install::client_extensions;
 use crate::install::place::Folders;
 use crate::platform::environment::Environment;
-use crate::platform::{files, processes};
+use crate::platform::file_info;
+use crate::platform::processes;
 use crate::pricing;
 use crate::store::{Store, log_file, private};
 use crate::wire::input::Input;
@@ -123,7 +124,7 @@ pub fn mods(env: &Environment, folder: &Path) -> Mods {
 /// Reads the configuration as it is now and pins a session to it.
 pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Result<()> {
     let folder = PathBuf::from(&session.folder);
-    let trusted = store.metadata(&trust_fact(&session.project))?.is_some();
+    let trusted = store.is_trusted(&session.project)?;
     let (mut policy, problems) = load::load(env, &folder, trusted);
     policy.prices = pricing::text(env).0;
     tell_of_change(store, session, &name_of(&text_of(&policy)?))?;
@@ -152,10 +153,9 @@ fn name_of(text: &str) -> String {
 /// Returns a number that changes when a file of the configuration or of prices does.
 pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
     let print = load::fingerprint(env, folder);
-    let prices = pricing::path(env).and_then(|path| path.metadata().ok());
-    prices.map_or(print, |meta| {
-        StableHash::default().number(print).number(meta.len()).number(files::nanoseconds(meta.modified())).value()
-    })
+    let prices = pricing::path(env).and_then(|path| file_info::of(&path).ok());
+    prices
+        .map_or(print, |meta| StableHash::default().number(print).number(meta.length).number(meta.modified_ns).value())
 }
 
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
@@ -225,9 +225,4 @@ fn keep_grants(rules: &mut LimitSet, old: &LimitSet) {
             rule.layer = Layer::Grant;
         }
     }
-}
-
-/// Returns the name of the fact that a person trusts a project.
-pub fn trust_fact(project: &str) -> String {
-    format!("trust:{project}")
 }

@@ -1,7 +1,6 @@
 //! Work that the state does not know, taken from the transcripts: neither deleting the state nor ending the hooks that would
 //! have counted gives fresh counters.
 
-use std::fs;
 use std::path::Path;
 
 use crate::domain::event::{Agent, Event, EventKind};
@@ -9,6 +8,7 @@ use crate::domain::ingested::{Ingested, Recalled};
 use crate::engine::lifecycle;
 use crate::engine::session_state::{CallState, SessionState};
 use crate::error::Result;
+use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::layout;
 use crate::transcript::recall::{Memory, recall};
@@ -150,7 +150,7 @@ fn add_missed(store: &Store, state: &mut SessionState, event: &Event, found: &mu
         Agent::Main => (transcript.to_path_buf(), event.prompt_id.as_deref().or(Some(""))),
     };
     let since_ms = state.session.spend_before_install.until_ms.unwrap_or(0);
-    let is_short = fs::metadata(&path).is_ok_and(|meta| meta.len() <= MOST_RECOUNTED);
+    let is_short = file_info::of(&path).is_ok_and(|meta| meta.length <= MOST_RECOUNTED);
     let mut calls = if is_short { recall(&path, prompt, since_ms).unwrap_or_default().calls } else { Vec::new() };
     if let (true, Some(call)) = (is_unasked(state, event), event.call_id()) {
         calls.push(call.to_owned());

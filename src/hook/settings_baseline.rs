@@ -3,8 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
-
 use crate::domain::model_hook::Holder;
 use crate::domain::session::{Session, SettingsTaken};
 use crate::error::Result;
@@ -13,7 +11,7 @@ use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::{client_extensions, hooks};
 use crate::platform::environment::Environment;
-use crate::platform::processes;
+use crate::platform::{changes, processes};
 use crate::store::Store;
 use crate::wire::events::EVENTS;
 
@@ -84,11 +82,9 @@ pub fn waiting(env: &Environment, session: &Session) -> Option<String> {
 
 /// Has the client of a session read its settings again: it does where one of the files is touched. Returns whether there was one.
 pub fn wake(env: &Environment, session: &Session) -> bool {
-    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-    let times = Timestamps { last_access: now, last_modification: now };
     let places = Folders::of(env, Path::new(&session.folder)).places().into_iter();
     let own = places.filter(|place| place.scope != InstallScope::Managed);
-    own.filter(|place| utimensat(CWD, &place.settings, &times, AtFlags::empty()).is_ok()).count() > 0
+    own.filter(|place| changes::touch(&place.settings).is_ok()).count() > 0
 }
 
 /// Says what settings would do to a session; nothing where all handlers are still there and no more is diverted.

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::domain::event::{Event, EventKind};
 use crate::engine::session_state::SessionState;
-use crate::hook::load::notify_once;
 use crate::hook::{pin_policy, settings_baseline};
 use crate::install::handlers;
 use crate::platform::environment::Environment;
@@ -63,7 +62,7 @@ fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
         let what = format!(
             "`{folder}` has so many entries that not all were searched for mods, which can overrule every hook"
         );
-        notify_once(&mut state.session, &format!("overfull:{folder}"), &what);
+        state.session.notify_user_once(&format!("overfull:{folder}"), &what);
     }
     let before = std::mem::replace(&mut state.session.mods, now.mods.clone());
     for new in now.mods.iter().filter(|path| !before.contains(path)) {

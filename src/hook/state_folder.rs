@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::hook::client_lineage::{client_fact, read_client};
 use crate::hook::pin_policy;
 use crate::platform::environment::{Environment, state_dir_in};
+use crate::platform::file_info;
 use crate::platform::processes::{self, MOST_ABOVE, ProcessEnvironment};
 use crate::store::Store;
 
@@ -32,7 +33,7 @@ pub fn open(env: &Environment, folder: &mut PathBuf, event: &Event) -> Result<(S
     // One state at a time: its lock is for all.
     drop(store);
     for of_another in folders {
-        if is_same(&of_another, folder) {
+        if file_info::is_same(&of_another, folder) {
             // What is known here binds, too.
             if knows(env, folder, &above, event)? {
                 break;
@@ -71,11 +72,7 @@ fn folders(above: &[Process], folder: &Path) -> Vec<PathBuf> {
             .filter(|named| named.is_absolute());
         found.extend(named.filter(|named| found.len() < MOST && !found.contains(named)));
     }
-    if found.iter().all(|named| is_same(named, folder)) { Vec::new() } else { found }
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    one == other || one.canonicalize().ok().is_some_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    if found.iter().all(|named| file_info::is_same(named, folder)) { Vec::new() } else { found }
 }
 
 /// Whether a state knows one of these processes as a client whose hooks this program answers.

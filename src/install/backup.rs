@@ -3,11 +3,11 @@
 //! For a file `/a/b.json` there is `backups/a/b.json.before` (none where there was no file) and `backups/a/b.json.after`; beside
 //! them a note, `backups/a/b.json.since`, says when the hooks were registered there.
 
-use std::fs::DirBuilder;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::install::files::{self, Change};
+use crate::platform::changes;
 
 /// What a file was and became.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,9 +75,5 @@ impl Backups {
 
 /// Makes a folder that only its owner can look into: settings files may hold keys.
 fn make_private(folder: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|cause| Error::file("make", folder, cause))
+    changes::make_folders_with(folder, 0o700).map_err(|cause| Error::file("make", folder, cause))
 }

@@ -1,18 +1,18 @@
 //! The path under which the client shall find this binary.
 
-use std::env;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::platform::environment::Environment;
+use crate::platform::environment::{EXE_SUFFIX, Environment};
+use crate::platform::file_info;
 
 /// Returns the path to register: as the user named it or as the PATH has it, since that outlives the versioned folder that a
 /// link of a package manager leads to; else where it really is.
 pub fn stable_path(env: &Environment) -> Result<PathBuf> {
-    let real = env.binary().and_then(|path| path.canonicalize().ok());
+    let real = env.binary().and_then(|path| file_info::real_path(&path).ok());
     let real = real.ok_or_else(|| Error::failed("cannot find the path of this program"))?;
-    let same = |path: &PathBuf| is_plain(path) && path.canonicalize().is_ok_and(|path| path == real);
+    let same = |path: &PathBuf| is_plain(path) && file_info::real_path(path).is_ok_and(|path| path == real);
     let path = named(env).into_iter().chain(on_path(env)).find(same).unwrap_or_else(|| real.clone());
     match path.to_str().filter(|_| has_our_name(&path)) {
         Some(_) => Ok(path),
@@ -29,12 +29,11 @@ fn named(env: &Environment) -> Option<PathBuf> {
 }
 
 fn on_path(env: &Environment) -> Vec<PathBuf> {
-    let search = env.var("PATH").unwrap_or_default();
-    env::split_paths(&search).map(|folder| folder.join(name())).collect()
+    env.search_path().into_iter().map(|folder| folder.join(name())).collect()
 }
 
 fn name() -> String {
-    format!("fusebox{}", env::consts::EXE_SUFFIX)
+    format!("fusebox{EXE_SUFFIX}")
 }
 
 fn has_our_name(path: &Path) -> bool {

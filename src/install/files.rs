@@ -2,12 +2,11 @@
 //!
 //! What `tempfile` would do is a name and a rename. Following links and keeping permissions would stay here.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::platform::files;
+use crate::platform::{changes, file_info, files, processes};
 
 /// The largest file that is read whole, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -52,7 +51,7 @@ pub fn read(path: &Path) -> Result<Option<String>> {
 
 /// Removes a file that may be there.
 pub fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
+    match changes::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::file("remove", path, cause)),
         _ => Ok(()),
     }
@@ -69,17 +68,17 @@ pub fn write_private(path: &Path, text: &str) -> Result<()> {
 }
 
 fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let path = file_info::real_path(path).unwrap_or_else(|_| path.to_path_buf());
+    changes::make_folders(path.parent().unwrap_or(Path::new(".")))?;
     let mut name = path.clone().into_os_string();
-    name.push(format!(".{}.new", std::process::id()));
+    name.push(format!(".{}.new", processes::own_id()));
     let new = PathBuf::from(name);
-    let _left_behind = fs::remove_file(&new);
-    let written = files::write_new(&new, mode, text.as_bytes()).and_then(|()| match fs::metadata(&path) {
-        Ok(present) => fs::set_permissions(&new, present.permissions()),
+    let _left_behind = changes::remove_file(&new);
+    let written = files::write_new(&new, mode, text.as_bytes()).and_then(|()| match file_info::of(&path) {
+        Ok(present) => changes::set_mode(&new, present.mode),
         Err(_) => Ok(()),
     });
-    written.and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
-        let _gone = fs::remove_file(&new);
+    written.and_then(|()| changes::rename(&new, &path)).inspect_err(|_| {
+        let _gone = changes::remove_file(&new);
     })
 }

@@ -9,6 +9,7 @@ use crate::install::json;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::wire::events::EventName;
 
 /// Where this binary is registered, over all settings files of a project.
@@ -77,7 +78,7 @@ fn covered(text: &str, binary: Option<&Path>) -> Vec<EventName> {
 /// Whether a handler runs this binary: it names it, or leaves the search to the PATH.
 fn runs(found: &FoundHandler, binary: Option<&Path>) -> bool {
     let (Some(program), Some(binary)) = (found.handler.program(), binary) else { return true };
-    program == binary || matches!((program.canonicalize(), binary.canonicalize()), (Ok(one), Ok(other)) if one == other)
+    file_info::is_same(program, binary)
 }
 
 /// Which files' hooks a switch turns off.

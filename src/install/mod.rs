@@ -18,7 +18,6 @@ pub mod owned_by_root;
 pub mod place;
 pub mod plugins;
 pub mod registration;
-pub mod run_with_timeout;
 pub mod settings_files;
 pub mod summary;
 pub mod uninstall;

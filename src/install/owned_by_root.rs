@@ -1,10 +1,9 @@
 //! What only an administrator may change, and everybody may read: the files of a managed install.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::platform::{changes, file_info};
 
 /// The bits that let others than the owner write.
 const OTHERS_WRITE: u32 = 0o022;
@@ -13,15 +12,15 @@ const STICKY: u32 = 0o1000;
 
 /// Finds the part of a path, links followed, that others than root may replace.
 pub fn loose_part(path: &Path) -> Option<PathBuf> {
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let real = file_info::real_path(path).unwrap_or_else(|_| path.to_path_buf());
     [path, &real].into_iter().flat_map(Path::ancestors).find(|part| is_loose(part)).map(Path::to_path_buf)
 }
 
 fn is_loose(part: &Path) -> bool {
-    let Ok(meta) = fs::symlink_metadata(part) else { return true };
+    let Ok(meta) = file_info::of_itself(part) else { return true };
     // Whose a link is counts; its own bits say nothing.
-    let open = !meta.is_symlink() && meta.mode() & OTHERS_WRITE != 0;
-    meta.uid() != 0 || (open && !(meta.is_dir() && meta.mode() & STICKY != 0))
+    let open = !meta.is_link() && meta.mode & OTHERS_WRITE != 0;
+    meta.owner != 0 || (open && !(meta.is_folder() && meta.mode & STICKY != 0))
 }
 
 /// Refuses to register a binary for everybody that others than root may replace.
@@ -39,8 +38,7 @@ pub fn require(path: &Path) -> Result<()> {
 /// managed settings runs without them.
 pub fn share(file: &Path) -> Result<()> {
     let open = |path: &Path, mode: u32| {
-        fs::set_permissions(path, Permissions::from_mode(mode))
-            .map_err(|cause| Error::file("open to everybody", path, cause))
+        changes::set_mode(path, mode).map_err(|cause| Error::file("open to everybody", path, cause))
     };
     open(file, 0o644)?;
     file.parent().map_or(Ok(()), |folder| open(folder, 0o755))

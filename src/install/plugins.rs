@@ -10,6 +10,7 @@ use crate::install::hooks::{count, find_asking};
 use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
+use crate::platform::file_info;
 use crate::platform::files;
 
 /// The most entries of a folder that are looked at.
@@ -30,7 +31,7 @@ pub fn folders(folders: &Folders, settings: &[Settings], arguments: &[String]) -
         [folders.claude.as_ref().map(|claude| claude.join("skills")), Some(folders.project.join(".claude/skills"))];
     let entries = skills.iter().flatten().filter_map(|skills| files::entries(skills, MOST_ENTRIES).ok());
     let among_skills = entries.flat_map(|entries| entries.found).map(|entry| entry.path);
-    let mut found: Vec<PathBuf> = among_skills.filter(|folder| folder.join(MANIFEST).is_file()).collect();
+    let mut found: Vec<PathBuf> = among_skills.filter(|folder| file_info::is_file(&folder.join(MANIFEST))).collect();
     found.extend(installed(folders, settings));
     found.extend(values_of(arguments, "--plugin-dir").map(|folder| folders.project.join(folder)));
     found.sort();

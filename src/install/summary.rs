@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
-use crate::doctor::environment_checks;
-use crate::doctor::installation::short;
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::policy::{Action, Mode};
 use crate::install::default_files;
@@ -15,6 +13,7 @@ use crate::install::registration::Plan;
 use crate::platform::environment::Environment;
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
+use crate::store::trust;
 use crate::ui::terminal::plain;
 use crate::ui::wrap::wrap;
 use crate::wire::events::EVENTS;
@@ -32,20 +31,20 @@ const VERBS: [(Action, &str); 4] = [
 
 /// Returns the summary after a plan was carried out.
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
-    let settings = short(env, &plan.place.settings);
+    let settings = env.short_path(&plan.place.settings);
     let done = match plan.registers() {
         true => format!("registered at {} hooks in {settings}", EVENTS.len()),
         false => format!("already registered in {settings}"),
     };
-    let (policy, _) = load::load(env, &env.folder(), environment_checks::is_trusted(env, &env.folder()));
-    let file = short(env, &plan.place.folder.join(default_files::POLICY));
+    let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
+    let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
     let log = match policy.has_policy_file() {
         true => PathBuf::from(".claude/logs").join(log_file::FILE).display().to_string(),
-        false => short(env, &state.join(log_file::FILE)),
+        false => env.short_path(&state.join(log_file::FILE)),
     };
     let lines = [
         ("limits", limits(&policy)),
-        ("state", format!("{}; log: {log}", short(env, &state.join("state.db")))),
+        ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
         ("watch", "`fusebox status`".to_owned()),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
@@ -55,7 +54,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
             "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
-            short(env, &main)
+            env.short_path(&main)
         );
         text += &format!("\n{}\n", wrap(&note, env.width(), 6));
     }
@@ -121,8 +120,8 @@ fn past_stops(past: &Past) -> String {
 
 /// Says that `--observe` waits for trust, where the files of a repository may not loosen what is the user's.
 pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
-    let (policy, _) = load::load(env, &env.folder(), environment_checks::is_trusted(env, &env.folder()));
-    let file = short(env, &plan.place.folder.join(default_files::POLICY));
+    let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
+    let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
     (policy.mode() == Mode::Enforce).then(|| {
         format!(
             "limits still block: `mode: \"observe\"` in {file} counts once you have said `fusebox trust`, or stands in your own \

@@ -1,6 +1,5 @@
 //! Deregistration: every file goes back to what it was, or loses exactly what is ours.
 
-use std::fs;
 use std::path::PathBuf;
 
 use crate::error::Result;
@@ -8,6 +7,7 @@ use crate::install::backup::{Backup, Backups};
 use crate::install::files::{self, Change};
 use crate::install::place::{Folders, SettingsPlace};
 use crate::install::{default_files, hooks, json, registration};
+use crate::platform::changes;
 use crate::platform::environment::Environment;
 
 /// Takes Fusebox out of a place; returns what was changed.
@@ -27,7 +27,7 @@ pub fn remove(env: &Environment, backups: &Backups, place: &SettingsPlace) -> Re
     }
     if place.is_inside() {
         // Fails where something is in it, as it should.
-        let _kept = fs::remove_dir(&place.folder);
+        let _kept = changes::remove_empty_folder(&place.folder);
     }
     changes.retain(Change::is_change);
     Ok(changes)

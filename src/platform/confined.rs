@@ -2,14 +2,15 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, mkdirat, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
+
+use crate::platform::file_info::{self, FileInfo};
 
 /// What only the owner may read and write.
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -67,16 +68,16 @@ impl Folder {
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW;
         let flags = flags | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(&self.opened, name, flags, PRIVATE_FILE)?);
-        let meta = file.metadata()?;
+        let meta = file_info::of_file(&file)?;
         if let Some(odd) = oddity(&meta) {
             return Err(io::Error::other(odd));
         }
-        let was_open = meta.mode() & OTHERS != 0;
-        if meta.mode() & PERMISSIONS != PRIVATE_FILE.as_raw_mode() {
+        let was_open = meta.mode & OTHERS != 0;
+        if meta.mode & PERMISSIONS != PRIVATE_FILE.as_raw_mode() {
             // The process's mask may have taken away what the owner needs.
             fchmod(&file, PRIVATE_FILE)?;
         }
-        Ok(Appended { file, length: meta.len(), is_new: was_open || meta.len() == 0 })
+        Ok(Appended { file, length: meta.length, is_new: was_open || meta.length == 0 })
     }
 
     /// Makes a file with a text, unless something has its name.
@@ -94,12 +95,12 @@ impl Folder {
 }
 
 /// Says why something is not to be written to; nothing where it is a file with no other name.
-pub fn oddity(meta: &Metadata) -> Option<&'static str> {
+pub fn oddity(meta: &FileInfo) -> Option<&'static str> {
     match meta {
-        meta if meta.is_symlink() => Some("it is a link"),
+        meta if meta.is_link() => Some("it is a link"),
         meta if !meta.is_file() => Some("it is no regular file"),
         // The other name may be of a file that has nothing to do with Fusebox.
-        meta if meta.nlink() > 1 => Some("the file has a second name"),
+        meta if meta.names > 1 => Some("the file has a second name"),
         _ => None,
     }
 }

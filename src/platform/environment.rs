@@ -3,11 +3,11 @@
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
 use std::env;
+pub use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, IoSlice, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,7 +18,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::domain::event::Moment;
 use crate::domain::stable_hash;
-use crate::platform::files;
+use crate::platform::stopwatch::Stopwatch;
+use crate::platform::{file_info, files};
 use crate::ui::terminal;
 
 /// The narrowest and the widest line that reports are made for.
@@ -83,6 +84,21 @@ impl Environment {
         env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
     }
 
+    /// Returns the folders in which programs are looked up.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        env::split_paths(&self.var("PATH").unwrap_or_default()).collect()
+    }
+
+    /// Returns a path as a person would write it: from here, or from home.
+    pub fn short_path(&self, path: &Path) -> String {
+        let from_home = self.home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned));
+        match (path.strip_prefix(self.folder()), from_home) {
+            (Ok(inside), _) => inside.display().to_string(),
+            (_, Some(inside)) => format!("~/{}", inside.display()),
+            _ => path.display().to_string(),
+        }
+    }
+
     /// Returns the home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.var("HOME").or_else(|| self.var("USERPROFILE")).map(PathBuf::from)
@@ -138,7 +154,7 @@ impl Environment {
     /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
     /// so many bytes have come, `shorten` makes them fewer after each piece.
     pub fn stdin(&self, most: usize, mut shorten: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
-        let (stdin, began) = (io::stdin(), Instant::now());
+        let (stdin, began) = (io::stdin(), Stopwatch::start());
         let mut bytes = Vec::with_capacity(8 * 1024);
         loop {
             if bytes.len() == bytes.capacity() {
@@ -181,11 +197,6 @@ impl Environment {
     /// Ends the process, whatever its threads are at.
     pub fn end(&self) -> ! {
         std::process::exit(0)
-    }
-
-    /// Returns the moment by the clock that stops while the machine sleeps, to measure by in this process alone.
-    pub fn instant(&self) -> Instant {
-        Instant::now()
     }
 
     /// Writes a line to standard error.
@@ -232,8 +243,8 @@ impl Environment {
         let mut at = Some(folder);
         while let Some(dir) = at {
             let git = dir.join(".git");
-            match fs::metadata(&git) {
-                Ok(meta) if meta.is_dir() => return git,
+            match file_info::of(&git) {
+                Ok(meta) if meta.is_folder() => return git,
                 Ok(_) => return common_dir(dir, &git).unwrap_or(git),
                 Err(_) => at = dir.parent(),
             }
@@ -261,5 +272,5 @@ fn common_dir(dir: &Path, git: &Path) -> Option<PathBuf> {
     let text = files::text(git, LONGEST_LINK).ok()?;
     let own = dir.join(text.strip_prefix("gitdir:")?.trim());
     let common = files::text(&own.join("commondir"), LONGEST_LINK).ok()?;
-    own.join(common.trim()).canonicalize().ok()
+    file_info::real_path(&own.join(common.trim())).ok()
 }

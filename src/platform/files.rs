@@ -5,14 +5,17 @@
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
+pub use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Dir, DirEntry, FileType, Mode, OFlags, fchmod};
-use rustix::io::Errno;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::{Errno, pread};
 
 /// Opens a regular file to read and returns its length. Anything else under the path is an error.
 pub fn open(path: &Path) -> io::Result<(File, u64)> {
@@ -92,12 +95,6 @@ fn entry_of(folder: &Path, entry: &DirEntry) -> Entry {
     Entry { path, is_folder }
 }
 
-/// Returns when something was, in nanoseconds since 1970; 0 where the file system does not say it.
-pub fn nanoseconds(time: io::Result<SystemTime>) -> u64 {
-    let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
-}
-
 /// Opens a file to lock it, without waiting for it and without following a link, and makes it where there is none.
 pub fn open_to_lock(path: &Path) -> rustix::io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -117,4 +114,29 @@ pub fn write_new(path: &Path, mode: u32, content: impl AsRef<[u8]>) -> io::Resul
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::open(path, flags, Mode::from_raw_mode(mode))?);
     file.write_all(content.as_ref())
+}
+
+/// Returns where a file has data again, from an offset on; its end where there is none. Nothing where that is not known.
+pub fn next_data(file: &File, at: u64) -> Option<u64> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    match seek(file, SeekFrom::Data(at)) {
+        Ok(data) => Some(data),
+        Err(Errno::NXIO) => Some(u64::MAX),
+        Err(_) => None,
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _unknown = (file, at);
+        None
+    }
+}
+
+/// Reads on from an offset of a file into what is left of a buffer; returns how many bytes came, 0 at the file's end.
+pub fn read_on(file: &File, buffer: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
+    loop {
+        match pread(file, spare_capacity(buffer), offset) {
+            Err(Errno::INTR) => {}
+            other => return Ok(other?),
+        }
+    }
 }

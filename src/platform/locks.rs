@@ -1,6 +1,6 @@
 //! The two lock files: one of the session, one for all. They queue fairly where SQLite's own waiting polls.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc;
@@ -12,7 +12,7 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use crate::domain::stable_hash;
 use crate::error::{Error, Result};
-use crate::platform::files;
+use crate::platform::{changes, files};
 
 /// Sessions share this many lock files, so that they need no tidying.
 const SESSION_LOCKS: u64 = 64;
@@ -103,6 +103,6 @@ pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
 pub fn work_in(folder: &Path) -> bool {
     let path = folder.join("locks/trial");
     let works = files::open_to_lock(&path).is_ok_and(|file| file.try_lock_exclusive().is_ok());
-    let _gone = fs::remove_file(path);
+    let _gone = changes::remove_file(&path);
     works
 }

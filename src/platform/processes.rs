@@ -1,6 +1,7 @@
 //! Other processes: who is above whom, and the ending of shell commands that outlive their run.
 
-use std::fs;
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,13 +13,23 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use rustix::process::{nice, setsid};
 
-use crate::platform::files;
+use crate::platform::{file_info, files};
 
 /// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
 const LARGEST: u64 = 16 << 20;
 
 /// The most processes above one that are looked at. An agent can have its processes start one another.
 pub const MOST_ABOVE: usize = 4096;
+
+/// Returns this process's id.
+pub fn own_id() -> u32 {
+    std::process::id()
+}
+
+/// Returns the id of the user that this process acts for.
+pub fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
 
 /// Returns a process and those above it with their start times, the nearest first; at most [`MOST_ABOVE`] of them.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -95,7 +106,7 @@ pub fn variable(pid: u32, name: &str) -> Option<String> {
 
 /// Returns the pid namespace that this process's ids are of, where the platform tells.
 pub fn namespace() -> Option<u64> {
-    let link = fs::read_link("/proc/self/ns/pid").ok()?;
+    let link = file_info::link_target(Path::new("/proc/self/ns/pid")).ok()?;
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
@@ -107,7 +118,7 @@ pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
         return false;
     }
     let Ok(stat) = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) else {
-        return !fs::exists(format!("/proc/{pid}")).unwrap_or(true);
+        return file_info::is_gone(Path::new(&format!("/proc/{pid}")));
     };
     let ended = stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']));
     ended || parent_and_start(pid).is_some_and(|(_, now)| now != start)
@@ -128,6 +139,11 @@ pub fn seal() {
 /// Leaves the session of the terminal or client that started this process, so that what ends them does not end it.
 pub fn leave_session() {
     let _leads_already = setsid();
+}
+
+/// Does nothing for so long, where nobody waits for this process.
+pub fn rest(time: Duration) {
+    std::thread::sleep(time);
 }
 
 /// Leaves the session of the terminal or client that started this process, and makes way for all others.

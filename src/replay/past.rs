@@ -1,12 +1,11 @@
 //! What a policy would have done in the client's own past sessions, for somebody who is about to set one.
 
-use std::fs;
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
 
 use crate::config::policy::Policy;
 use crate::domain::policy::Mode;
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::pricing;
 use crate::replay::outcome::Sums;
 use crate::replay::player::{self, Setting};
@@ -61,9 +60,8 @@ fn newest(env: &Environment) -> Vec<Source> {
     let Some(folder) = env.claude_dir() else { return Vec::new() };
     let dated = |source: Source| -> Option<(u64, Source)> {
         let path: PathBuf = source.path().to_owned();
-        let meta = fs::metadata(path).ok().filter(|meta| meta.len() <= LARGEST)?;
-        let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some((modified.as_secs(), source))
+        let meta = file_info::of(&path).ok().filter(|meta| meta.length <= LARGEST)?;
+        Some((meta.modified_ns / 1_000_000_000, source))
     };
     let found = sources::below(&folder.join("projects"), DEPTH);
     let mut found: Vec<(u64, Source)> = found.into_iter().filter_map(dated).collect();

@@ -17,6 +17,7 @@ use crate::engine::apply_event::apply_event;
 use crate::engine::count;
 use crate::engine::enforce;
 use crate::engine::lifecycle;
+use crate::engine::outcome::outcome;
 use crate::engine::session_state::{CallState, NewCharge, SessionState};
 use crate::error::Result;
 use crate::pricing::table::Table;
@@ -149,7 +150,8 @@ impl<'a> Player<'a> {
     fn event(&self, input: &Input, call: &HookCall) -> Event {
         let moment = self.recording.moment(call);
         let mut event = input::event(input, moment, self.recording.attended, &Guard::default());
-        mark(&mut event, input.tool_response, &self.state);
+        let stop = self.state.explicit_stop(&event.agent);
+        mark(&mut event, input.tool_response, stop);
         event
     }
 
@@ -161,7 +163,8 @@ impl<'a> Player<'a> {
             enforce::cascade(&mut self.state, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
-        let case = Case { name, event, state: &self.state, run: &run, tool_input: input.tool_input };
+        let outcome = outcome(&self.state, &run, event, &verdict);
+        let case = Case { name, event, outcome: &outcome, tool_input: input.tool_input };
         let text = output::answer(&case, &verdict).text();
         let at_ms = event.at.since(self.state.session.started);
         self.entries.extend(timeline::entries(&self.state, event, (&run, at_ms), (&verdict, &text)));

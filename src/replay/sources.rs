@@ -1,9 +1,9 @@
 //! Where recordings lie: folders of hook calls, single transcripts, and trees of either.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::platform::file_info;
 use crate::platform::files;
 use crate::replay::from_transcripts;
 use crate::replay::recording::{self, HOOKS, Recording};
@@ -42,7 +42,7 @@ impl Source {
 
 /// Finds the recordings that a path stands for.
 pub fn find(path: &Path) -> Result<Vec<Source>> {
-    let meta = fs::metadata(path).map_err(|cause| {
+    let meta = file_info::of(path).map_err(|cause| {
         Error::file("read", path, cause).hint("give a recording's folder, a transcript, or ~/.claude/projects")
     })?;
     if meta.is_file() {
@@ -69,7 +69,7 @@ fn file(path: &Path) -> Result<Source> {
 
 /// Returns the recordings below a folder, in the order of their paths.
 pub fn below(folder: &Path, depth: usize) -> Vec<Source> {
-    if folder.join(HOOKS).is_file() {
+    if file_info::is_file(&folder.join(HOOKS)) {
         return vec![Source::Folder(folder.to_owned())];
     }
     let Ok(entries) = files::entries(folder, usize::MAX) else { return Vec::new() };
@@ -77,7 +77,7 @@ pub fn below(folder: &Path, depth: usize) -> Vec<Source> {
     paths.sort();
     let mut sources = Vec::new();
     for path in paths {
-        if path.is_dir() {
+        if file_info::is_folder(&path) {
             if depth > 0 && path.file_name().is_none_or(|name| name != SUBAGENTS) {
                 sources.extend(below(&path, depth - 1));
             }

@@ -1,13 +1,12 @@
 //! Whether the database is sound: what `doctor` asks; and what is done with one that is not.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use rusqlite::Connection;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::locks::Locks;
+use crate::platform::{changes, file_info};
 use crate::store::value::is_json;
 use crate::store::{FILE, Store, connect, schema};
 
@@ -55,14 +54,13 @@ pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
         Some(_) => "corrupt",
         None => return Ok(None),
     };
-    let modified = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
-    let stamp = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0, |age| age.as_millis());
+    let stamp = file_info::of(&path).map_or(0, |meta| meta.modified_ns / 1_000_000);
     let names = (stamp..).map(|stamp| folder.join(format!("{FILE}.{why}-{stamp}")));
-    let aside = names.into_iter().find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_default();
-    fs::rename(&path, &aside).map_err(|cause| Error::file("set aside", &path, cause))?;
+    let aside = names.into_iter().find(|name| file_info::of_itself(name).is_err()).unwrap_or_default();
+    changes::rename(&path, &aside).map_err(|cause| Error::file("set aside", &path, cause))?;
     for end in ["-wal", "-shm"] {
         let with_end = |path: &Path| PathBuf::from(format!("{}{end}", path.display()));
-        let _not_there = fs::rename(with_end(&path), with_end(&aside));
+        let _not_there = changes::rename(&with_end(&path), &with_end(&aside));
     }
     Ok(Some(aside))
 }
@@ -151,7 +149,7 @@ mod tests {
         assert_eq!(refused.kind, ErrorKind::Outdated);
         assert!(Store::open_as_it_is(folder.path()).unwrap().is_none());
         let aside = set_aside(folder.path()).unwrap().unwrap();
-        assert!(aside.is_file() && aside.to_string_lossy().contains("outdated"), "{}", aside.display());
+        assert!(file_info::is_file(&aside) && aside.to_string_lossy().contains("outdated"), "{}", aside.display());
         assert!(Store::open_for(folder.path(), None).unwrap().session("one").unwrap().is_none());
         assert_eq!(set_aside(folder.path()).unwrap(), None);
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::domain::charge::Record;
+use crate::domain::charge::{Record, RecordKind};
 use crate::platform::confined::{Appended, Folder};
 use crate::store::private;
 use crate::ui::terminal;
@@ -82,6 +82,17 @@ fn open(folder: &Folder) -> io::Result<Appended> {
     }
     folder.rename(FILE, EARLIER)?;
     folder.append(FILE)
+}
+
+/// Makes a notice: what happened to a session that no limit brought about.
+pub fn notice(session: &str, what: &str, wall_ms: i64) -> Record {
+    Record {
+        error: what.to_owned(),
+        event: Some(RecordKind::Notice),
+        session: session.to_owned(),
+        at: time(wall_ms),
+        ..Record::default()
+    }
 }
 
 /// Writes a wall time as RFC 3339 in UTC.

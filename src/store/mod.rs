@@ -14,15 +14,15 @@ mod run;
 mod save;
 pub mod schema;
 mod session;
+mod sqlite_error;
 #[cfg(test)]
 mod tests;
 mod tool_call;
+pub mod trust;
 mod value;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,7 +31,9 @@ use rusqlite::{CachedStatement, Connection, OpenFlags};
 use crate::domain::limit_set::LimitSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
+use crate::platform::file_info::{self, FileInfo};
 use crate::platform::locks::Locks;
+use crate::platform::processes;
 use crate::store::schema::Version;
 
 /// The database's name.
@@ -76,8 +78,8 @@ impl Store {
     /// is another user's, and where it is of an early version: nobody goes on with that one.
     pub fn open_as_it_is(folder: &Path) -> Result<Option<Store>> {
         let path = folder.join(FILE);
-        let is_own = |meta: Metadata| meta.is_file() && meta.uid() == rustix::process::geteuid().as_raw();
-        if !fs::symlink_metadata(&path).is_ok_and(is_own) {
+        let is_own = |meta: FileInfo| meta.is_file() && meta.owner == processes::user_id();
+        if !file_info::of_itself(&path).is_ok_and(is_own) {
             return Ok(None);
         }
         let locks = Locks::acquire(folder, None)?;
@@ -122,7 +124,7 @@ impl Store {
     /// Folds the write-ahead log back once it is long, and leaves the database open: closing would do it every time.
     pub fn leave(self) {
         let log = self.folder.join("state.db-wal");
-        if fs::metadata(log).is_ok_and(|meta| meta.len() > WAL_LIMIT) {
+        if file_info::of(&log).is_ok_and(|meta| meta.length > WAL_LIMIT) {
             let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         std::mem::forget(self);

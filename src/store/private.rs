@@ -2,14 +2,13 @@
 //!
 //! SQLite opens what it finds: a pipe under the name of its journal would hold a hook for ever. So every name is looked at first.
 
-use std::fs::{self, Metadata, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::platform::confined::oddity;
-use crate::platform::files;
+use crate::platform::file_info::{self, FileInfo};
+use crate::platform::{changes, files};
 
 /// The modes of what is made.
 const FOLDER: u32 = 0o700;
@@ -23,11 +22,11 @@ const BESIDE: [&str; 2] = ["-journal", "-wal"];
 
 /// Makes the state folder, or looks whether it is one, and a private one.
 pub fn make_folder(folder: &Path) -> Result<()> {
-    let is_private = match fs::symlink_metadata(folder) {
-        Ok(meta) if meta.is_dir() => is_private(&meta),
+    let is_private = match file_info::of_itself(folder) {
+        Ok(meta) if meta.is_folder() => is_private(&meta),
         // A person may keep the state elsewhere; an agent's link to a folder without state is not followed.
-        Ok(meta) if meta.is_symlink() && is_real_folder(&folder.join("locks"))? => {
-            fs::metadata(folder).is_ok_and(|it| is_private(&it))
+        Ok(meta) if meta.is_link() && is_real_folder(&folder.join("locks"))? => {
+            file_info::of(folder).is_ok_and(|it| is_private(&it))
         }
         Ok(_) => {
             let what = "it is no folder, or a link to one without state in it";
@@ -53,7 +52,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
 pub fn check_database(path: &Path) -> Result<()> {
     if !is_own_file(path)? {
         let made = files::write_new(path, FILE, b"");
-        made.and_then(|()| fs::set_permissions(path, Permissions::from_mode(FILE)))
+        made.and_then(|()| changes::set_mode(path, FILE))
             .or_else(|cause| if cause.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(cause) })
             .map_err(|cause| Error::file("make the database", path, cause))?;
     }
@@ -72,10 +71,10 @@ pub fn close(folder: &Path) -> Result<()> {
         paths.extend(below(&folder.join("locks")));
     }
     for path in paths {
-        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        let Ok(meta) = file_info::of_itself(&path) else { continue };
         // What has another name is not Fusebox's alone.
-        if !is_private(&meta) && (meta.is_dir() || oddity(&meta).is_none()) {
-            let _not_ours = fs::set_permissions(path, Permissions::from_mode(meta.permissions().mode() & !OTHERS));
+        if !is_private(&meta) && (meta.is_folder() || oddity(&meta).is_none()) {
+            let _not_ours = changes::set_mode(&path, meta.mode & !OTHERS);
         }
     }
     set_mode(folder, FOLDER)
@@ -87,21 +86,21 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn set_mode(path: &Path, mode: u32) -> Result<()> {
-    let set = fs::set_permissions(path, Permissions::from_mode(mode));
+    let set = changes::set_mode(path, mode);
     set.map_err(|cause| Error::file("make private", path, cause))
 }
 
 fn make(folder: &Path) -> Result<()> {
-    let made = fs::DirBuilder::new().recursive(true).mode(FOLDER).create(folder);
+    let made = changes::make_folders_with(folder, FOLDER);
     // The process's mask may have taken away what the owner needs.
-    let made = made.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(FOLDER)));
+    let made = made.and_then(|()| changes::set_mode(folder, FOLDER));
     made.map_err(|cause| Error::file("make the state folder", folder, cause).hint("FUSEBOX_HOME names another folder"))
 }
 
 /// Whether a folder is there; anything else under its name is an error.
 fn is_real_folder(path: &Path) -> Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_dir() => Ok(true),
+    match file_info::of_itself(path) {
+        Ok(meta) if meta.is_folder() => Ok(true),
         Ok(_) => Err(odd(path, "it is no folder")),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
         Err(cause) => Err(Error::file("look at", path, cause)),
@@ -110,14 +109,13 @@ fn is_real_folder(path: &Path) -> Result<bool> {
 
 /// Whether a file is there, closed to others; anything else under its name is an error.
 fn is_own_file(path: &Path) -> Result<bool> {
-    match fs::symlink_metadata(path) {
+    match file_info::of_itself(path) {
         Ok(meta) => {
             if let Some(what) = oddity(&meta) {
                 return Err(odd(path, what));
             }
             if !is_private(&meta) {
-                fs::set_permissions(path, Permissions::from_mode(FILE))
-                    .map_err(|cause| Error::file("make private", path, cause))?;
+                changes::set_mode(path, FILE).map_err(|cause| Error::file("make private", path, cause))?;
             }
             Ok(true)
         }
@@ -130,6 +128,6 @@ fn odd(path: &Path, what: &str) -> Error {
     Error::file("use", path, what).hint("move it out of the way")
 }
 
-fn is_private(meta: &Metadata) -> bool {
-    meta.permissions().mode() & OTHERS == 0
+fn is_private(meta: &FileInfo) -> bool {
+    meta.mode & OTHERS == 0
 }

@@ -1,9 +1,7 @@
 //! Who answered the client's permission dialogs, by what it writes afterwards: a row where a hook did, and with a call's result
 //! where the decision came from.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -12,7 +10,8 @@ use serde_json::value::RawValue;
 use crate::byte_search;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, TranscriptEnd};
 use crate::domain::stable_hash::StableHash;
-use crate::platform::files;
+use crate::platform::file_info;
+use crate::platform::files::File;
 use crate::transcript::open;
 
 /// How much is searched after a dialog: several batches, whatever their results.
@@ -80,11 +79,11 @@ pub fn end(path: &Path) -> TranscriptEnd {
 /// Returns what tells a file as far as it goes from others: an inode is used again, the time of birth is not, and a file that was
 /// cut has another end.
 fn identity(mut file: &File, offset: u64) -> io::Result<u64> {
-    let meta = file.metadata()?;
+    let meta = file_info::of_file(file)?;
     file.seek(SeekFrom::Start(offset.saturating_sub(TELLING)))?;
     let mut end = Vec::new();
     file.take(TELLING.min(offset)).read_to_end(&mut end)?;
-    let file = [meta.dev(), meta.ino(), files::nanoseconds(meta.created())];
+    let file = [meta.place.0, meta.place.1, meta.created_ns];
     let hash = file.iter().fold(StableHash::default(), |hash, number| hash.number(*number)).bytes(&end);
     // Half of it is enough, and stays a whole number in every reader of JSON.
     Ok((hash.value() >> 32) | 1)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::platform::file_info;
 use crate::platform::files::{self, Entry};
 
 /// How many folders deep below `subagents/` agents are looked for.
@@ -51,7 +52,7 @@ pub fn meta(jsonl: &Path) -> Option<Meta> {
 /// Returns a subagent's transcript: directly in `subagents/`, else wherever below, else where it would be.
 pub fn agent_file(transcript: &Path, agent_id: &str) -> PathBuf {
     let direct = direct_file(transcript, agent_id);
-    if direct.exists() {
+    if file_info::exists(&direct) {
         return direct;
     }
     let below =

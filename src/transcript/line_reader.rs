@@ -3,15 +3,10 @@
 //! A line longer than that is searched piece by piece and read as a whole only if it is interesting, so that a tool
 //! result of 100 MB costs neither the memory nor a parse.
 
-use std::fs::File;
 use std::io;
 
-use rustix::buffer::spare_capacity;
-#[cfg(any(target_os = "linux", target_os = "android"))]
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::{Errno, pread};
-
 use crate::byte_search;
+use crate::platform::files::{File, next_data, read_on};
 
 /// Bytes read at a time.
 const BUFFER: u64 = 128 * 1024;
@@ -220,21 +215,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Returns where a file has data again, from an offset on; its end where there is none. Nothing where that is not known.
-fn next_data(file: &File, at: u64) -> Option<u64> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    match seek(file, SeekFrom::Data(at)) {
-        Ok(data) => Some(data),
-        Err(Errno::NXIO) => Some(u64::MAX),
-        Err(_) => None,
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    {
-        let _unknown = (file, at);
-        None
-    }
-}
-
 /// Reads a file into the rest of a buffer that begins at `start` in it, until the buffer is full or `end` is reached.
 fn read(file: &File, buffer: &mut Vec<u8>, start: u64, end: u64) -> io::Result<()> {
     loop {
@@ -242,11 +222,9 @@ fn read(file: &File, buffer: &mut Vec<u8>, start: u64, end: u64) -> io::Result<(
         if position >= end || buffer.len() == buffer.capacity() {
             return Ok(());
         }
-        match pread(file, spare_capacity(buffer), position) {
-            Ok(0) => return Ok(()),
-            Ok(_) => buffer.truncate(to_usize(end - start)),
-            Err(Errno::INTR) => {}
-            Err(cause) => return Err(cause.into()),
+        match read_on(file, buffer, position)? {
+            0 => return Ok(()),
+            _ => buffer.truncate(to_usize(end - start)),
         }
     }
 }

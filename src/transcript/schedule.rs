@@ -60,7 +60,7 @@ mod tests {
             (format!("{row}\n{quoted}\n"), row.len() as u64 + 1, false),
             (format!("{}{row}\n", format!("{quoted}\n").repeat(2000)), 0, true),
         ] {
-            let _before = std::fs::remove_file(&path);
+            let _before = crate::platform::changes::remove_file(&path);
             crate::platform::files::write_new(&path, 0o600, &text).unwrap();
             assert_eq!(has_fired(&path, offset, "/loop").unwrap(), fired, "{text:.200}");
             for other in ["a person's", "/loop more", "/loo", ""] {

@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +14,7 @@ use serde::Deserialize;
 use crate::byte_search;
 use crate::domain::charge::Charge;
 use crate::error::{Error, Result};
+use crate::platform::file_info;
 use crate::pricing::price::price;
 use crate::pricing::table::Table;
 use crate::transcript::compaction;
@@ -87,10 +87,10 @@ pub fn read(paths: &[PathBuf], table: &Table) -> Result<Tree> {
 
 /// Finds the transcripts that a path stands for.
 fn find(path: &Path) -> Result<Vec<Transcript>> {
-    let meta = fs::metadata(path).map_err(|cause| {
+    let meta = file_info::of(path).map_err(|cause| {
         Error::file("read", path, cause).hint("give the client's projects folder, a folder below it, or a transcript")
     })?;
-    let paths = match meta.is_dir() {
+    let paths = match meta.is_folder() {
         true => layout::walk(path, DEPTH, usize::MAX),
         false => {
             let agents = layout::agent_files(path).into_iter().map(|(_, path)| path);

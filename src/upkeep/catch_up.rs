@@ -1,6 +1,5 @@
 //! Reading to their end the transcripts of a session, for reports and commands: the last rows come after the last event.
 
-use std::fs;
 use std::path::Path;
 
 use crate::domain::session::{Run, Session, TranscriptPosition};
@@ -8,14 +7,15 @@ use crate::engine::count;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::load::Pin;
+use crate::hook::limit_source::PinnedLimits;
+use crate::hook::orphans;
 use crate::hook::{policy, shared_budgets, spend_before_install};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::ingest::TranscriptIngest;
 use crate::transcript::layout;
-use crate::upkeep::orphans;
 
 /// Charges what is new in a session's transcripts, and takes note that its client has died.
 pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
@@ -40,7 +40,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     let mut ingest = TranscriptIngest::new(store, &table).within(Allowance::HOOK);
     ingest.now_ms = Some(env.now().wall_ms);
     ingest.main(state, None)?;
-    let rulebook = Pin::of(env, store, &state.session);
+    let rulebook = PinnedLimits::of(env, store, &state.session);
     for agent in ingest.unannounced(state, |_| false)? {
         lifecycle::announce(state, &agent, state.session.last, &rulebook);
     }
@@ -62,8 +62,9 @@ fn has_unread(session: &Session, runs: &[Run]) -> bool {
     let of_runs = runs.iter().filter_map(|run| run.position.as_ref());
     let read: Vec<&TranscriptPosition> =
         std::iter::once(&session.position).chain(&session.more_positions).chain(of_runs).collect();
-    let has_grown =
-        |position: &&TranscriptPosition| fs::metadata(&position.path).is_ok_and(|meta| meta.len() != position.offset);
+    let has_grown = |position: &&TranscriptPosition| {
+        file_info::of(Path::new(&position.path)).is_ok_and(|meta| meta.length != position.offset)
+    };
     let is_known = |path: &Path| read.iter().any(|position| Path::new(&position.path) == path);
     let agents = layout::agent_files(Path::new(&session.position.path));
     read.iter().any(has_grown) || agents.iter().any(|(_, path)| !is_known(path))

@@ -5,30 +5,24 @@
 //! grants of a session as long as its transcript is there, policies that anything refers to, trust, budgets of open periods.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::domain::event::{Event, EventKind};
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
 use crate::hook::client_lineage;
-use crate::hook::retention::{BEGUN, CLOSED, DONE, begun, closed_ms, retention};
+use crate::hook::prune_due::DAY_MS;
+use crate::hook::retention::{CLOSED, DONE, begun, closed_ms, retention};
 use crate::platform::environment::Environment;
-use crate::platform::locks;
 use crate::platform::processes;
+use crate::platform::{file_info, locks};
 use crate::store::Store;
 use crate::store::prune::{Extent, STEP};
 use crate::upkeep::catch_up::catch_up;
 
-/// Milliseconds of a day: how often the state is pruned.
-pub const DAY_MS: i64 = 86_400_000;
-/// How far a pruning goes beyond the one before: a clock that was wrong for a while must not take this month's detail.
-const STRIDE_MS: i64 = 7 * DAY_MS;
 /// How long a pruning in the background leaves the locks alone after each step.
 pub const PAUSE: Duration = Duration::from_millis(10);
 
@@ -58,29 +52,6 @@ pub struct Removed {
     pub records: u64,
 }
 
-/// Whether a pruning is due at an event; notes that it has begun, so that no other hook begins one. Only starts look.
-pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
-    if !matches!(event.kind, EventKind::SessionStart { .. }) {
-        return Ok(false);
-    }
-    let now = event.at.wall_ms;
-    let before = begun(store)?;
-    if before.is_some_and(|(at_ms, _)| (at_ms..at_ms + DAY_MS).contains(&now)) {
-        return Ok(false);
-    }
-    let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));
-    store.set_metadata(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
-    Ok(before.is_some() && retention(store)?.is_some())
-}
-
-/// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.
-pub fn begin(env: &Environment, folder: &Path) {
-    let Some(binary) = env.binary() else { return };
-    let mut command = Command::new(binary);
-    command.args(["prune", "--automatic"]).current_dir(folder);
-    let _another_day = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-}
-
 /// Returns the moment before which an automatic pruning prunes; nothing where none was begun, or all is kept.
 pub fn pinned_ms(store: &Store) -> Result<Option<i64>> {
     let Some((_, as_of)) = begun(store)? else { return Ok(None) };
@@ -105,7 +76,7 @@ pub fn survey(folder: &Path, before_ms: i64, mut rest: impl FnMut()) -> Result<V
                 outer.extend(session.outer.iter().chain(&session.between).cloned());
             }
             let extent =
-                if fs::exists(&session.position.path).unwrap_or(true) { Extent::Detail } else { Extent::Whole };
+                if file_info::is_gone(Path::new(&session.position.path)) { Extent::Whole } else { Extent::Detail };
             if is_old(&session, before_ms) && !(extent == Extent::Detail && is_slim(&session)) {
                 old.push((session.id, extent));
             }

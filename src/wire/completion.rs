@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::limit_set::ExplicitStop;
 use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
-use crate::engine::session_state::SessionState;
 use crate::wire::messages::{reading, who};
 
 /// The word by which an agent says that its work is partial.
@@ -38,12 +38,7 @@ pub fn ended_for_good(run: &Run, finding: &Finding) -> String {
 }
 
 /// Looks in a call's result for the line that asks for a stop, where the rules of its run name one.
-pub fn mark(event: &mut Event, result: Option<&RawValue>, state: &SessionState) {
-    let run = match (&event.agent, &state.session.main) {
-        (Agent::Sub { id, .. }, _) => state.run(id),
-        (Agent::Main, main) => main.as_deref().and_then(|main| state.run(main)),
-    };
-    let rule = run.and_then(|run| run.limits.explicit_stop.as_ref());
+pub fn mark(event: &mut Event, result: Option<&RawValue>, rule: Option<&ExplicitStop>) {
     if let (EventKind::ToolEnded(_, outcome), Some(marker)) =
         (&mut event.kind, rule.and_then(|rule| rule.marker.as_deref()))
     {

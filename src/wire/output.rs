@@ -6,12 +6,10 @@ use serde_json::value::RawValue;
 use crate::domain::amount::Amount;
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::incomplete::is_of_end;
+use crate::domain::outcome::EventOutcome;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::Run;
+use crate::domain::session::{Run, Session};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
-use crate::engine::estimate;
-use crate::engine::measure;
-use crate::engine::session_state::SessionState;
 use crate::ui::terminal::plain;
 use crate::wire::completion::ended_for_good;
 use crate::wire::events::EventName;
@@ -150,10 +148,8 @@ pub struct Case<'a> {
     pub name: Option<EventName>,
     /// The event.
     pub event: &'a Event,
-    /// The state after the event.
-    pub state: &'a SessionState,
-    /// The run it belongs to.
-    pub run: &'a str,
+    /// What it has come to.
+    pub outcome: &'a EventOutcome<'a>,
     /// The call's input, as it stands.
     pub tool_input: Option<&'a RawValue>,
 }
@@ -161,7 +157,7 @@ pub struct Case<'a> {
 /// Writes a verdict in the client's protocol.
 pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     let mut answer = Answer::default();
-    let (Some(name), Some(run)) = (case.name, case.state.run(case.run)) else { return answer };
+    let (Some(name), Some(run)) = (case.name, case.outcome.run) else { return answer };
     if verdict.observed {
         tell_own_run(&mut answer, case, (name, run), verdict);
         return answer;
@@ -173,14 +169,14 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
         Decision::Deny | Decision::Stop => refuse(&mut answer, case, (name, run), verdict),
     }
     early(&mut answer, (name, run), verdict);
-    for news in &case.state.parent_notifications {
+    for news in case.outcome.parent_notifications {
         answer.tell_model(name, &messages::parent_notification(news));
         // What an agent's end lacked, the person is told of with that end.
         if !is_of_end(&news.finding) {
             answer.tell_person(&messages::parent_notification(news));
         }
     }
-    for cut in case.state.clamped_caps.iter().filter(|cut| cut.run == case.run) {
+    for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {
         answer.tell_model(name, &messages::cut(cut));
     }
     if let (Some(left), Some(input), EventKind::ToolRequested(call)) =
@@ -194,7 +190,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
         answer.specific(name).updated_input = Some(Raw(updated));
     }
     tell_own_run(&mut answer, case, (name, run), verdict);
-    remaining(&mut answer, case, (name, run), verdict);
+    remaining(&mut answer, case, name);
     answer
 }
 
@@ -256,7 +252,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
                 Some(finding) => {
-                    messages::blocked_prompt(&case.state.session, run, finding) + &found(case.state, finding)
+                    messages::blocked_prompt(case.outcome.session, run, finding) + &found(case.outcome.session, finding)
                 }
                 None => refusal(run, verdict),
             }));
@@ -283,8 +279,8 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
 }
 
 /// Says what of a session's spend was found when the state first saw it.
-fn found(state: &SessionState, finding: &Finding) -> String {
-    let counted = state.session.spend_before_install.counted.cost;
+fn found(session: &Session, finding: &Finding) -> String {
+    let counted = session.spend_before_install.counted.cost;
     if counted == Amount::ZERO || finding.scope != Scope::Session || !finding.spent_by_requests() {
         return String::new();
     }
@@ -330,16 +326,9 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
     }
 }
 
-/// Tells the agent what remains, with a warning and, where configured, after every batch.
-fn remaining(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
-    let (name, run) = at;
-    let warned = verdict.findings.iter().any(|finding| finding.action == Action::Warn);
-    let each_turn = run.limits.remaining_each_turn && matches!(case.event.kind, EventKind::BatchEnded(_));
-    if verdict.decision >= Decision::Ask || !(warned || each_turn) {
-        return;
-    }
-    let scopes = measure::usage(case.state, run, case.event);
-    let used = messages::remaining(&scopes, estimate::model_of(case.state, run), case.event);
+/// Tells the agent what is used, where that was measured for it.
+fn remaining(answer: &mut Answer, case: &Case, name: EventName) {
+    let used = messages::remaining(&case.outcome.used, case.outcome.model, case.event);
     if !used.is_empty() {
         answer.tell_model(name, &format!("Fusebox: used so far: {used}."));
     }

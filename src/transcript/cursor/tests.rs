@@ -1,5 +1,6 @@
 //! Transcripts in every shape, and what is read of them.
 
+use crate::platform::run_command::Program;
 use crate::transcript::cursor::*;
 
 /// An assistant row of the response `id` with these tokens.
@@ -142,7 +143,8 @@ fn what_is_no_file_is_an_error() {
     assert!(read_from(folder.path(), 0, None).is_err());
     assert!(read_from(&folder.path().join("missing.jsonl"), 0, None).is_err());
     let pipe = folder.path().join("pipe.jsonl");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let made = Program::new("mkfifo").args([&pipe]).answer("").unwrap();
+    assert!(made.status.success());
     assert!(read_from(&pipe, 0, None).is_err());
 }
 

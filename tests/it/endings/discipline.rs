@@ -4,6 +4,7 @@ use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::outcome::outcome;
 use fusebox::engine::session_state::{LimitSource, SessionState};
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::events::EventName;
@@ -36,7 +37,8 @@ fn answer(tool_input: &Value) -> String {
     let mut book = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
     let (run, verdict) = apply_event(&mut book, &event, &Ingested::default(), &ForDevelopers);
     let name = Some(EventName::PreToolUse);
-    let case = Case { name, event: &event, state: &book, run: &run, tool_input: input.tool_input };
+    let outcome = outcome(&book, &run, &event, &verdict);
+    let case = Case { name, event: &event, outcome: &outcome, tool_input: input.tool_input };
     output::answer(&case, &verdict).text()
 }
 

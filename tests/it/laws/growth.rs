@@ -15,7 +15,7 @@ use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::{LimitSource, NewCharge};
-use fusebox::hook::{load, overload};
+use fusebox::hook::{ingest, load, overload};
 use fusebox::limits;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
@@ -225,9 +225,9 @@ impl History {
         let at = Moment { wall_ms: BEGAN_MS + self.now as i64, mono_ms: self.now, slept_ms: 0, boot: 1 };
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
         let session = self.store.session("s").unwrap().unwrap();
-        let mut book = load::load(&self.store, session, &event).unwrap();
+        let mut book = load::load_state(&self.store, session, &event).unwrap();
         book.held = overload::held(&mut book, &event);
-        let mut findings = load::ingest(&Environment::real(), &self.store, &mut book, &event).unwrap();
+        let mut findings = ingest::ingest_transcripts(&Environment::real(), &self.store, &mut book, &event).unwrap();
         let run = book.session.main.clone().unwrap_or_default();
         findings.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut book, &event, &findings, &self.policy);
@@ -311,7 +311,7 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolRequested(call("one-more", "Bash", Intent::Wait { timeout_ms: 1 })),
         };
         let session = history.store.session("s").unwrap().unwrap();
-        let mut book = load::load(&history.store, session, &event).unwrap();
+        let mut book = load::load_state(&history.store, session, &event).unwrap();
         let held = overload::held(&mut book, &event).unwrap_or_default();
         assert!(held.contains("200 shell commands in the background"), "{deed:?}: {held}");
         assert!(!held.contains('\n'));
@@ -320,7 +320,7 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = load::ingest(&Environment::real(), &history.store, &mut book, &ended).unwrap();
+        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut book, &ended).unwrap();
         apply_event(&mut book, &ended, &found, &history.policy);
         let kills: Vec<&str> = book.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");

@@ -3,10 +3,11 @@
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
 use fusebox::domain::policy::Scope;
 use fusebox::domain::session::{Process, Session};
+use fusebox::hook::prune_due::{self, DAY_MS};
 use fusebox::hook::retention;
 use fusebox::platform::locks;
 use fusebox::store::{Store, log_file};
-use fusebox::upkeep::prune::{self, DAY_MS};
+use fusebox::upkeep::prune;
 use serde_json::{Value, json};
 
 use crate::levers::with_paused_session;
@@ -208,11 +209,11 @@ fn a_pruning_is_begun_once_a_day_and_a_clock_that_jumps_takes_nothing_recent() {
             (365, false, 15),
             (10, true, 10),
         ] {
-            assert_eq!(prune::is_due(store, &start(day)).unwrap(), due, "day {day}");
+            assert_eq!(prune_due::is_due(store, &start(day)).unwrap(), due, "day {day}");
             assert_eq!(prune::pinned_ms(store).unwrap(), Some(TEN + (as_of - 90) * DAY_MS), "day {day}");
         }
         let plain = Event { kind: EventKind::SessionEnded, ..start(900) };
-        assert!(!prune::is_due(store, &plain).unwrap());
+        assert!(!prune_due::is_due(store, &plain).unwrap());
     });
 }
 

@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use fusebox::domain::meters::Spend;
+use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
+use fusebox::upkeep::prune::{PruneOrder, prune};
 
 use crate::retention::{Past, ago, billed, many, write};
 use crate::state::save;

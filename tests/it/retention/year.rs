@@ -1,8 +1,9 @@
 //! A year of use, made small: the state stays as large as the days that it keeps, and no sum changes.
 
+use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::upkeep::prune::{DAY_MS, PruneOrder, prune};
+use fusebox::upkeep::prune::{PruneOrder, prune};
 
 use crate::retention::{Past, Response, ago, billed, write_one};
 use crate::state::save;

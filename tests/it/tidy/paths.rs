@@ -85,6 +85,19 @@ fn import(named: &[Named], known: &mut BTreeMap<String, Vec<String>>) {
     }
 }
 
+/// Returns every path that a file names, of this crate or of another: `std::fs::File`, each with its line. Code under
+/// `#[cfg(test)]` is left out; the names of a `use` with braces are given one by one.
+pub fn all(text: &str) -> Vec<Named> {
+    let tokens = without_tests(&tokens(text));
+    let (mut named, mut at) = (Vec::new(), 0);
+    while at < tokens.len() {
+        let is_word = tokens[at].0.starts_with(|c: char| c.is_alphabetic());
+        let starts = at == 0 || tokens[at - 1].0 != "::";
+        at = if is_word && starts { tree(&tokens, at, &[], &mut named) } else { at + 1 };
+    }
+    named
+}
+
 /// Leaves out each item under `#[cfg(test)]`.
 fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let is_mark = |at: usize| {

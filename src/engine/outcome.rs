@@ -1,0 +1,32 @@
+//! What an event has come to, once it is applied: what the words of an answer are made from.
+
+use crate::domain::event::{Event, EventKind};
+use crate::domain::outcome::EventOutcome;
+use crate::domain::policy::Action;
+use crate::domain::session::Run;
+use crate::domain::verdict::{Decision, Verdict};
+use crate::engine::estimate;
+use crate::engine::measure;
+use crate::engine::session_state::SessionState;
+
+/// Returns what an event has come to for its run. Only where the answer tells it is measured what is used.
+pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict: &Verdict) -> EventOutcome<'a> {
+    let run = state.run(run);
+    EventOutcome {
+        session: &state.session,
+        run,
+        model: run.map_or("", |run| estimate::model_of(state, run)),
+        parent_notifications: &state.parent_notifications,
+        clamped_caps: &state.clamped_caps,
+        used: run
+            .filter(|run| tells_used(run, event, verdict))
+            .map_or_else(Vec::new, |run| measure::usage(state, run, event)),
+    }
+}
+
+/// Whether an answer tells what is used: with a warning and, where configured, after every batch.
+fn tells_used(run: &Run, event: &Event, verdict: &Verdict) -> bool {
+    let warned = verdict.findings.iter().any(|finding| finding.action == Action::Warn);
+    let each_turn = run.limits.remaining_each_turn && matches!(event.kind, EventKind::BatchEnded(_));
+    !verdict.observed && verdict.decision < Decision::Ask && (warned || each_turn)
+}

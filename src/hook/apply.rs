@@ -1,0 +1,51 @@
+//! Applies an event under the limits that its session is pinned to, and hands the order of a halted run on to those below it.
+
+use crate::domain::ingested::Ingested;
+use crate::domain::verdict::Verdict;
+use crate::engine::apply_event::apply_event;
+use crate::engine::enforce;
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::hook::limit_source::PinnedLimits;
+use crate::hook::load::Loaded;
+use crate::hook::load_on_demand::need_ancestors;
+use crate::hook::parse::HookCall;
+use crate::hook::{answered_dialogs, first_requests};
+use crate::platform::environment::Environment;
+use crate::store::Store;
+
+/// What an event came to.
+pub struct Applied {
+    /// The run that it belongs to.
+    pub run: String,
+    /// What was decided.
+    pub verdict: Verdict,
+}
+
+/// Applies the event of a call to the state.
+pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: &Ingested) -> Result<Applied> {
+    let Loaded { store, state, judged } = loaded;
+    let limits = PinnedLimits::of(env, store, &state.session);
+    let (run, verdict) = apply_event(state, &call.event, ingested, &limits);
+    state.session.user_notifications.extend(limits.problems()?);
+    if let Some(run) = state.run_mut(&run).filter(|_| judged.is_some()) {
+        // What the command took is no work of the agent.
+        run.last = env.now();
+    }
+    cascade(store, state)?;
+    answered_dialogs::note(state, &run, &call.event);
+    first_requests::learn(store, state, ingested)?;
+    Ok(Applied { run, verdict })
+}
+
+/// Hands the order of a run that was just halted to everything below it.
+fn cascade(store: &Store, state: &mut SessionState) -> Result<()> {
+    let Some(halted) = state.halted.clone() else { return Ok(()) };
+    store.lay_open_runs(state)?;
+    let parents: Vec<Option<String>> = state.runs().map(|run| run.parent.clone()).collect();
+    for parent in parents {
+        need_ancestors(store, state, parent)?;
+    }
+    enforce::cascade(state, &halted);
+    Ok(())
+}

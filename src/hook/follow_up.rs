@@ -1,0 +1,53 @@
+//! What is left to do once the answer is given.
+
+use crate::engine::session_state::SessionState;
+use crate::hook::command_watch::{self, WatchOrder};
+use crate::hook::save::Saved;
+use crate::hook::{background_tasks, prune_due};
+use crate::platform::environment::Environment;
+use crate::store::{Store, log_file};
+
+/// What the log says where a lock file did not come.
+const LOCKED: &str = "the lock of the state did not come in time: its holder keeps it, or the file system has no locks; SQLite's own \
+    kept others out";
+
+/// What is left to do.
+pub enum FollowUp {
+    /// The event was taken by another process: the database is let go.
+    Leave(Store),
+    /// The event was taken into the state, and a command may have to be watched.
+    Finish(Saved, Option<WatchOrder>),
+}
+
+/// Lets the state go; then has a command watched, writes the log, ends shell commands that outlive their run, and has the
+/// state pruned.
+pub fn finish(env: &Environment, follow_up: FollowUp) {
+    let (Saved { store, state, folder, prunes }, watch) = match follow_up {
+        FollowUp::Leave(store) => return store.leave(),
+        FollowUp::Finish(saved, watch) => (saved, watch),
+    };
+    let is_unlocked = store.is_unlocked();
+    store.leave();
+    if let Some(order) = watch {
+        command_watch::begin(env, &folder, &order);
+    }
+    let mut records = state.log_records.clone();
+    records.extend(is_unlocked.then(|| notice(&state, LOCKED)));
+    for task in &state.kills {
+        let ended = state.session.client.is_some_and(|client| background_tasks::end(client, task));
+        if !ended {
+            let what = "a background command of a stopped run was not found, and may still run";
+            records.push(notice(&state, &format!("{what}: {}", task.command)));
+        }
+    }
+    if !records.is_empty() {
+        log_file::append(log_file::LogPlace { of_session: &state.session.log, state: &folder }, &records);
+    }
+    if prunes {
+        prune_due::begin(env, &folder);
+    }
+}
+
+fn notice(state: &SessionState, what: &str) -> crate::domain::charge::Record {
+    log_file::notice(&state.session.id, what, state.session.last.wall_ms)
+}

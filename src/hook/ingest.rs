@@ -1,0 +1,182 @@
+//! What an event brings: new responses and agents by the transcripts, and what happened without a hook.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::domain::charge::Charge;
+use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
+use crate::domain::ingested::{Ingested, Link};
+use crate::domain::session::Status;
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::hook::load::{Loaded, is_wide};
+use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
+use crate::hook::parse::HookCall;
+use crate::hook::{
+    answered_dialogs, backlog, called_skills, changed_calls, check_completion, missing_usage, nested_clients, overload,
+    policy, recall_missed, retention, shared_budgets, spend_before_install, unheard_messages, unlogged_requests,
+};
+use crate::platform::environment::Environment;
+use crate::platform::file_info;
+use crate::store::Store;
+use crate::transcript::allowance::Allowance;
+use crate::transcript::charges::{Charges, Prices};
+use crate::transcript::first::first_request;
+use crate::transcript::ingest::{self, TranscriptIngest};
+use crate::transcript::layout;
+
+/// Takes in all that is new for a call, before its event is applied.
+pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result<Ingested> {
+    let Loaded { store, state, judged } = loaded;
+    let (input, event) = (call.input, &call.event);
+    let held = nested_clients::held(env, store, state, input, event, &call.guard)?;
+    let held = held.or_else(|| changed_calls::held(&state.session, event));
+    state.held = held.or_else(|| overload::held(state, event));
+    unheard_messages::note_messages(state, (input, event), &call.guard);
+    called_skills::called(env, state, event, input);
+    let mut ingested = ingest_transcripts(env, store, state, event)?;
+    ingested.missing = check_completion::missing(state, event, judged.as_ref());
+    Ok(ingested)
+}
+
+/// Whether the transcripts of other runs are read at an event.
+fn reads_siblings(kind: &EventKind) -> bool {
+    is_wide(kind) && !matches!(kind, EventKind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }))
+}
+
+/// Reads what is new for an event: its own run's transcript, and at the ends of batches and stretches the others' too.
+pub fn ingest_transcripts(
+    env: &Environment,
+    store: &Store,
+    state: &mut SessionState,
+    event: &Event,
+) -> Result<Ingested> {
+    let loaded = OnceCell::new();
+    let policy = state.session.policy.filter(|_| state.session.has_own_prices);
+    let table = || loaded.get_or_init(|| policy::prices(store, policy));
+    let mut ingest = TranscriptIngest::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
+    ingest.now_ms = Some(event.at.wall_ms);
+    let mut findings = Ingested::default();
+    match &event.agent {
+        Agent::Main => ingest.main(state, None)?,
+        Agent::Sub { id, .. } => {
+            ingest.agent(state, id, None)?;
+            findings.link = spawn_link(store, state, id)?;
+        }
+    }
+    if state.session.unread() > 0 {
+        backlog::go_on(store, &mut ingest, state, reads_siblings(&event.kind) || event.agent == Agent::Main)?;
+    }
+    if reads_siblings(&event.kind) {
+        siblings(store, &mut ingest, state, event)?;
+    }
+    let folder = layout::folder(Path::new(&state.session.position.path));
+    let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
+    if is_left || matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded) {
+        let session = state.session.id.clone();
+        findings.unannounced = ingest.unannounced(state, |id| store.has_run(&session, id).unwrap_or(false))?;
+        for agent in &findings.unannounced {
+            ingest.agent(state, &agent.id, None)?;
+        }
+    }
+    state.session.user_notifications.append(&mut ingest.remarks);
+    findings.charges = ingest.found;
+    spend_before_install::set_apart(env, store, state, Some(event), &mut findings.charges)?;
+    state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
+    if (!findings.charges.is_empty() || findings.link.is_some()) && state.shared_budgets.is_empty() {
+        // What was found is in the state already: a shared budget that is counted anew here has it.
+        shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
+    }
+    if findings.charges.is_empty() && missing_usage::is_all(state, event) {
+        state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
+    }
+    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
+        && state.first_request.is_none()
+    {
+        state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+    }
+    unlogged_requests::estimate_requests(state, event, &findings.charges, table);
+    let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
+    for holder in holders {
+        need_run(store, state, holder)?;
+    }
+    recall_missed::add(store, state, event, &mut findings)?;
+    spend_before_install::close(state, event, &findings.recalled);
+    findings.answered = answered_dialogs::answered(store, state, event)?;
+    Ok(findings)
+}
+
+/// Finds out how the acting subagent was spawned, until that is known.
+fn spawn_link(store: &Store, state: &mut SessionState, id: &str) -> Result<Option<Link>> {
+    if state.run(id).is_some_and(|run| run.parent.is_some()) {
+        return Ok(None);
+    }
+    let path = layout::agent_file(Path::new(&state.session.position.path), id);
+    let Some(link) = ingest::link(&path) else { return Ok(None) };
+    if let Some(call) = &link.spawn_call {
+        need_call(store, state, call)?;
+    }
+    let by_call = link.spawn_call.as_deref().and_then(|call| state.call(call)).map(|call| call.run.clone());
+    let parent = by_call.or_else(|| link.parent.clone()).or_else(|| state.session.main.clone());
+    need_ancestors(store, state, parent)?;
+    Ok(Some(link))
+}
+
+/// Reads the main transcript and those of the open runs; an ended one without anything new is settled.
+fn siblings(
+    store: &Store,
+    ingest: &mut TranscriptIngest<&Store>,
+    state: &mut SessionState,
+    event: &Event,
+) -> Result<()> {
+    let own = match &event.agent {
+        Agent::Sub { id, .. } => {
+            ingest.main(state, None)?;
+            Some(id.as_str())
+        }
+        Agent::Main => None,
+    };
+    let others = state.session.open.iter().filter(|id| Some(id.as_str()) != own && !is_quiet(state, id));
+    for id in others.cloned().collect::<Vec<_>>() {
+        need_run(store, state, &id)?;
+        let Some(run) = state.run(&id).filter(|run| !run.settled && !run.is_main()) else { continue };
+        let (status, last) = (run.status, run.last);
+        let grew = ingest.agent(state, &id, None)?;
+        let settles = status != Status::Running && !grew && event.at.wall_since(last) > SETTLES_AFTER_MS;
+        if let Some(run) = settles.then(|| state.run_mut(&id)).flatten() {
+            run.settled = true;
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is nothing new of an open run, by the length of its transcript: hundreds may be at work at once.
+fn is_quiet(state: &SessionState, id: &str) -> bool {
+    let transcript = Path::new(&state.session.position.path);
+    let length = || file_info::of(&layout::direct_file(transcript, id)).map(|meta| meta.length);
+    match state.session.read_to.get(id) {
+        Some(Some(read)) => length().is_ok_and(|length| length == *read),
+        Some(None) => true,
+        None => false,
+    }
+}
+
+/// An ended agent's last rows are on disk by then.
+const SETTLES_AFTER_MS: u64 = 5_000;
+
+impl Charges for &Store {
+    fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
+        self.charge(message, session)
+    }
+    fn elsewhere(&self, _message: &str, _session: &str) -> Result<bool> {
+        // A live session knows whether it is a fork; the state need not be searched.
+        Ok(false)
+    }
+    fn closed_ms(&self) -> Result<i64> {
+        retention::closed_ms(self)
+    }
+    fn keep(&mut self, charge: Charge) -> Result<()> {
+        self.save_charge(&charge)
+    }
+}

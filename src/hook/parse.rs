@@ -1,0 +1,63 @@
+//! One hook call as the client makes it: its input, and the event that it tells of.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::event::Event;
+use crate::platform::environment::Environment;
+use crate::wire::bypass_detection::Guard;
+use crate::wire::events::EventName;
+use crate::wire::input::{self, Input};
+
+/// A hook call.
+pub struct HookCall<'a> {
+    /// The input, typed.
+    pub input: &'a Input<'a>,
+    /// The input, as it came.
+    pub bytes: &'a [u8],
+    /// The event's name; `None` for one that Fusebox does not know.
+    pub name: Option<EventName>,
+    /// The event.
+    pub event: Event,
+    /// What of the machine is this session's own.
+    pub guard: Guard,
+}
+
+/// Reads a hook call whose state is in `folder`.
+pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]), folder: &Path) -> HookCall<'a> {
+    let guard = guard(env, input, folder);
+    let event = event_of(env, input, &guard);
+    HookCall { input, bytes, name: EventName::parse(&input.hook_event_name), event, guard }
+}
+
+impl HookCall<'_> {
+    /// Reads the event again: the state of its session is in another folder, which is to be guarded too.
+    pub fn moves_to(&mut self, env: &Environment, folder: &Path) {
+        self.guard.state_dir = folder.to_str().map(str::to_owned);
+        self.event = event_of(env, self.input, &self.guard);
+    }
+}
+
+fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
+    input::event(input, env.now(), is_attended(env), guard)
+}
+
+/// Says what of the machine is this session's own.
+fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
+    let text = |path: PathBuf| path.into_os_string().into_string().ok();
+    Guard {
+        state_dir: state.to_str().map(str::to_owned),
+        program: env.called_as(),
+        project: Some(env.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),
+        claude_dir: env.claude_dir().and_then(text),
+        home: env.home().and_then(text),
+        folder: Some(input.cwd.clone().into_owned()),
+    }
+}
+
+/// Whether somebody can answer a dialog: the client says it, an older one by how it was started.
+fn is_attended(env: &Environment) -> bool {
+    match env.var("CLAUDE_CODE_SESSION_ATTENDED") {
+        Some(said) => said != "0",
+        None => env.var("CLAUDE_CODE_ENTRYPOINT").is_none_or(|started_as| !started_as.starts_with("sdk")),
+    }
+}

@@ -1,0 +1,35 @@
+//! When a hook has the state pruned: at the first start of a session in a day, in a process of its own.
+
+use std::path::Path;
+
+use crate::domain::event::{Event, EventKind};
+use crate::error::Result;
+use crate::hook::retention::{BEGUN, begun, retention};
+use crate::platform::environment::Environment;
+use crate::platform::run_command::Program;
+use crate::store::Store;
+
+/// Milliseconds of a day: how often the state is pruned.
+pub const DAY_MS: i64 = 86_400_000;
+/// How far a pruning goes beyond the one before: a clock that was wrong for a while must not take this month's detail.
+const STRIDE_MS: i64 = 7 * DAY_MS;
+/// Whether a pruning is due at an event; notes that it has begun, so that no other hook begins one. Only starts look.
+pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
+    if !matches!(event.kind, EventKind::SessionStart { .. }) {
+        return Ok(false);
+    }
+    let now = event.at.wall_ms;
+    let before = begun(store)?;
+    if before.is_some_and(|(at_ms, _)| (at_ms..at_ms + DAY_MS).contains(&now)) {
+        return Ok(false);
+    }
+    let as_of = before.map_or(now, |(_, as_of)| now.min(as_of + STRIDE_MS));
+    store.set_metadata(BEGUN, &serde_json::json!((now, as_of)).to_string())?;
+    Ok(before.is_some() && retention(store)?.is_some())
+}
+
+/// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.
+pub fn begin(env: &Environment, folder: &Path) {
+    let Some(binary) = env.binary() else { return };
+    let _another_day = Program::new(binary).args(["prune", "--automatic"]).folder(folder).begin(b"");
+}

@@ -1,0 +1,115 @@
+//! The reply to a hook call: the verdict in words, and what a person is to be told.
+
+use crate::domain::bounds;
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::engine::outcome::outcome;
+use crate::engine::session_state::SessionState;
+use crate::hook::apply::Applied;
+use crate::hook::command_watch::{self, WatchOrder};
+use crate::hook::parse::HookCall;
+use crate::hook::{called_skills, changed_calls, settings_watch, spend_before_install};
+use crate::platform::environment::Environment;
+use crate::store::log_file;
+use crate::wire::output::{self, Answer, Case};
+
+/// What is said to the client.
+pub struct Reply {
+    /// The answer; empty where there is nothing to say.
+    pub text: String,
+    /// The command whose time was cut, to be watched once the answer is given.
+    pub watch: Option<WatchOrder>,
+}
+
+/// Words the reply, and notes in the state what it says.
+pub fn compose(env: &Environment, state: &mut SessionState, call: &HookCall, applied: &Applied) -> Reply {
+    let (input, event, run) = (call.input, &call.event, applied.run.as_str());
+    let outcome = outcome(state, run, event, &applied.verdict);
+    let case = Case { name: call.name, event, outcome: &outcome, tool_input: input.tool_input };
+    let mut answer = output::answer(&case, &applied.verdict);
+    let watch = command_watch::order(state, run, (event, input), (&applied.verdict, &answer));
+    changed_calls::note(state, run, (event, input), &answer, &call.guard);
+    settings_watch::watch_settings(env, state, event, &mut answer);
+    called_skills::typed(env, state, event, input);
+    divert_log(state);
+    show_notifications(state, event, &mut answer);
+    spend_before_install::mark(state, event, &mut answer);
+    let text = answer.text();
+    remember(state, run, call, &text);
+    Reply { text, watch }
+}
+
+/// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.
+fn divert_log(state: &mut SessionState) {
+    let writes =
+        !state.log_records.is_empty() || state.session.user_notifications.len() > state.session.known_notifications;
+    let Some(cause) = writes.then(|| log_file::trouble(&state.session.log)).flatten() else { return };
+    let log = std::mem::take(&mut state.session.log);
+    state.session.notify_user(&format!(
+        "the log goes to the state folder, since `{log}/{}` cannot be written: {cause}",
+        log_file::FILE
+    ));
+}
+
+/// Writes down what the person is to be told, and shows it where the client would.
+fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answer) {
+    let news = state.session.user_notifications.len().saturating_sub(state.session.known_notifications);
+    if news > bounds::NOTIFICATIONS {
+        state.session.user_notifications.truncate(state.session.known_notifications + bounds::NOTIFICATIONS);
+        state.session.notify_user(&format!("there are {} more remarks like these", news - bounds::NOTIFICATIONS));
+    }
+    for new in &state.session.user_notifications[state.session.known_notifications..] {
+        let what = new.strip_prefix("Fusebox: ").unwrap_or(new);
+        if state.log_records.iter().all(|record| record.error != what) {
+            let record = log_file::notice(&state.session.id, what, state.session.last.wall_ms);
+            state.log_records.push(record);
+        }
+    }
+    // What is said at these, or at any event of a subagent's, the client does not show, nor beside a stop at a call's end; at
+    // a start it does so to a person alone. The person is told at the next event that is heard.
+    let unheard = match event.kind {
+        _ if event.agent != Agent::Main => true,
+        EventKind::ToolEnded(..) => answer.goes_on == Some(false),
+        EventKind::SessionEnded
+        | EventKind::PermissionRequested
+        | EventKind::Compacting
+        | EventKind::ConfigChanged { .. } => true,
+        EventKind::SessionStart { .. } => !event.attended,
+        _ => false,
+    };
+    if unheard {
+        let said = answer.system_message.take().unwrap_or_default();
+        let notifications = &mut state.session.user_notifications;
+        for line in said.lines() {
+            if notifications.len() < bounds::NOTIFICATIONS && notifications.iter().all(|known| known != line) {
+                notifications.push(line.to_owned());
+            }
+        }
+    } else {
+        for told in std::mem::take(&mut state.session.user_notifications) {
+            answer.tell_person(&told);
+        }
+    }
+}
+
+/// Returns the answer that another process has given to the same event, without what it told; only answers with words in them are
+/// kept.
+pub fn given_before(state: &SessionState, call: &HookCall) -> Option<String> {
+    let (name, event) = (call.name?.as_str(), &call.event);
+    let id = event.call_id()?;
+    let call = state.call(id)?;
+    let taken = match event.kind {
+        EventKind::ToolRequested(_) => call.requested.is_some(),
+        EventKind::BatchEnded(_) => call.is_over,
+        // Taking the end of a call twice changes nothing.
+        _ => false,
+    };
+    let answer = call.answers.get(name).cloned().or_else(|| taken.then(String::new))?;
+    Some(Answer::decision_only(&answer))
+}
+
+fn remember(state: &mut SessionState, run: &str, call: &HookCall, answer: &str) {
+    let id = call.event.call_id().filter(|_| !answer.is_empty());
+    if let (Some(id), Some(name)) = (id, call.name) {
+        state.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
+    }
+}

@@ -1,0 +1,36 @@
+//! Saves and commits the state after an event.
+
+use std::path::PathBuf;
+
+use crate::domain::event::Event;
+use crate::engine::session_state::SessionState;
+use crate::error::Result;
+use crate::hook::deadline::Deadline;
+use crate::hook::load::Loaded;
+use crate::hook::prune_due;
+use crate::store::{Store, log_file};
+
+/// A state whose event is committed.
+pub struct Saved {
+    /// The database, still open.
+    pub store: Store,
+    /// The state as it was saved.
+    pub state: SessionState,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Whether it is time to prune it.
+    pub prunes: bool,
+}
+
+/// Saves what is loaded and makes it durable; does not return where the call's time is up before that.
+pub fn save(loaded: Loaded, deadline: &Deadline, event: &Event, folder: PathBuf) -> Result<Saved> {
+    let Loaded { store, mut state, .. } = loaded;
+    for record in &mut state.log_records {
+        record.at = log_file::time(state.session.last.wall_ms);
+    }
+    store.save(&mut state)?;
+    let prunes = prune_due::is_due(&store, event)?;
+    deadline.claim_commit();
+    store.commit()?;
+    Ok(Saved { store, state, folder, prunes })
+}

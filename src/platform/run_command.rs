@@ -1,0 +1,140 @@
+//! Programs that Fusebox starts: run to their end within a time limit, or begun in the background.
+
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// The most that is kept of what a program prints, in bytes.
+const MOST_BYTES: u64 = 1024 * 1024;
+/// How long a program may take that a person waits for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long what a program has printed may take to arrive once it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A program to run, with its arguments and surroundings.
+pub struct Program {
+    command: Command,
+}
+
+/// What a program that has ended did.
+pub struct Ran {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output, as far as it is kept.
+    pub out: Vec<u8>,
+    /// Its standard error, as far as it is kept.
+    pub err: Vec<u8>,
+}
+
+impl Program {
+    /// Names a program: a path, or a name that the PATH is searched for.
+    pub fn new(program: impl AsRef<OsStr>) -> Program {
+        Program { command: Command::new(program) }
+    }
+
+    /// Returns a shell that runs a command line.
+    pub fn shell(line: &str) -> Program {
+        Program::new("sh").args(["-c", line])
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Program {
+        self.command.args(arguments);
+        self
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Program {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Takes variables out of its environment.
+    pub fn without(mut self, names: &[&str]) -> Program {
+        for name in names {
+            self.command.env_remove(name);
+        }
+        self
+    }
+
+    /// Sets the folder that it runs in.
+    pub fn folder(mut self, path: impl AsRef<Path>) -> Program {
+        self.command.current_dir(path);
+        self
+    }
+
+    /// Begins it in the background with this input. Nothing waits for it.
+    pub fn begin(mut self, input: &[u8]) -> io::Result<()> {
+        let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+        let mut child = self.command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
+    }
+
+    /// Runs it to its end with this input; `None` where it takes longer than `patience`. What it has begun ends with it.
+    pub fn run(mut self, input: &[u8], patience: Duration) -> io::Result<Option<Ran>> {
+        self.command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn()?;
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let (out, err) = (listen(child.stdout.take()), listen(child.stderr.take()));
+        write_input(&mut child, input);
+        let (done, ended) = mpsc::channel();
+        thread::spawn(move || done.send(child.wait()));
+        let status = ended.recv_timeout(patience);
+        if let Some(group) = group {
+            // What it has left behind would outlive it unseen.
+            let _gone = kill_process_group(group, Signal::KILL);
+        }
+        let words = |from: Receiver<Vec<u8>>| from.recv_timeout(LAST_WORDS).unwrap_or_default();
+        match status {
+            Ok(status) => Ok(Some(Ran { status: status?, out: words(out), err: words(err) })),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Runs it for a person who waits; returns what it did, or why that is not known.
+    pub fn answer(self, input: &str) -> Result<Ran, String> {
+        let ran = self.run(input.as_bytes(), PATIENCE).map_err(|cause| cause.to_string())?;
+        ran.ok_or_else(|| format!("no answer within {} s", PATIENCE.as_secs()))
+    }
+
+    /// Returns the first line that it prints, or why there is none.
+    pub fn first_line(self) -> Result<String, String> {
+        let ran = self.answer("")?;
+        match ran.status.success() {
+            true => Ok(String::from_utf8_lossy(&ran.out).lines().next().unwrap_or_default().trim().to_owned()),
+            false => Err(ran.status.to_string()),
+        }
+    }
+}
+
+/// Hands a program its input, at its own pace.
+fn write_input(child: &mut Child, input: &[u8]) {
+    let (pipe, input) = (child.stdin.take(), input.to_vec());
+    thread::spawn(move || {
+        // A program that does not read it is free to.
+        let _unread = pipe.map(|mut pipe| pipe.write_all(&input));
+    });
+}
+
+/// Collects what a program prints, as far as it is kept.
+fn listen(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (heard, words) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _cut = pipe.by_ref().take(MOST_BYTES).read_to_end(&mut text);
+            let _rest = io::copy(&mut pipe, &mut io::sink());
+        }
+        let _unheard = heard.send(text);
+    });
+    words
+}
