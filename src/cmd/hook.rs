@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::domain::bounds;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::rfc3339;
 use crate::engine::apply_event::apply_event;
 use crate::engine::session_state::SessionState;
 use crate::error::{ErrorKind, Result};
@@ -281,7 +282,7 @@ fn remember(state: &mut SessionState, run: &str, what: (&Event, &Input), answer:
 
 fn stamp(state: &mut SessionState) {
     for record in &mut state.log_records {
-        record.at = log_file::time(state.session.last.wall_ms);
+        record.at = rfc3339::format(state.session.last.wall_ms);
     }
 }
 
@@ -335,7 +336,7 @@ fn notice(state: &SessionState, what: &str) -> Record {
         error: what.to_owned(),
         event: Some(RecordKind::Notice),
         session: state.session.id.clone(),
-        at: log_file::time(state.session.last.wall_ms),
+        at: rfc3339::format(state.session.last.wall_ms),
         ..Record::default()
     }
 }

@@ -7,6 +7,7 @@ use crate::byte_search;
 use crate::config::load;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::policy::OnError;
+use crate::domain::rfc3339;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store;
@@ -137,7 +138,7 @@ fn note(env: &Environment, session: &str, what: &str) {
         error: what.to_owned(),
         event: Some(RecordKind::Notice),
         session: session.to_owned(),
-        at: log_file::time(env.now().wall_ms),
+        at: rfc3339::format(env.now().wall_ms),
         ..Record::default()
     };
     log_file::append(log_file::LogPlace { of_session: "", state: &folder }, &[record]);

@@ -46,7 +46,7 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
             bars(&limits, "  ", terminal)
         ));
         for (budget, resets) in of_one.iter().filter_map(|budget| Some((budget, budget.resets?))) {
-            let anew = format!("{} begins anew {}", budget.reading.limit, terminal.minute(resets.0));
+            let anew = format!("{} begins anew {}", budget.reading.limit, terminal.zone.minute(resets.0));
             text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &anew)));
         }
     }
@@ -66,7 +66,7 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let since = format!("  {}  since {}", session.cost_usd.0, terminal.minute(session.started_at.0));
+    let since = format!("  {}  since {}", session.cost_usd.0, terminal.zone.minute(session.started_at.0));
     let room = terminal.width.saturating_sub(length(&head) + length(session.status.as_str()));
     let mut text =
         format!("{}{}{}\n", terminal.paint(Style::Bold, &head), standing(session.status, terminal), cut(&since, room));

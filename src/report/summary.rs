@@ -86,7 +86,7 @@ const PRUNED_GROUPS: &str =
 /// Says since when all is known, where the period begins before.
 fn pruned(before: Option<Timestamp>, what: &str, terminal: &Terminal) -> String {
     let Some(Timestamp(at_ms)) = before else { return String::new() };
-    let day = (terminal.local)(at_ms).format("%Y-%m-%d");
+    let day = terminal.zone.day(at_ms);
     format!("\n{}\n", terminal.wrap("", &format!("Since {day} everything is known; {what}.")))
 }
 
@@ -109,7 +109,7 @@ fn without_empty(columns: &[Column], rows: Vec<(Style, Vec<String>)>) -> (Vec<Co
 
 fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<String> {
     vec![
-        terminal.minute(session.started_at.0),
+        terminal.zone.minute(session.started_at.0),
         short(&session.session_id).to_owned(),
         session.project.clone(),
         session.status.as_str().to_owned(),
@@ -174,7 +174,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
         let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
         let cells = vec![
             format!("#{}", trip.number),
-            terminal.minute(trip.at.0),
+            terminal.zone.minute(trip.at.0),
             short(&session.session_id).to_owned(),
             format!("{} {}", run.agent_type, short(&run.run_id)),
             trip.limit.clone(),

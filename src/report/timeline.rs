@@ -115,7 +115,7 @@ fn spent(charges: &[Charge], terminal: &Terminal) -> String {
 }
 
 fn line(at_ms: i64, style: Style, words: &str, terminal: &Terminal) -> String {
-    let text = terminal.wrap("  ", &format!("{} {words}", terminal.second(at_ms)));
+    let text = terminal.wrap("  ", &format!("{} {words}", terminal.zone.second(at_ms)));
     text.lines().map(|line| terminal.paint(style, line) + "\n").collect()
 }
 

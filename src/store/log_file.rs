@@ -5,8 +5,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use chrono::{DateTime, SecondsFormat, Utc};
-
 use crate::domain::charge::Record;
 use crate::platform::confined::{Appended, Folder};
 use crate::store::private;
@@ -82,10 +80,4 @@ fn open(folder: &Folder) -> io::Result<Appended> {
     }
     folder.rename(FILE, EARLIER)?;
     folder.append(FILE)
-}
-
-/// Writes a wall time as RFC 3339 in UTC.
-pub fn time(wall_ms: i64) -> String {
-    let time: DateTime<Utc> = DateTime::from_timestamp_millis(wall_ms).unwrap_or_default();
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

@@ -1,10 +1,10 @@
 //! Figures as programs read them: dollars as exact decimal strings, moments as RFC 3339.
 
-use chrono::{DateTime, SecondsFormat};
 use serde::{Serialize, Serializer};
 
 use crate::domain::amount::Amount;
 use crate::domain::limit::{Limit, Unit};
+use crate::domain::rfc3339;
 
 /// US dollars, written as a decimal string with 12 digits after the point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +23,7 @@ pub struct Timestamp(pub i64);
 impl Timestamp {
     /// Returns the text in UTC.
     pub fn text(self) -> String {
-        let moment = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
-        moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+        rfc3339::format(self.0)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The page a report is written on: its width, its colours, its time zone.
 
-use chrono::NaiveDateTime;
-
+use crate::calendar::Zone;
 pub use crate::ui::terminal::plain;
 
 /// Whether text may carry colours.
@@ -41,14 +40,14 @@ const STYLES: [(Style, &str); 6] = [
 ];
 
 /// The page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terminal {
     /// How many characters fit a line.
     pub width: usize,
     /// Whether text may carry colours.
     pub colour: Colour,
-    /// Returns the local time of a moment.
-    pub local: fn(i64) -> NaiveDateTime,
+    /// The zone that times are shown in.
+    pub zone: Zone,
 }
 
 impl Terminal {
@@ -59,16 +58,6 @@ impl Terminal {
             Colour::On if !code.is_empty() && !text.is_empty() => format!("{code}{text}\x1b[0m"),
             _ => text.to_owned(),
         }
-    }
-
-    /// Returns a moment as `2026-11-20 10:03`.
-    pub fn minute(&self, at_ms: i64) -> String {
-        (self.local)(at_ms).format("%Y-%m-%d %H:%M").to_string()
-    }
-
-    /// Returns a moment as `2026-11-20 10:03:12`.
-    pub fn second(&self, at_ms: i64) -> String {
-        (self.local)(at_ms).format("%Y-%m-%d %H:%M:%S").to_string()
     }
 
     /// Breaks a sentence into lines of the page's width, each after `indent`, those after the first two spaces deeper.
