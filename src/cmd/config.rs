@@ -14,6 +14,7 @@ use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Mode};
 use crate::error::Result;
 use crate::platform::environment::Environment;
+use crate::ui::formats::counted;
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
@@ -73,7 +74,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
     env.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
-        env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", count(ignored, "value")));
+        env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", counted(ignored as u64, "value")));
     }
     ExitCode::SUCCESS
 }
@@ -92,7 +93,7 @@ fn check(env: &Environment) -> ExitCode {
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
     text += &match errors {
         0 => "the configuration is valid\n".to_owned(),
-        errors => format!("{} in the configuration; everything else is in force\n", count(errors, "error")),
+        errors => format!("{} in the configuration; everything else is in force\n", counted(errors as u64, "error")),
     };
     env.print(&text);
     ExitCode::from(u8::from(errors > 0))
@@ -180,10 +181,6 @@ fn section_text(section: &Section) -> String {
 
 fn source(layer: Layer, path: &str) -> String {
     if path == BUILT_IN { layer.to_string() } else { format!("{layer}  {path}") }
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Returns the folder whose `.claude` a client started here would read: the nearest one, up to the repository's root.

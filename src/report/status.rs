@@ -7,6 +7,7 @@ use crate::report::bars::bars;
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
+use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, cut, length, plain};
 use crate::wire::messages::short;
 
@@ -137,8 +138,8 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
-    let calls = if run.turns == 1 { "tool call" } else { "tool calls" };
-    let after = format!("{partial}  {} {calls}, {}{depth}{task}{refused}{reason}", run.turns, run.cost_usd.0);
+    let calls = counted(run.turns, "tool call");
+    let after = format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", run.cost_usd.0);
     let room = terminal.width.saturating_sub(length(&head) + length(run.status.as_str()));
     format!("{head}{}{}\n", standing(run.status, terminal), cut(&after, room))
 }

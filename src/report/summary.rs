@@ -9,7 +9,7 @@ use crate::report::group::{Group, GroupBy, Grouped, total_of};
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::status;
 use crate::report::suggestion;
-use crate::ui::formats::Timestamp;
+use crate::ui::formats::{Timestamp, counted};
 use crate::ui::style::{Style, Terminal, tokens};
 use crate::ui::table::{Align, Column, table};
 use crate::wire::messages::short;
@@ -155,7 +155,7 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
         String::new(),
         total.name,
         String::new(),
-        format!("{} session{}", total.sessions, if total.sessions == 1 { "" } else { "s" }),
+        counted(total.sessions, "session"),
         runs.to_string(),
         turns.to_string(),
         if costs == Costs::Same { total.requests.to_string() } else { String::new() },

@@ -36,6 +36,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "pricing",
             "store",
             "transcript",
+            "ui",
             "upkeep",
             "wire",
         ],
