@@ -18,6 +18,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use fusebox::calendar::Zone;
 use fusebox::domain::session::Session;
 use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
@@ -70,8 +71,7 @@ impl State {
     fn prune(&self, before_ms: i64) -> Pruning {
         let begin = Instant::now();
         let (mut since, mut longest, mut steps) = (begin, Duration::ZERO, 0);
-        let day = |at_ms: i64| (at_ms / DAY_MS).to_string();
-        prune(&Environment::real(), &self.0, PruneOrder { before_ms, day }, || {
+        prune(&Environment::real(), &self.0, PruneOrder { before_ms, zone: &Zone::utc() }, || {
             longest = longest.max(since.elapsed());
             steps += 1;
             since = Instant::now();

@@ -1,12 +1,106 @@
-//! Days, weeks and months as a time zone has them.
+//! Days, weeks and months of a time zone, for budgets, reports and pruning alike. Only this file uses jiff.
+
+use std::fmt;
 
 use jiff::civil::{Date, Weekday};
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 
 use crate::domain::budget::{Period, Span};
 
-/// Returns the name of the zone that this process is in: what [`zone`] finds it by again.
+/// A day of the calendar, without a time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(Date);
+
+impl Day {
+    /// Reads a day as `2026-11-20`.
+    pub fn parse(text: &str) -> Option<Day> {
+        Date::strptime("%Y-%m-%d", text).ok().map(Day)
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A time zone.
+#[derive(Clone, Debug)]
+pub struct Zone(TimeZone);
+
+impl Zone {
+    /// Returns Coordinated Universal Time.
+    pub fn utc() -> Zone {
+        Zone(TimeZone::UTC)
+    }
+
+    /// Returns the time zone of this name. Where the name is `None` or unknown, returns the machine's.
+    pub fn named(name: Option<&str>) -> Zone {
+        let by_rule = |name: &str| TimeZone::posix(name).ok().filter(|_| name.starts_with('<'));
+        let known = |name| TimeZone::get(name).ok().or_else(|| by_rule(name));
+        Zone(name.and_then(known).unwrap_or_else(TimeZone::system))
+    }
+
+    /// Returns the day that a moment belongs to. Times are in milliseconds since 1970.
+    ///
+    /// A day lasts from its first moment to the first moment of the next one. Where the clocks go back over midnight, the next day has
+    /// begun and goes on.
+    pub fn day(&self, at_ms: i64) -> Day {
+        let at = self.at(at_ms);
+        let next = at.date().tomorrow().ok().and_then(|day| self.beginning(day));
+        Day(next.filter(|next| next.timestamp() <= at.timestamp()).unwrap_or(at).date())
+    }
+
+    /// Returns the first moment of a day: midnight, or when the clocks have skipped it.
+    pub fn begin_ms(&self, day: Day) -> i64 {
+        self.beginning(day.0).map_or(i64::MAX, |at| at.timestamp().as_millisecond())
+    }
+
+    /// Returns the day, week or month that a moment is in, with nothing spent.
+    pub fn period(&self, span: Span, at_ms: i64) -> Period {
+        let Day(today) = self.day(at_ms);
+        let first = match span {
+            Span::Day => today,
+            Span::Week => today.saturating_sub(i32::from(today.weekday().since(Weekday::Monday)).days()),
+            Span::Month => today.first_of_month(),
+        };
+        let next = match span {
+            Span::Day => first.saturating_add(1.day()),
+            Span::Week => first.saturating_add(1.week()),
+            Span::Month => first.saturating_add(1.month()),
+        };
+        let (from, to) = (self.beginning(first), self.beginning(next));
+        let millis = |at: &Option<Zoned>, or| at.as_ref().map_or(or, |at| at.timestamp().as_millisecond());
+        let resets = to.as_ref().map(|to| to.strftime("%Y-%m-%d %H:%M %:z").to_string()).unwrap_or_default();
+        Period { from_ms: millis(&from, at_ms), to_ms: millis(&to, i64::MAX), resets, ..Period::default() }
+    }
+
+    /// Returns a moment as `2026-11-20 10:03`.
+    pub fn minute(&self, at_ms: i64) -> String {
+        self.at(at_ms).strftime("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// Returns a moment as `2026-11-20 10:03:12`.
+    pub fn second(&self, at_ms: i64) -> String {
+        self.at(at_ms).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    fn at(&self, at_ms: i64) -> Zoned {
+        Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(self.0.clone())
+    }
+
+    fn beginning(&self, day: Date) -> Option<Zoned> {
+        day.to_zoned(self.0.clone()).ok()?.start_of_day().ok()
+    }
+}
+
+/// Whether a time zone has this name.
+pub fn is_zone(name: &str) -> bool {
+    TimeZone::get(name).is_ok()
+}
+
+/// Returns the name of the zone that this process is in. [`Zone::named`] finds the zone by it.
 pub fn name_of_system(at_ms: i64) -> String {
     let system = TimeZone::system();
     let fixed = || {
@@ -18,47 +112,13 @@ pub fn name_of_system(at_ms: i64) -> String {
     system.iana_name().map_or_else(fixed, str::to_owned)
 }
 
-/// Returns the time zone of this name; the machine's own where none is named, or none is called so.
-pub fn zone(name: Option<&str>) -> TimeZone {
-    let by_rule = |name: &str| TimeZone::posix(name).ok().filter(|_| name.starts_with('<'));
-    let known = |name| {
-        let listed = TimeZone::get(name).or_else(|_| TimeZoneDatabase::bundled().get(name));
-        listed.ok().or_else(|| by_rule(name))
-    };
-    name.and_then(known).unwrap_or_else(TimeZone::system)
-}
-
-/// Returns the day, week or month that a moment is in, with nothing spent.
-pub fn period(span: Span, at_ms: i64, zone: &TimeZone) -> Period {
-    let today = Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(zone.clone()).date();
-    let first = match span {
-        Span::Day => today,
-        Span::Week => today.saturating_sub(i32::from(today.weekday().since(Weekday::Monday)).days()),
-        Span::Month => today.first_of_month(),
-    };
-    let next = match span {
-        Span::Day => first.saturating_add(1.day()),
-        Span::Week => first.saturating_add(1.week()),
-        Span::Month => first.saturating_add(1.month()),
-    };
-    let (from, to) = (beginning(first, zone), beginning(next, zone));
-    let millis = |at: &Option<Zoned>, or| at.as_ref().map_or(or, |at| at.timestamp().as_millisecond());
-    let resets = to.as_ref().map(|to| to.strftime("%Y-%m-%d %H:%M %:z").to_string()).unwrap_or_default();
-    Period { from_ms: millis(&from, at_ms), to_ms: millis(&to, i64::MAX), resets, ..Period::default() }
-}
-
-/// Returns the first moment of a day: midnight, or when the clocks have skipped it.
-fn beginning(day: Date, zone: &TimeZone) -> Option<Zoned> {
-    day.to_zoned(zone.clone()).ok()?.start_of_day().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shown(span: Span, at: &str, name: &str) -> String {
         let at: Timestamp = at.parse().unwrap();
-        let period = period(span, at.as_millisecond(), &zone(Some(name)));
+        let period = Zone::named(Some(name)).period(span, at.as_millisecond());
         let utc = |ms| Timestamp::from_millisecond(ms).unwrap().to_string();
         assert!(period.covers(at.as_millisecond()));
         format!("{} to {}, {}", utc(period.from_ms), utc(period.to_ms), period.resets)

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::trust;
+use crate::ui::formats::counted;
 use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
@@ -74,7 +75,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
     env.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
-        env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", count(ignored, "value")));
+        env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", counted(ignored as u64, "value")));
     }
     ExitCode::SUCCESS
 }
@@ -93,7 +94,7 @@ fn check(env: &Environment) -> ExitCode {
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
     text += &match errors {
         0 => "the configuration is valid\n".to_owned(),
-        errors => format!("{} in the configuration; everything else is in force\n", count(errors, "error")),
+        errors => format!("{} in the configuration; everything else is in force\n", counted(errors as u64, "error")),
     };
     env.print(&text);
     ExitCode::from(u8::from(errors > 0))
@@ -181,10 +182,6 @@ fn section_text(section: &Section) -> String {
 
 fn source(layer: Layer, path: &str) -> String {
     if path == BUILT_IN { layer.to_string() } else { format!("{layer}  {path}") }
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Returns the folder whose `.claude` a client started here would read: the nearest one, up to the repository's root.

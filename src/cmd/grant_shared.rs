@@ -9,6 +9,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Layer, Scope};
+use crate::domain::rfc3339;
 use crate::domain::session::Session;
 use crate::domain::verdict::Finding;
 use crate::engine::grants;
@@ -56,7 +57,7 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
         store.save_session(&session)?;
     }
     for record in &mut state.log_records {
-        record.at = log_file::time(now.wall_ms);
+        record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;
     }
     for budget in &state.shared_budgets {

@@ -11,6 +11,8 @@ use crate::report::log_lines;
 use crate::report::period::{self, Since};
 use crate::report::rows::Logged;
 use crate::store::Store;
+use crate::store::event::Numbered;
+use crate::ui::style::Terminal;
 
 /// How long `--follow` waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -38,26 +40,26 @@ pub struct Args {
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     query::note_orphans(env)?;
     let begin_ms = query::begin_ms(env, args.since);
+    let page = query::page(env);
     let store = Store::open(env)?;
     let closed_ms = retention::closed_ms(&store)?;
     drop(store);
     if begin_ms < closed_ms && !args.json {
-        env.print(&format!("(records before {} are pruned)\n", query::local(closed_ms).format("%Y-%m-%d")));
+        env.print(&format!("(records before {} are pruned)\n", page.zone.day(closed_ms)));
     }
-    let mut last = show(env, args, Store::open(env)?.records_since(begin_ms)?).unwrap_or(0);
+    let mut last = show(env, args, &page, Store::open(env)?.records_since(begin_ms)?).unwrap_or(0);
     while args.follow && env.wait_while_read(PAUSE) {
         // Open only for the moment: hooks wait for the same lock.
         let added = Store::open(env)?.records_after(last)?;
-        last = show(env, args, added).unwrap_or(last);
+        last = show(env, args, &page, added).unwrap_or(last);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints records; returns the number of the last.
-fn show(env: &Environment, args: &Args, rows: Vec<(i64, i64, crate::domain::charge::Record)>) -> Option<i64> {
+fn show(env: &Environment, args: &Args, page: &Terminal, rows: Vec<Numbered>) -> Option<i64> {
     let records: Vec<Logged> = rows.into_iter().map(query::logged).collect();
-    let page = query::page(env);
-    let line = |logged: &Logged| if args.json { log_lines::json(logged) } else { log_lines::line(logged, &page) };
+    let line = |logged: &Logged| if args.json { log_lines::json(logged) } else { log_lines::line(logged, page) };
     let text: String = records.iter().map(line).collect();
     if !text.is_empty() {
         env.print(&text);

@@ -14,6 +14,7 @@ use crate::pricing::overrides::{self, Overrides};
 use crate::pricing::price_row::Price;
 use crate::pricing::show;
 use crate::pricing::table::{Table, canonical};
+use crate::ui::formats::counted;
 
 /// Arguments of `fusebox pricing`.
 #[derive(Debug, clap::Args)]
@@ -115,13 +116,13 @@ fn check(env: &Environment, file: Option<&Path>) -> Result<ExitCode> {
 }
 
 fn report(env: &Environment, path: &Path, found: Overrides) -> Result<ExitCode> {
-    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     if found.problems.is_empty() {
-        env.print(&format!("`{}` is right: {}\n", path.display(), count(found.rows.len(), "row")));
+        env.print(&format!("`{}` is right: {}\n", path.display(), counted(found.rows.len() as u64, "row")));
         return Ok(ExitCode::SUCCESS);
     }
     let sentences = found.problems.iter().map(ToString::to_string);
-    let (problems, kept) = (count(found.problems.len(), "problem"), count(found.rows.len(), "other row"));
+    let (problems, kept) =
+        (counted(found.problems.len() as u64, "problem"), counted(found.rows.len() as u64, "other row"));
     Err(Error::failed(format!("`{}` has {problems}:", path.display())).with_lines(sentences).hint(format!(
         "rows with a problem are left out ({kept} in force); `fusebox pricing show --json` prints rows in the right form"
     )))

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
 use crate::cmd::{query, require_human};
 use crate::config::load;
@@ -58,13 +59,13 @@ struct Outcome {
 
 /// Runs `fusebox prune`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    query::use_configured_zone(env);
+    let zone = &query::zone(env);
     let folder = store::folder(env)?;
     if args.automatic {
         processes::retreat();
         let before_ms = prune::pinned_ms(&Store::open(env)?)?;
         if let Some(before_ms) = before_ms {
-            prune::prune(env, &folder, PruneOrder { before_ms, day }, rest)?;
+            prune::prune(env, &folder, PruneOrder { before_ms, zone }, rest)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -76,11 +77,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let before_ms = prune::before_ms(env.now().wall_ms, days);
     let removed = match args.dry_run {
         true => expected(env, &folder, before_ms)?,
-        false => prune::prune(env, &folder, PruneOrder { before_ms, day }, || {})?,
+        false => prune::prune(env, &folder, PruneOrder { before_ms, zone }, || {})?,
     };
     let state_bytes = Store::open(env)?.size()?;
     let outcome = Outcome { version: 1, dry_run: args.dry_run, before: Timestamp(before_ms), removed, state_bytes };
-    env.print(&if args.json { json::text(&outcome) } else { told(&outcome, days) });
+    env.print(&if args.json { json::text(&outcome) } else { told(&outcome, days, zone) });
     Ok(ExitCode::SUCCESS)
 }
 
@@ -103,10 +104,6 @@ fn rest() {
     processes::rest(PAUSE);
 }
 
-fn day(at_ms: i64) -> String {
-    query::local(at_ms).format("%Y-%m-%d").to_string()
-}
-
 /// Counts the sessions and what they have, and changes nothing.
 fn expected(env: &Environment, folder: &Path, before_ms: i64) -> Result<Removed> {
     let mut removed = Removed::default();
@@ -126,7 +123,7 @@ fn expected(env: &Environment, folder: &Path, before_ms: i64) -> Result<Removed>
     Ok(removed)
 }
 
-fn told(outcome: &Outcome, days: u64) -> String {
+fn told(outcome: &Outcome, days: u64, zone: &Zone) -> String {
     let Removed { sessions, kept_counters, runs, calls, responses, records } = outcome.removed;
     let did = if outcome.dry_run { "would prune" } else { "pruned" };
     format!(
@@ -134,7 +131,7 @@ fn told(outcome: &Outcome, days: u64) -> String {
          {sessions} sessions with {runs} runs; {kept_counters} more may be resumed and keep their counters\n  \
          {responses} responses, {calls} calls, {records} records of the log\n\
          the state takes {:.1} MB\n",
-        day(outcome.before.0),
+        zone.day(outcome.before.0),
         outcome.state_bytes as f64 / 1e6
     )
 }

@@ -1,17 +1,11 @@
 //! What commands that show something read first: the sessions as they stand now, and the page to show them on.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
-use chrono::{DateTime, NaiveDateTime, NaiveTime};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-
-use crate::calendar;
+use crate::calendar::Zone;
 use crate::cmd::config::project_folder;
 use crate::config::load;
 use crate::config::resolve::Trust;
-use crate::domain::budget::Span;
 use crate::domain::session::Session;
 use crate::error::Result;
 use crate::hook::orphans;
@@ -80,43 +74,20 @@ pub fn logged(row: Numbered) -> Logged {
 /// Returns the page that standard output is.
 pub fn page(env: &Environment) -> Terminal {
     let colour = if env.colours() { Colour::On } else { Colour::Off };
-    Terminal { width: env.width(), colour, local }
+    Terminal { width: env.width(), colour, zone: zone(env) }
 }
 
-/// The zone of the days that are shown, once it is known.
-static ZONE: OnceLock<TimeZone> = OnceLock::new();
-
-/// Has days begin as the budgets of this project have them: in the zone that the configuration names, else the machine's.
-pub fn use_configured_zone(env: &Environment) {
+/// Returns the zone that days begin in: the one that the configuration names for budgets, else the machine's.
+pub fn zone(env: &Environment) -> Zone {
     let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
-    let _known = ZONE.set(calendar::zone(policy.time_zone()));
+    Zone::named(policy.time_zone())
 }
-
-fn zone() -> &'static TimeZone {
-    ZONE.get_or_init(|| calendar::zone(None))
-}
-
-/// Returns the local time of a moment.
-pub fn local(at_ms: i64) -> NaiveDateTime {
-    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
-    DateTime::from_timestamp(at.as_second() + i64::from(zone().to_offset(at).seconds()), 0)
-        .unwrap_or_default()
-        .naive_utc()
-}
-
-const NOON_MS: i64 = 12 * 3_600_000;
 
 /// Returns the moment that a period begins at, in milliseconds since 1970.
 pub fn begin_ms(env: &Environment, since: Since) -> i64 {
     match since {
         Since::All => i64::MIN,
         Since::Ago(ms) => env.now().wall_ms.saturating_sub(ms),
-        Since::Day(day) => {
-            let midnight = day.and_time(NaiveTime::MIN);
-            // Where the clocks skip midnight, the day begins when they have.
-            let noon_ms = midnight.and_utc().timestamp_millis() + NOON_MS;
-            let here = local(noon_ms).and_utc().timestamp_millis() - noon_ms;
-            calendar::period(Span::Day, noon_ms - here, zone()).from_ms
-        }
+        Since::Day(day) => zone(env).begin_ms(day),
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::hook::retention;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
-use crate::report::group::{self, GroupBy, Grouped, Span};
+use crate::report::group::{self, GroupBy, Grouped};
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
@@ -66,7 +66,6 @@ pub struct Args {
 
 /// Shows what was spent and what tripped.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    query::use_configured_zone(env);
     let text = match &args.transcripts {
         Some(paths) => past(env, args, paths)?,
         None => kept(env, args)?,
@@ -114,7 +113,8 @@ fn sessions(
 }
 
 fn groups(env: &Environment, args: &Args, (rows, sums): (&[SessionRows], &[DaySum]), part: &Part) -> String {
-    let grouped = group::group(rows, sums, &Span { by: part.by, since_ms: part.since_ms, local: query::local });
+    let zone = query::zone(env);
+    let grouped = group::group(rows, sums, &group::Part { by: part.by, since_ms: part.since_ms, zone: &zone });
     let grouped = Grouped { pruned_before: part.pruned_before, ..grouped };
     match (args.json, args.csv) {
         (true, _) => json::text(&grouped),

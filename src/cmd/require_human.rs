@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::charge::{Record, RecordKind};
+use crate::domain::rfc3339;
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -44,7 +45,7 @@ pub fn announce(env: &Environment, store: &Store, session: &mut Session, what: &
     let now = env.now();
     let record = Record {
         error: what.to_owned(),
-        at: log_file::time(now.wall_ms),
+        at: rfc3339::format(now.wall_ms),
         event: Some(RecordKind::Notice),
         session: session.id.clone(),
         ..Record::default()

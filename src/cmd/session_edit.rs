@@ -7,6 +7,7 @@ use crate::cmd::target::{self, Target};
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::policy::Scope;
+use crate::domain::rfc3339;
 use crate::domain::session::Status;
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;
@@ -65,7 +66,7 @@ pub fn edit_session(
 fn save(store: &Store, state: &mut SessionState, now: Moment) -> Result<Vec<Record>> {
     let mut records = std::mem::take(&mut state.log_records);
     for record in &mut records {
-        record.at = log_file::time(now.wall_ms);
+        record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;
     }
     store.save(state)?;

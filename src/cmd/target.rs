@@ -1,6 +1,6 @@
 //! Which session or run a person means: an id or the beginning of one, or a task's number.
 
-use crate::cmd::query;
+use crate::calendar::Zone;
 use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::retention;
@@ -71,7 +71,7 @@ pub fn of_id(store: &Store, id: &str) -> Result<Target> {
     match (&found[..], session) {
         ([], _) => {
             let closed_ms = retention::closed_ms(store)?;
-            let day = query::local(closed_ms).format("%Y-%m-%d");
+            let day = Zone::named(None).day(closed_ms);
             let pruned =
                 if closed_ms > 0 { format!("; those that ended before {day} are pruned") } else { String::new() };
             Err(with(Error::failed(format!("no run or session is called `{id}`{pruned}")), &at_work(store)?))

@@ -1,8 +1,8 @@
 //! The forms that values take: what is accepted, how a sentence calls it, and its JSON schema.
 
-use jiff::tz::TimeZoneDatabase;
 use serde_json::{Map, Value, json};
 
+use crate::calendar;
 use crate::domain::policy::ACTIONS;
 
 /// The time zone of the machine.
@@ -166,7 +166,7 @@ fn is_filled(value: &Value) -> bool {
 
 /// Whether a text names a time zone, or the machine's.
 fn is_zone(text: &str) -> bool {
-    text == LOCAL_TIME || TimeZoneDatabase::bundled().get(text).is_ok()
+    text == LOCAL_TIME || calendar::is_zone(text)
 }
 
 fn action_words() -> impl Iterator<Item = &'static str> {

@@ -26,6 +26,7 @@ pub mod policy;
 pub mod rate;
 pub mod repetition;
 pub mod reservation;
+pub mod rfc3339;
 pub mod run;
 pub mod serde_default;
 pub mod session;

@@ -1,9 +1,9 @@
 //! What is wrong with an agent's file of checkpoints, in words.
 
-use chrono::DateTime;
 use serde::Deserialize;
 
 use crate::domain::limit_set::Checkpoints;
+use crate::domain::rfc3339;
 
 /// The file, as far as it is read.
 #[derive(Deserialize)]
@@ -58,10 +58,9 @@ fn times<'a>(rule: &'a Checkpoints, kept: &'a [Checkpoint]) -> impl Iterator<Ite
     let mut before: Option<(&str, i64)> = None;
     kept.iter().filter_map(move |one| {
         let name = one.checkpoint.as_str();
-        let Ok(time) = DateTime::parse_from_rfc3339(&one.timestamp) else {
+        let Some(at) = rfc3339::parse(&one.timestamp) else {
             return Some(format!("the timestamp of checkpoint {name} is no RFC 3339 time: `{}`", one.timestamp));
         };
-        let at = time.timestamp_millis();
         let (last, then) = before.replace((name, at))?;
         let most = rule.max_gap_ms.and_then(|most| i64::try_from(most).ok()).unwrap_or(i64::MAX);
         match at.saturating_sub(then) {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::Event;
+use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
 use crate::platform::environment::Environment;
@@ -171,7 +172,7 @@ fn tell_of(store: &Store, above: &mut Session, session: &Session, event: &Event)
     store.save_session(above)?;
     let record = Record {
         error: what,
-        at: log_file::time(event.at.wall_ms),
+        at: rfc3339::format(event.at.wall_ms),
         event: Some(RecordKind::Notice),
         session: above.id.clone(),
         ..Record::default()

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::rfc3339;
 use crate::domain::session::{Process, Run};
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::session_state::{Ended, SessionState};
@@ -210,7 +211,7 @@ impl Watch<'_> {
             used: number(finding.used.saturating_add(worked_ms)),
             cap: number(finding.cap),
             layer: finding.layer.as_str().to_owned(),
-            at: log_file::time(self.env.now().wall_ms),
+            at: rfc3339::format(self.env.now().wall_ms),
             ..Record::default()
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::rfc3339;
 use crate::domain::session::{Run, Session, Status};
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
@@ -88,7 +89,7 @@ fn of_session(session: &Session) -> Record {
 /// Writes records as of now: the session's last event was before.
 fn write(store: &Store, session: &Session, mut records: Vec<Record>, now: Moment) -> Result<()> {
     for record in &mut records {
-        record.at = log_file::time(now.wall_ms);
+        record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;
     }
     if !records.is_empty() {

@@ -12,6 +12,7 @@ use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::layout;
 use crate::transcript::recall::{Memory, recall};
+use crate::ui::formats::counted;
 use crate::wire::events::EventName;
 
 /// The longest transcript, in bytes, in which calls are looked for that hooks have missed: a hook must not keep the client waiting.
@@ -99,7 +100,7 @@ fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     let what = format!(
         "the state does not know this session, whose transcript shows {}, counted again now ({}). {why}; what a person had \
          granted or ordered in a state that was deleted is lost",
-        if calls > 0 { tool_calls(calls) } else { requests(earlier.counted.requests) },
+        if calls > 0 { counted(calls, "tool call") } else { counted(earlier.counted.requests, "model request") },
         earlier.counted.cost
     );
     state.session.notify_user(&what);
@@ -169,19 +170,11 @@ fn add_missed(store: &Store, state: &mut SessionState, event: &Event, found: &mu
         let what = format!(
             "{} of {kind} went by without Fusebox being asked: its hooks were ended, failed or took too long. What went by is \
              counted; `fusebox init --fail-closed` has such calls refused",
-            tool_calls(count as u64)
+            counted(count as u64, "tool call")
         );
         state.session.notify_user(&what);
     }
     Ok(())
-}
-
-fn requests(count: u64) -> String {
-    format!("{count} model request{}", if count == 1 { "" } else { "s" })
-}
-
-fn tool_calls(count: u64) -> String {
-    format!("{count} tool call{}", if count == 1 { "" } else { "s" })
 }
 
 fn of_agent(transcript: &Path, id: &str, since_ms: i64) -> Option<Recalled> {

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use crate::domain::event::Event;
+use crate::domain::rfc3339;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::deadline::Deadline;
 use crate::hook::load::Loaded;
 use crate::hook::prune_due;
-use crate::store::{Store, log_file};
+use crate::store::Store;
 
 /// A state whose event is committed.
 pub struct Saved {
@@ -26,7 +27,7 @@ pub struct Saved {
 pub fn save(loaded: Loaded, deadline: &Deadline, event: &Event, folder: PathBuf) -> Result<Saved> {
     let Loaded { store, mut state, .. } = loaded;
     for record in &mut state.log_records {
-        record.at = log_file::time(state.session.last.wall_ms);
+        record.at = rfc3339::format(state.session.last.wall_ms);
     }
     store.save(&mut state)?;
     let prunes = prune_due::is_due(&store, event)?;

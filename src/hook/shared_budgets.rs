@@ -3,9 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use jiff::tz::TimeZone;
-
-use crate::calendar;
+use crate::calendar::Zone;
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Event, EventKind, Intent};
@@ -66,7 +64,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
     let session = &state.session;
     let zone = LazyCell::new(|| {
         let policy = policy::stored(store, session.policy).ok().flatten().unwrap_or_default();
-        calendar::zone(policy.time_zone())
+        Zone::named(policy.time_zone())
     });
     let mut budgets = Vec::new();
     for (scope, id, rules) in shares(session) {
@@ -111,16 +109,16 @@ fn take_pending_trips(budget: &mut SharedBudget, session: &mut Session) {
 pub fn recount(store: &Store, session: &Session, zone: Option<&str>, now_ms: i64) -> Result<()> {
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
-        count(store, &mut budget, (session, rules), (&calendar::zone(zone), now_ms))?;
+        count(store, &mut budget, (session, rules), (&Zone::named(zone), now_ms))?;
         store.save_shared_budget(&budget)?;
     }
     Ok(())
 }
 
 /// Opens a shared budget's periods, and sums what every session was billed for in them.
-fn count(store: &Store, budget: &mut SharedBudget, of: (&Session, &LimitSet), when: (&TimeZone, i64)) -> Result<()> {
+fn count(store: &Store, budget: &mut SharedBudget, of: (&Session, &LimitSet), when: (&Zone, i64)) -> Result<()> {
     let ((session, rules), (zone, now_ms)) = (of, when);
-    budget.open(rules, now_ms, |span| calendar::period(span, now_ms, zone));
+    budget.open(rules, now_ms, |span| zone.period(span, now_ms));
     let Some(since) = budget.since() else { return Ok(()) };
     let owner = budget.id.clone();
     let whose = match budget.scope {

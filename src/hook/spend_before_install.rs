@@ -20,6 +20,7 @@ use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::charges::Charges;
 use crate::transcript::traces;
+use crate::ui::formats::counted;
 use crate::wire::output::Answer;
 
 /// Sets apart those of the charges just found that are older than the installation; `event` is none between events.
@@ -135,8 +136,7 @@ pub fn close(state: &mut SessionState, event: &Event, recalled: &[Recalled]) {
     if calls > 0 || session.spend_before_install.spent.requests > 0 {
         let calls = match calls {
             0 => String::new(),
-            1 => " and 1 tool call".to_owned(),
-            calls => format!(" and {calls} tool calls"),
+            calls => format!(" and {}", counted(calls, "tool call")),
         };
         let how = match session.spend_before_install.from_ms {
             0 => "began before Fusebox was installed",

@@ -1,12 +1,10 @@
-//! Files read and written whole: through links, keeping their permissions, never half. By hand, not by `tempfile`.
-//!
-//! What `tempfile` would do is a name and a rename. Following links and keeping permissions would stay here.
+//! Files read and written whole, as a change that can be shown before it is made.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::platform::{changes, file_info, files, processes};
+use crate::platform::{atomic_file, changes, files};
 
 /// The largest file that is read whole, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -59,26 +57,10 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Writes a file, with the folders it needs.
 pub fn write(path: &Path, text: &str) -> Result<()> {
-    replace(path, text, 0o666).map_err(|cause| Error::file("write", path, cause))
+    atomic_file::replace(path, text, 0o666).map_err(|cause| Error::file("write", path, cause))
 }
 
 /// Writes a file that only its owner may read, with the folders it needs.
 pub fn write_private(path: &Path, text: &str) -> Result<()> {
-    replace(path, text, 0o600).map_err(|cause| Error::file("write", path, cause))
-}
-
-fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let path = file_info::real_path(path).unwrap_or_else(|_| path.to_path_buf());
-    changes::make_folders(path.parent().unwrap_or(Path::new(".")))?;
-    let mut name = path.clone().into_os_string();
-    name.push(format!(".{}.new", processes::own_id()));
-    let new = PathBuf::from(name);
-    let _left_behind = changes::remove_file(&new);
-    let written = files::write_new(&new, mode, text.as_bytes()).and_then(|()| match file_info::of(&path) {
-        Ok(present) => changes::set_mode(&new, present.mode),
-        Err(_) => Ok(()),
-    });
-    written.and_then(|()| changes::rename(&new, &path)).inspect_err(|_| {
-        let _gone = changes::remove_file(&new);
-    })
+    atomic_file::replace(path, text, 0o600).map_err(|cause| Error::file("write", path, cause))
 }

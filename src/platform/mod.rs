@@ -1,5 +1,6 @@
 //! The only door to the outside: clock, environment, standard streams, files, processes and lock files.
 
+pub mod atomic_file;
 pub mod changes;
 pub mod confined;
 pub mod environment;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use chrono::{DateTime, NaiveDate};
 use serde_json::{Map, Value};
 
+use crate::calendar::{Day, Zone};
 use crate::error::{Error, Result};
 use crate::pricing::price_row::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
 
@@ -164,16 +164,16 @@ fn read_over(place: &RowPlace, fields: &Map<String, Value>, problems: &mut Vec<P
 
 fn read_from(place: &RowPlace, row: &Map<String, Value>, problems: &mut Vec<Problem>) -> Option<i64> {
     let value = row.get("from").filter(|value| !value.is_null())?;
-    let date = value.as_str().and_then(|date| date.parse::<NaiveDate>().ok());
+    let date = value.as_str().and_then(|date| Day::parse(date));
     if date.is_none() {
         problems.push(place.problem("from", "must be a day, such as \"2027-01-31\", or left out"));
     }
-    Some(date?.and_time(Default::default()).and_utc().timestamp_millis())
+    Some(Zone::utc().begin_ms(date?))
 }
 
 /// Writes the day that a row is in force from, as the file has it.
 pub fn day(from_ms: i64) -> String {
-    DateTime::from_timestamp_millis(from_ms).map(|at| at.format("%Y-%m-%d").to_string()).unwrap_or_default()
+    Zone::utc().day(from_ms).to_string()
 }
 
 /// A field with a number.

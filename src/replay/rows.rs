@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search::Finder;
+use crate::domain::rfc3339;
 use crate::transcript;
 
 /// One row.
@@ -145,8 +145,7 @@ impl Transcript {
         if self.entrypoint.is_none() {
             self.entrypoint = raw.entrypoint.as_deref().map(str::to_owned);
         }
-        let at = raw.timestamp.as_deref().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
-        let at_ms = at.map_or(0, |at| at.timestamp_millis());
+        let at_ms = raw.timestamp.as_deref().and_then(rfc3339::parse).unwrap_or(0);
         self.rows.extend(raw.what().map(|what| Row { start, end, at_ms, what }));
     }
 }

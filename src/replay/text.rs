@@ -4,6 +4,7 @@ use crate::domain::amount::Amount;
 use crate::domain::session::Run;
 use crate::replay::outcome::{Outcome, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};
+use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, cut, plain};
 use crate::wire::messages::{reading, short};
 
@@ -47,9 +48,9 @@ fn title(outcome: &Outcome, terminal: &Terminal) -> String {
     let runs = outcome.runs.len() + outcome.never_started;
     let figures = format!(
         "{}, {}, {}, {} in {}",
-        count(runs as u64, "run"),
-        count(recorded.calls, "tool call"),
-        count(recorded.spent.requests, "request"),
+        counted(runs as u64, "run"),
+        counted(recorded.calls, "tool call"),
+        counted(recorded.spent.requests, "request"),
         recorded.spent.cost,
         span(recorded.lasted_ms)
     );
@@ -95,7 +96,10 @@ pub fn summary(sums: &Sums, terminal: &Terminal) -> String {
     let lines = [
         ("sessions", format!("{}, {} with something stopped", sums.sessions, sums.sessions_stopped)),
         ("runs", runs(sums)),
-        ("said", format!("{}, {}", count(sums.warnings as u64, "warning"), count(sums.questions as u64, "question"))),
+        (
+            "said",
+            format!("{}, {}", counted(sums.warnings as u64, "warning"), counted(sums.questions as u64, "question")),
+        ),
         ("tool calls", format!("{}, {} not made", sums.calls, sums.calls_saved)),
         ("cost", cost(sums)),
         (
@@ -143,11 +147,7 @@ fn cost(sums: &Sums) -> String {
 }
 
 fn saved(calls: u64, requests: u64, cost: Amount) -> String {
-    format!("{}, {}, {cost}", count(calls, "tool call"), count(requests, "request"))
-}
-
-fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    format!("{}, {}, {cost}", counted(calls, "tool call"), counted(requests, "request"))
 }
 
 /// Writes a time since the beginning as `1:02:03.4`, hours only where there are some.

@@ -52,6 +52,7 @@ pub fn percent(reading: &LimitReading) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Zone;
     use crate::domain::policy::{Action, Layer};
     use crate::limits;
     use crate::ui::formats::Quantity;
@@ -70,7 +71,7 @@ mod tests {
             per_ms: None,
             frees_in_ms: None,
         };
-        bars(&[reading], "", &Terminal { width, colour, local: |_| chrono::NaiveDateTime::default() })
+        bars(&[reading], "", &Terminal { width, colour, zone: Zone::utc() })
     }
 
     #[test]

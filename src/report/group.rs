@@ -1,11 +1,12 @@
 //! Sums over sessions: by agent type, model, project or day. Each response counts once, in the session that billed it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use chrono::{NaiveDate, NaiveDateTime};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::calendar::{Day, Zone};
+use crate::domain::budget::{Period, Span};
 use crate::domain::charge::{Charge, DaySum};
 use crate::domain::meters::Spend;
 use crate::report::model::{SessionReport, VERSION};
@@ -53,13 +54,13 @@ impl GroupBy {
 
 /// What sums are made of: responses and runs from a moment on, in a time zone.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct Part<'a> {
     /// What sums are made by.
     pub by: GroupBy,
     /// From when on, in milliseconds since 1970.
     pub since_ms: i64,
-    /// Returns the local time of a moment.
-    pub local: fn(i64) -> NaiveDateTime,
+    /// Where days begin.
+    pub zone: &'a Zone,
 }
 
 /// One group's sums.
@@ -96,7 +97,7 @@ pub struct Grouped {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Name<'a> {
     Text(&'a str),
-    Day(NaiveDate),
+    Day(Day),
 }
 
 impl Name<'_> {
@@ -108,33 +109,41 @@ impl Name<'_> {
     }
 }
 
-/// The local days of moments. Clocks are set by whole quarters of an hour, so that each is asked for once.
-struct Days {
-    local: fn(i64) -> NaiveDateTime,
-    known: HashMap<i64, NaiveDate>,
+/// The days of moments. Each day is asked for once.
+struct Days<'a> {
+    zone: &'a Zone,
+    /// The days by their first moments, each with the first moment of the next.
+    known: BTreeMap<i64, (i64, Day)>,
 }
 
-impl Days {
-    fn day(&mut self, at_ms: i64) -> NaiveDate {
-        const QUARTER_MS: i64 = 15 * 60 * 1000;
-        *self.known.entry(at_ms.div_euclid(QUARTER_MS)).or_insert_with(|| (self.local)(at_ms).date())
+impl Days<'_> {
+    fn day(&mut self, at_ms: i64) -> Day {
+        if let Some((_, (to_ms, day))) = self.known.range(..=at_ms).next_back()
+            && at_ms < *to_ms
+        {
+            return *day;
+        }
+        let Period { from_ms, to_ms, .. } = self.zone.period(Span::Day, at_ms);
+        let day = self.zone.day(at_ms);
+        self.known.insert(from_ms, (to_ms, day));
+        day
     }
 }
 
 /// Sums what sessions were billed for: those that are known, and the sums of days that stand for those that are pruned.
-pub fn group(rows: &[SessionRows], pruned: &[DaySum], span: &Span) -> Grouped {
+pub fn group(rows: &[SessionRows], pruned: &[DaySum], part: &Part) -> Grouped {
     let mut sums: BTreeMap<String, (u64, Spend)> = BTreeMap::new();
-    let first = (span.local)(span.since_ms).date().to_string();
+    let first = part.zone.day(part.since_ms).to_string();
     for sum in pruned.iter().filter(|sum| sum.day >= first) {
-        sums.entry(name_of_sum(sum, span)).or_default().1 += sum.spend;
+        sums.entry(name_of_sum(sum, part)).or_default().1 += sum.spend;
     }
-    let mut days = Days { local: span.local, known: HashMap::new() };
+    let mut days = Days { zone: part.zone, known: BTreeMap::new() };
     let mut sessions = 0;
     for session in rows {
         let mut own: BTreeMap<Name, Spend> = BTreeMap::new();
-        let billed = session.charges.iter().filter(|charge| !charge.inherited && charge.at_ms >= span.since_ms);
+        let billed = session.charges.iter().filter(|charge| !charge.inherited && charge.at_ms >= part.since_ms);
         for charge in billed {
-            *own.entry(name(session, charge, span.by, &mut days)).or_default() += charge.spend;
+            *own.entry(name(session, charge, part.by, &mut days)).or_default() += charge.spend;
         }
         sessions += u64::from(!own.is_empty());
         for (name, spent) in own {
@@ -146,11 +155,11 @@ pub fn group(rows: &[SessionRows], pruned: &[DaySum], span: &Span) -> Grouped {
     let spent = sums.values().map(|(_, spent)| *spent).fold(Spend::default(), std::ops::Add::add);
     let total = sum("total".to_owned(), sessions, spent);
     let mut groups: Vec<Group> = sums.into_iter().map(|(name, (sessions, spent))| sum(name, sessions, spent)).collect();
-    match span.by {
+    match part.by {
         GroupBy::Day => groups.reverse(),
         _ => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
     }
-    Grouped { by: span.by, groups, total, pruned_before: None }
+    Grouped { by: part.by, groups, total, pruned_before: None }
 }
 
 fn sum(name: String, sessions: u64, spent: Spend) -> Group {
@@ -174,8 +183,8 @@ fn name<'a>(rows: &'a SessionRows, charge: &'a Charge, by: GroupBy, days: &mut D
     })
 }
 
-fn name_of_sum(sum: &DaySum, span: &Span) -> String {
-    match span.by {
+fn name_of_sum(sum: &DaySum, part: &Part) -> String {
+    match part.by {
         GroupBy::Session | GroupBy::Agent => PRUNED.to_owned(),
         GroupBy::Model => sum.model.clone(),
         GroupBy::Project => project(&sum.project).to_owned(),

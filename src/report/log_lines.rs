@@ -36,7 +36,7 @@ pub fn ink(record: &Record) -> Style {
 pub fn line(logged: &Logged, terminal: &Terminal) -> String {
     let record = &logged.record;
     let name = name(record);
-    let words = format!("#{} {} {name}{}", logged.number, terminal.second(logged.at_ms), tail(record));
+    let words = format!("#{} {} {name}{}", logged.number, terminal.zone.second(logged.at_ms), tail(record));
     terminal.wrap("", &words).replacen(name, &terminal.paint(ink(record), name), 1)
 }
 

@@ -1,6 +1,6 @@
 //! Since when: `7d`, `24h`, `2026-11-01`, `all`.
 
-use chrono::NaiveDate;
+use crate::calendar::Day;
 
 /// From when on a report counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub enum Since {
     /// So many milliseconds ago.
     Ago(i64),
     /// The beginning of a day in the local time zone.
-    Day(NaiveDate),
+    Day(Day),
     /// The beginning.
     All,
 }
@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Since, String> {
     if text == "all" {
         return Ok(Since::All);
     }
-    if let Ok(day) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+    if let Some(day) = Day::parse(text) {
         return Ok(Since::Day(day));
     }
     let ago = UNITS.iter().find_map(|(unit, ms)| {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_period_reads_as_typed() {
-        let day = NaiveDate::from_ymd_opt(2026, 11, 1).map(Since::Day);
+        let day = Day::parse("2026-11-01").map(Since::Day);
         for (text, since) in [
             ("7d", Some(Since::Ago(604_800_000))),
             ("24h", Some(Since::Ago(86_400_000))),

@@ -7,6 +7,7 @@ use crate::report::bars::bars;
 use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
+use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, cut, length, plain};
 use crate::wire::messages::short;
 
@@ -46,7 +47,7 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
             bars(&limits, "  ", terminal)
         ));
         for (budget, resets) in of_one.iter().filter_map(|budget| Some((budget, budget.resets?))) {
-            let anew = format!("{} begins anew {}", budget.reading.limit, terminal.minute(resets.0));
+            let anew = format!("{} begins anew {}", budget.reading.limit, terminal.zone.minute(resets.0));
             text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &anew)));
         }
     }
@@ -66,7 +67,7 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let since = format!("  {}  since {}", session.cost_usd.0, terminal.minute(session.started_at.0));
+    let since = format!("  {}  since {}", session.cost_usd.0, terminal.zone.minute(session.started_at.0));
     let room = terminal.width.saturating_sub(length(&head) + length(session.status.as_str()));
     let mut text =
         format!("{}{}{}\n", terminal.paint(Style::Bold, &head), standing(session.status, terminal), cut(&since, room));
@@ -137,8 +138,8 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
-    let calls = if run.turns == 1 { "tool call" } else { "tool calls" };
-    let after = format!("{partial}  {} {calls}, {}{depth}{task}{refused}{reason}", run.turns, run.cost_usd.0);
+    let calls = counted(run.turns, "tool call");
+    let after = format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", run.cost_usd.0);
     let room = terminal.width.saturating_sub(length(&head) + length(run.status.as_str()));
     format!("{head}{}{}\n", standing(run.status, terminal), cut(&after, room))
 }

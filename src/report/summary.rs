@@ -9,7 +9,7 @@ use crate::report::group::{Group, GroupBy, Grouped, total_of};
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::status;
 use crate::report::suggestion;
-use crate::ui::formats::Timestamp;
+use crate::ui::formats::{Timestamp, counted};
 use crate::ui::style::{Style, Terminal, tokens};
 use crate::ui::table::{Align, Column, table};
 use crate::wire::messages::short;
@@ -86,7 +86,7 @@ const PRUNED_GROUPS: &str =
 /// Says since when all is known, where the period begins before.
 fn pruned(before: Option<Timestamp>, what: &str, terminal: &Terminal) -> String {
     let Some(Timestamp(at_ms)) = before else { return String::new() };
-    let day = (terminal.local)(at_ms).format("%Y-%m-%d");
+    let day = terminal.zone.day(at_ms);
     format!("\n{}\n", terminal.wrap("", &format!("Since {day} everything is known; {what}.")))
 }
 
@@ -109,7 +109,7 @@ fn without_empty(columns: &[Column], rows: Vec<(Style, Vec<String>)>) -> (Vec<Co
 
 fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<String> {
     vec![
-        terminal.minute(session.started_at.0),
+        terminal.zone.minute(session.started_at.0),
         short(&session.session_id).to_owned(),
         session.project.clone(),
         session.status.as_str().to_owned(),
@@ -155,7 +155,7 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
         String::new(),
         total.name,
         String::new(),
-        format!("{} session{}", total.sessions, if total.sessions == 1 { "" } else { "s" }),
+        counted(total.sessions, "session"),
         runs.to_string(),
         turns.to_string(),
         if costs == Costs::Same { total.requests.to_string() } else { String::new() },
@@ -174,7 +174,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
         let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
         let cells = vec![
             format!("#{}", trip.number),
-            terminal.minute(trip.at.0),
+            terminal.zone.minute(trip.at.0),
             short(&session.session_id).to_owned(),
             format!("{} {}", run.agent_type, short(&run.run_id)),
             trip.limit.clone(),

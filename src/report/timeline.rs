@@ -9,6 +9,7 @@ use crate::report::model::{Report, RunReport, SessionReport, sum};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
 use crate::report::status::{self, Show, standing};
 use crate::report::suggestion;
+use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
 
@@ -109,13 +110,12 @@ fn timeline(began_ms: i64, rows: (&[Logged], &[Charge]), terminal: &Terminal) ->
 fn spent(charges: &[Charge], terminal: &Terminal) -> String {
     let Some(last) = charges.last() else { return String::new() };
     let sum = sum(charges.iter());
-    let count = if sum.requests == 1 { "request" } else { "requests" };
-    let words = format!("{} {count}, {} tokens, {}", sum.requests, tokens(sum.tokens), sum.cost);
+    let words = format!("{}, {} tokens, {}", counted(sum.requests, "request"), tokens(sum.tokens), sum.cost);
     line(last.at_ms, Style::Dim, &words, terminal)
 }
 
 fn line(at_ms: i64, style: Style, words: &str, terminal: &Terminal) -> String {
-    let text = terminal.wrap("  ", &format!("{} {words}", terminal.second(at_ms)));
+    let text = terminal.wrap("  ", &format!("{} {words}", terminal.zone.second(at_ms)));
     text.lines().map(|line| terminal.paint(style, line) + "\n").collect()
 }
 

@@ -5,9 +5,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use chrono::{DateTime, SecondsFormat, Utc};
-
 use crate::domain::charge::{Record, RecordKind};
+use crate::domain::rfc3339;
 use crate::platform::confined::{Appended, Folder};
 use crate::store::private;
 use crate::ui::terminal;
@@ -90,13 +89,7 @@ pub fn notice(session: &str, what: &str, wall_ms: i64) -> Record {
         error: what.to_owned(),
         event: Some(RecordKind::Notice),
         session: session.to_owned(),
-        at: time(wall_ms),
+        at: rfc3339::format(wall_ms),
         ..Record::default()
     }
-}
-
-/// Writes a wall time as RFC 3339 in UTC.
-pub fn time(wall_ms: i64) -> String {
-    let time: DateTime<Utc> = DateTime::from_timestamp_millis(wall_ms).unwrap_or_default();
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

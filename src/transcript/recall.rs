@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use chrono::DateTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::domain::rfc3339;
 use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::open;
 
@@ -114,8 +114,7 @@ impl Memory {
             at.is_of_prompt = of_row == prompt;
         }
         let is_of_prompt = at.is_of_prompt;
-        let time = row.timestamp.as_deref().and_then(|time| DateTime::parse_from_rfc3339(time).ok());
-        let time = time.map(|time| time.timestamp_millis());
+        let time = row.timestamp.as_deref().and_then(rfc3339::parse);
         if time.is_some_and(|time| time < at.since_ms) {
             return self.take_before(&row.message.content, at);
         }

@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use chrono::DateTime;
 use serde::Deserialize;
 
 use crate::byte_search;
 use crate::domain::amount::Amount;
+use crate::domain::rfc3339;
 use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
 use crate::transcript::field::{Count, Text, short};
 
@@ -60,7 +60,7 @@ pub fn client_cost(line: &[u8]) -> Option<Amount> {
 
 /// Reads a moment, in milliseconds since 1970.
 pub fn moment(timestamp: &Text) -> Option<i64> {
-    DateTime::parse_from_rfc3339(&timestamp.0).ok().map(|at| at.timestamp_millis())
+    rfc3339::parse(&timestamp.0)
 }
 
 /// What a response's row says of its cost, as it is written: the client repeats it in a row for each block of the response.

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use chrono::DateTime;
 use serde::Deserialize;
 
 use crate::byte_search::Finder;
+use crate::domain::rfc3339;
 use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::{layout, open};
 
@@ -64,8 +64,7 @@ fn first_in(path: &Path, left: &mut u64) -> io::Result<Option<i64>> {
         let named = named.split(|byte| *byte == b'\n').filter(|line| ours.find(line).is_some());
         let mut rows = named.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
         if let Some(row) = rows.find(Row::is_ours) {
-            let time = row.timestamp.and_then(|time| DateTime::parse_from_rfc3339(&time).ok());
-            return Ok(Some(time.map_or(0, |time| time.timestamp_millis())));
+            return Ok(Some(row.timestamp.and_then(|time| rfc3339::parse(&time)).unwrap_or(0)));
         }
     }
     Ok(None)

@@ -1,10 +1,15 @@
-//! Figures as programs read them: dollars as exact decimal strings, moments as RFC 3339.
+//! Figures: dollars as exact decimal strings and moments as RFC 3339 for programs, counts for sentences.
 
-use chrono::{DateTime, SecondsFormat};
 use serde::{Serialize, Serializer};
 
 use crate::domain::amount::Amount;
 use crate::domain::limit::{Limit, Unit};
+use crate::domain::rfc3339;
+
+/// Returns a number of things as a sentence has it: `1 request`, `2 requests`.
+pub fn counted(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
 
 /// US dollars, written as a decimal string with 12 digits after the point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +28,7 @@ pub struct Timestamp(pub i64);
 impl Timestamp {
     /// Returns the text in UTC.
     pub fn text(self) -> String {
-        let moment = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
-        moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+        rfc3339::format(self.0)
     }
 }
 

@@ -1,8 +1,10 @@
 //! The page a report is written on: its width, its colours, its time zone.
 
-use chrono::NaiveDateTime;
+use anstyle::AnsiColor;
 
+use crate::calendar::Zone;
 pub use crate::ui::terminal::plain;
+use crate::ui::wrap;
 
 /// Whether text may carry colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,65 +32,44 @@ pub enum Style {
     Red,
 }
 
-/// Every style with its escape sequence.
-const STYLES: [(Style, &str); 6] = [
-    (Style::Plain, ""),
-    (Style::Bold, "\x1b[1m"),
-    (Style::Dim, "\x1b[2m"),
-    (Style::Green, "\x1b[32m"),
-    (Style::Yellow, "\x1b[33m"),
-    (Style::Red, "\x1b[31m"),
-];
+impl From<Style> for anstyle::Style {
+    fn from(style: Style) -> anstyle::Style {
+        let plain = anstyle::Style::new();
+        match style {
+            Style::Plain => plain,
+            Style::Bold => plain.bold(),
+            Style::Dim => plain.dimmed(),
+            Style::Green => AnsiColor::Green.on_default(),
+            Style::Yellow => AnsiColor::Yellow.on_default(),
+            Style::Red => AnsiColor::Red.on_default(),
+        }
+    }
+}
 
 /// The page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terminal {
     /// How many characters fit a line.
     pub width: usize,
     /// Whether text may carry colours.
     pub colour: Colour,
-    /// Returns the local time of a moment.
-    pub local: fn(i64) -> NaiveDateTime,
+    /// The zone that times are shown in.
+    pub zone: Zone,
 }
 
 impl Terminal {
     /// Returns the text in a style.
     pub fn paint(&self, style: Style, text: &str) -> String {
-        let code = STYLES.iter().find(|row| row.0 == style).map_or("", |row| row.1);
+        let style = anstyle::Style::from(style);
         match self.colour {
-            Colour::On if !code.is_empty() && !text.is_empty() => format!("{code}{text}\x1b[0m"),
+            Colour::On if !text.is_empty() => format!("{style}{text}{style:#}"),
             _ => text.to_owned(),
         }
     }
 
-    /// Returns a moment as `2026-11-20 10:03`.
-    pub fn minute(&self, at_ms: i64) -> String {
-        (self.local)(at_ms).format("%Y-%m-%d %H:%M").to_string()
-    }
-
-    /// Returns a moment as `2026-11-20 10:03:12`.
-    pub fn second(&self, at_ms: i64) -> String {
-        (self.local)(at_ms).format("%Y-%m-%d %H:%M:%S").to_string()
-    }
-
     /// Breaks a sentence into lines of the page's width, each after `indent`, those after the first two spaces deeper.
     pub fn wrap(&self, indent: &str, sentence: &str) -> String {
-        let mut lines = Vec::new();
-        let mut line = indent.to_owned();
-        let mut empty = true;
-        for word in sentence.split(' ') {
-            if !empty && length(&line) + 1 + length(word) > self.width {
-                lines.push(std::mem::replace(&mut line, format!("{indent}  ")));
-                empty = true;
-            }
-            if !empty {
-                line.push(' ');
-            }
-            line.push_str(word);
-            empty = false;
-        }
-        lines.push(line);
-        lines.join("\n") + "\n"
+        wrap::sentence(sentence, self.width, indent)
     }
 }
 

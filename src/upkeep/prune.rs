@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::calendar::Zone;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
@@ -28,11 +29,11 @@ pub const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to prune.
 #[derive(Clone, Copy, Debug)]
-pub struct PruneOrder {
+pub struct PruneOrder<'a> {
     /// Sessions without an event since then, in milliseconds since 1970.
     pub before_ms: i64,
-    /// Returns the local day of a moment: `2026-11-20`.
-    pub day: fn(i64) -> String,
+    /// Where days begin.
+    pub zone: &'a Zone,
 }
 
 /// What was pruned.
@@ -99,7 +100,7 @@ fn is_slim(session: &Session) -> bool {
 }
 
 /// Prunes the state; `rest` is called after each step, while nothing is locked.
-pub fn prune(env: &Environment, folder: &Path, order: PruneOrder, rest: impl FnMut()) -> Result<Removed> {
+pub fn prune(env: &Environment, folder: &Path, order: PruneOrder<'_>, rest: impl FnMut()) -> Result<Removed> {
     let mut pruner = Pruner { env, folder, order, rest, removed: Removed::default() };
     pruner.in_one_step(None, |store| {
         let closed = closed_ms(store)?.max(order.before_ms);
@@ -120,7 +121,7 @@ pub fn prune(env: &Environment, folder: &Path, order: PruneOrder, rest: impl FnM
 struct Pruner<'a, R: FnMut()> {
     env: &'a Environment,
     folder: &'a Path,
-    order: PruneOrder,
+    order: PruneOrder<'a>,
     rest: R,
     removed: Removed,
 }
@@ -145,10 +146,11 @@ impl<R: FnMut()> Pruner<'_, R> {
             self.read_to_the_end(id)?;
         }
         loop {
-            let PruneOrder { before_ms, day } = self.order;
+            let PruneOrder { before_ms, zone } = self.order;
             let step = self.in_one_step(Some(id), |store| {
                 let old = store.session(id)?.filter(|session| session.last.wall_ms < before_ms);
-                old.map(|mut session| store.prune_session(&mut session, extent, day)).transpose()
+                old.map(|mut session| store.prune_session(&mut session, extent, |at_ms| zone.day(at_ms).to_string()))
+                    .transpose()
             })?;
             // It is gone, or somebody has taken it up meanwhile.
             let Some(step) = step else { return Ok(()) };

@@ -5,12 +5,12 @@ use fusebox::domain::charge::Charge;
 use fusebox::domain::event::Moment;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::rfc3339;
 use fusebox::domain::session::Session;
 use fusebox::engine::session_state::SessionState;
 use fusebox::hook::shared_budgets;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
-use fusebox::store::log_file;
 use insta::assert_snapshot;
 
 use crate::levers::log;
@@ -69,7 +69,7 @@ impl<'a> Client<'a> {
     /// Makes a response with a call, and ends its batch; returns whether the agent may go on.
     fn turn(&mut self) -> bool {
         let (id, number) = (self.id, self.rows.lines().count());
-        let time = log_file::time(Environment::real().now().wall_ms);
+        let time = rfc3339::format(Environment::real().now().wall_ms);
         self.rows += &format!(
             r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"{id}-{number}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
         );

@@ -5,9 +5,10 @@ use fusebox::domain::event::Moment;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::Scope;
+use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Reservation, Session};
 use fusebox::platform::environment::Environment;
-use fusebox::store::{Store, log_file};
+use fusebox::store::Store;
 use serde_json::{Value, json};
 
 use crate::state::{load, save};
@@ -23,7 +24,7 @@ fn event(world: &TestWorld, name: &str, rest: &Value) -> String {
 fn row(id: &str, model: &str, ago_ms: i64) -> Value {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
-    let time = log_file::time(Environment::real().now().wall_ms - ago_ms);
+    let time = rfc3339::format(Environment::real().now().wall_ms - ago_ms);
     json!({"type": "assistant", "timestamp": time, "message": {"role":"assistant","id": id, "model": model, "content": [], "usage": usage}})
 }
 

@@ -3,9 +3,9 @@
 
 use std::process::{Child, Command};
 
+use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
 use fusebox::platform::processes;
-use fusebox::store::log_file;
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -56,7 +56,7 @@ enum When {
 /// Rows of a prompt, a response with a call, which costs 0.00584 USD, and the call's result.
 fn rows(number: usize, when: When) -> String {
     let now = Environment::real().now().wall_ms;
-    let time = log_file::time(if when == When::Now { now } else { now - 20 * DAY_MS });
+    let time = rfc3339::format(if when == When::Now { now } else { now - 20 * DAY_MS });
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
     let call = json!([{"type": "tool_use", "id": format!("t{number}"), "name": "Read", "input": {}}]);
@@ -195,7 +195,7 @@ impl Case {
         if !answer.is_empty() && !["UserPromptSubmit", "SessionEnd"].contains(&name) {
             let hook = json!({"type": "hook_success", "hookEvent": name, "content": "", "stdout": answer,
                 "command": "/opt/bin/fusebox hook"});
-            let time = log_file::time(Environment::real().now().wall_ms);
+            let time = rfc3339::format(Environment::real().now().wall_ms);
             self.write(&format!("{}\n", json!({"type": "attachment", "attachment": hook, "timestamp": time})));
         }
         answer

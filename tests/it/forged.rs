@@ -4,8 +4,9 @@
 use fusebox::domain::amount::Amount;
 use fusebox::domain::bounds;
 use fusebox::domain::limit_set::Models;
+use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
-use fusebox::store::{Store, log_file};
+use fusebox::store::Store;
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -129,7 +130,7 @@ impl Scene {
     fn responds(&mut self, id: &str, forge: impl FnOnce(&mut Vec<Value>)) {
         let usage = json!({"input_tokens": 10, "output_tokens": 200, "cache_creation_input_tokens": 1_000,
             "cache_read_input_tokens": 20_000});
-        let at = log_file::time(Environment::real().now().wall_ms);
+        let at = rfc3339::format(Environment::real().now().wall_ms);
         self.rows.push(json!({"type": "assistant", "timestamp": at,
             "message": {"id": id, "model": "claude-opus-5-5", "usage": usage}}));
         forge(&mut self.rows);
@@ -148,7 +149,7 @@ impl Scene {
     /// Writes the summary of a compaction.
     fn is_summed_up(&mut self) {
         let message = json!({"role": "user", "content": "s".repeat(300)});
-        let at = log_file::time(Environment::real().now().wall_ms);
+        let at = rfc3339::format(Environment::real().now().wall_ms);
         let row = json!({"type": "user", "message": message, "isCompactSummary": true, "uuid": "u", "timestamp": at});
         self.rows.push(row);
         self.write();
@@ -345,7 +346,7 @@ fn made_up_models_of_a_session_are_its_own_burden() {
     let scene = Scene::begin(Place::Main, &cap);
     let rows = made_up().map(|model| {
         let message = json!({"id": model, "model": model, "usage": {"input_tokens": 100_000, "output_tokens": 1}});
-        json!({"type": "assistant", "timestamp": log_file::time(Environment::real().now().wall_ms), "message": message})
+        json!({"type": "assistant", "timestamp": rfc3339::format(Environment::real().now().wall_ms), "message": message})
     });
     let scene = Scene { rows: scene.rows.iter().cloned().chain(rows).collect(), ..scene };
     scene.write();

@@ -304,7 +304,7 @@ fn hooks_of_plugins_are_charged_at_everybodys_events() {
         }),
     ];
     for (what, lay) in lays {
-        let story = Story::with(&json!({}), lay);
+        let story = Story::with(&json!({}), |world| lay(world));
         story.write(&["m0"]);
         for agent in [json!({}), json!({"agent_id": "a1", "agent_type": "worker"})] {
             let mut call = json!({"tool_name": "Read", "tool_use_id": format!("t{agent}").len().to_string()});

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
-use fusebox::store::log_file;
 use serde_json::{Value, json};
 
 use crate::state::{load, save};
@@ -27,7 +27,7 @@ fn write(world: &TestWorld, place: &str, rows: &[Value]) {
 }
 
 fn user(prompt: &str, content: &Value) -> Value {
-    let time = log_file::time(Environment::real().now().wall_ms);
+    let time = rfc3339::format(Environment::real().now().wall_ms);
     json!({"type": "user", "promptId": prompt, "timestamp": time, "message": {"role": "user", "content": content}})
 }
 
@@ -35,7 +35,7 @@ fn user(prompt: &str, content: &Value) -> Value {
 fn worked(prompt: &str, id: &str) -> [Value; 2] {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
-    let time = log_file::time(Environment::real().now().wall_ms);
+    let time = rfc3339::format(Environment::real().now().wall_ms);
     let content = json!([{"type": "tool_use", "id": id, "name": "Read", "input": {}}]);
     let message = json!({"role": "assistant", "id": format!("m-{id}"), "model": "claude-opus-5-5", "content": content, "usage": usage});
     [

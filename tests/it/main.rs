@@ -7,6 +7,7 @@ mod agree;
 mod bad_input;
 mod benchmarks;
 mod budgets;
+mod calendar;
 mod clock;
 mod compactions;
 mod compatibility;

@@ -13,12 +13,12 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("domain", &["limits"]),
     ("limits", &["domain"]),
     ("engine", &["domain", "limits"]),
-    ("config", &["domain", "engine", "error", "limits"]),
-    ("pricing", &["domain", "error", "platform"]),
+    ("config", &["calendar", "domain", "engine", "error", "limits"]),
+    ("pricing", &["calendar", "domain", "error", "platform"]),
     ("wire", &["byte_search", "domain", "limits", "ui"]),
     ("transcript", &["byte_search", "domain", "engine", "error", "platform", "pricing", "wire"]),
     ("store", &["domain", "engine", "error", "limits", "platform", "ui"]),
-    ("report", &["domain", "engine", "limits", "ui", "wire"]),
+    ("report", &["calendar", "domain", "engine", "limits", "ui", "wire"]),
     (
         "replay",
         &["byte_search", "config", "domain", "engine", "error", "platform", "pricing", "transcript", "ui", "wire"],
@@ -37,10 +37,11 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "pricing",
             "store",
             "transcript",
+            "ui",
             "wire",
         ],
     ),
-    ("upkeep", &["domain", "engine", "error", "hook", "platform", "store", "transcript"]),
+    ("upkeep", &["calendar", "domain", "engine", "error", "hook", "platform", "store", "transcript"]),
     ("install", &["config", "domain", "error", "platform", "replay", "store", "ui", "wire"]),
     ("doctor", &["config", "domain", "error", "hook", "install", "platform", "pricing", "store", "wire"]),
     (
@@ -68,7 +69,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("platform", &["domain", "error", "ui"]),
     ("calendar", &["domain"]),
     ("byte_search", &[]),
-    ("ui", &["domain"]),
+    ("ui", &["calendar", "domain"]),
     ("error", &["ui"]),
 ];
 
@@ -107,6 +108,9 @@ const BANNED: [(&str, &str); 9] = [
     ("should_panic", "return a value and compare it"),
     ("#[allow", "#[expect(…, reason = \"…\")] says why, and ends when it is no longer needed"),
 ];
+
+/// Packages that one file alone speaks to, so that there is one of what they do.
+const ONE_DOOR: [(&str, &str); 2] = [("jiff", "src/calendar.rs"), ("chrono", "src/domain/rfc3339.rs")];
 
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 5] = ["util", "utils", "helpers", "common", "manager"];
@@ -285,6 +289,17 @@ fn banned_words_stay_out() {
         }
     }
     check(broken);
+}
+
+#[test]
+fn a_package_behind_one_door_is_used_there_alone() {
+    let texts = rust();
+    for (package, door) in ONE_DOOR {
+        let named = [format!("{package}::"), format!("use {package};")];
+        let uses = |text: &&Text| text.code().any(|(_, code)| named.iter().any(|name| code.contains(name)));
+        let users = texts.iter().filter(|text| text.module().is_some()).filter(uses);
+        assert_eq!(users.map(|text| text.path.as_str()).collect::<Vec<_>>(), [door], "{package}");
+    }
 }
 
 /// What clippy would forbid in tests, too, if they did not lay files: a test owns its clock, its environment and its processes.

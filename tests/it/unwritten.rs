@@ -1,9 +1,10 @@
 //! Responses that are not on disk two batches later: they are charged at an estimate until they come.
 
 use fusebox::domain::amount::Amount;
+use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Run, Session};
 use fusebox::platform::environment::Environment;
-use fusebox::store::{Store, log_file};
+use fusebox::store::Store;
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -23,9 +24,9 @@ impl Story {
     }
 
     /// Begins a session in a world that is laid out first.
-    pub fn with(policy: &Value, lay_out: impl FnOnce(&TestWorld)) -> Story {
-        let world = TestWorld::new();
-        lay_out(&world);
+    pub fn with(policy: &Value, lay_out: impl FnOnce(&mut TestWorld)) -> Story {
+        let mut world = TestWorld::new();
+        lay_out(&mut world);
         world.write("home/.claude/fusebox.json", policy.to_string());
         let story = Story { world };
         story.event("UserPromptSubmit", &json!({"prompt": "go"}));
@@ -41,7 +42,7 @@ impl Story {
 
     /// Returns the time as rows have it.
     pub fn now(&self) -> String {
-        log_file::time(Environment::real().now().wall_ms)
+        rfc3339::format(Environment::real().now().wall_ms)
     }
 
     /// Ends a batch of one call.
@@ -130,7 +131,7 @@ fn what_is_later_is_charged_as_an_average_response_and_told_once() {
 #[test]
 fn a_response_that_comes_after_all_counts_once() {
     let story = Story::begin(&json!({"user": {"max_cost_usd_per_day": 100}}));
-    let given_at = log_file::time(Environment::real().now().wall_ms);
+    let given_at = rfc3339::format(Environment::real().now().wall_ms);
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3", "t4"] {
         story.batch(id);
@@ -149,7 +150,7 @@ fn a_response_that_comes_after_all_counts_once() {
 
 #[test]
 fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back() {
-    let given_at = log_file::time(Environment::real().now().wall_ms);
+    let given_at = rfc3339::format(Environment::real().now().wall_ms);
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3", "t4"] {
@@ -158,7 +159,7 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
     assert_eq!(story.cost(), ONE * 3);
     let cheap = json!({"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": 500});
     story.write_row("cheap", &given_at, &cheap);
-    let later = log_file::time(Environment::real().now().wall_ms + 60_000);
+    let later = rfc3339::format(Environment::real().now().wall_ms + 60_000);
     story.write_at(&["m5"], &later);
     story.batch("t5");
     assert_eq!(story.cost(), ONE * 4);
@@ -176,7 +177,7 @@ fn a_response_that_comes_after_all_adds_what_it_cost_more_and_gives_nothing_back
 
 #[test]
 fn one_may_come_and_another_be_missing_in_one_event() {
-    let given_at = log_file::time(Environment::real().now().wall_ms);
+    let given_at = rfc3339::format(Environment::real().now().wall_ms);
     let story = Story::begin(&json!({}));
     story.write(&["m0"]);
     for id in ["t0", "t1", "t2", "t3"] {
@@ -263,7 +264,7 @@ fn a_response_that_is_younger_than_the_missing_ones_is_none_of_them() {
     for id in ["t0", "t1", "t2", "t3"] {
         story.batch(id);
     }
-    story.write_at(&["m9"], &log_file::time(Environment::real().now().wall_ms + 60_000));
+    story.write_at(&["m9"], &rfc3339::format(Environment::real().now().wall_ms + 60_000));
     story.batch("t4");
     let (session, runs) = story.state();
     assert_eq!((session.counters.spent.requests, session.missing_usage.sum.requests, runs[0].unpaid), (3, 1, 2));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use fusebox::domain::rfc3339;
 use fusebox::hook::deadline::WAITS;
 use fusebox::hook::failure::late;
 use fusebox::platform::environment::Environment;
-use fusebox::store::log_file;
 use fusebox::wire::events::EventName;
 use fusebox::wire::input;
 use rusqlite::Connection;
@@ -135,7 +135,7 @@ impl<'a> Client<'a> {
         let usage = json!({"input_tokens": 10, "output_tokens": 20});
         let message = json!({"role": "assistant", "id": format!("m-{run}-{made}"), "model": "claude-opus-5-5", "content": content,
             "usage": usage});
-        let time = log_file::time(Environment::real().now().wall_ms);
+        let time = rfc3339::format(Environment::real().now().wall_ms);
         let row = json!({"type": "assistant", "timestamp": time, "message": message});
         let place = if run == "main" { "s1.jsonl".to_owned() } else { format!("s1/subagents/agent-{run}.jsonl") };
         let before = self.world.read(&place).unwrap_or_default();

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
+use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
-use fusebox::store::log_file;
 use serde_json::{Value, json};
 
 use crate::world::TestWorld;
@@ -164,7 +164,7 @@ impl Scene {
             Actor::Worker => "transcripts/s-0000/subagents/agent-a1-0000.jsonl",
         };
         let message = format!(r#"{{"id":"m{number}","model":"claude-opus-5-5","usage":{USAGE}}}"#);
-        let now = log_file::time(Environment::real().now().wall_ms);
+        let now = rfc3339::format(Environment::real().now().wall_ms);
         let row = format!("{{\"type\":\"assistant\",\"timestamp\":\"{now}\",\"message\":{message}}}\n");
         let path = self.world.path(place);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -2,11 +2,12 @@
 
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
 use fusebox::domain::policy::Scope;
+use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Process, Session};
 use fusebox::hook::prune_due::{self, DAY_MS};
 use fusebox::hook::retention;
 use fusebox::platform::locks;
-use fusebox::store::{Store, log_file};
+use fusebox::store::Store;
 use fusebox::upkeep::prune;
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ fn response(id: &str, days: i64) -> String {
     let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000,
         "cache_read_input_tokens": 2000});
     let message = json!({"role": "assistant", "id": id, "model": "claude-opus-5-5", "content": [], "usage": usage});
-    format!("{}\n", json!({"type": "assistant", "timestamp": log_file::time(ago(days)), "message": message}))
+    format!("{}\n", json!({"type": "assistant", "timestamp": rfc3339::format(ago(days)), "message": message}))
 }
 
 fn event(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> String {

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use fusebox::calendar::Zone;
 use fusebox::domain::meters::Spend;
-use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use fusebox::upkeep::prune::{PruneOrder, prune};
@@ -49,7 +49,8 @@ fn left(world: &TestWorld, whole: Spend) -> usize {
 fn a_pruning_that_ends_after_any_step_leaves_a_sound_state_and_the_next_goes_on() {
     let world = with_old_sessions();
     let whole = billed(&world);
-    let order = PruneOrder { before_ms: ago(90), day: |at_ms| (at_ms / DAY_MS).to_string() };
+    let zone = &Zone::utc();
+    let order = PruneOrder { before_ms: ago(90), zone };
     let (mut steps, mut before) = (1, left(&world, whole));
     while before > 0 {
         let mut allowed = steps;

@@ -1,6 +1,6 @@
 //! A year of use, made small: the state stays as large as the days that it keeps, and no sum changes.
 
-use fusebox::hook::prune_due::DAY_MS;
+use fusebox::calendar::Zone;
 use fusebox::platform::environment::Environment;
 use fusebox::store::Store;
 use fusebox::upkeep::prune::{PruneOrder, prune};
@@ -10,11 +10,6 @@ use crate::state::save;
 use crate::world::TestWorld;
 
 const SESSIONS_A_DAY: i64 = 2;
-
-fn day(at_ms: i64) -> String {
-    // A day by any other name sums as well.
-    format!("{:06}", at_ms / DAY_MS)
-}
 
 fn size(world: &TestWorld) -> u64 {
     Store::open_for(&world.path("state"), None).unwrap().size().unwrap()
@@ -38,7 +33,7 @@ fn a_year_takes_no_more_room_than_ninety_days() {
                 write_one(&world, store, &format!("s{left:03}-{session}"), &past);
             }
         });
-        let order = PruneOrder { before_ms: ago(left + 90), day };
+        let order = PruneOrder { before_ms: ago(left + 90), zone: &Zone::utc() };
         if left % 5 == 0 {
             prune(&Environment::real(), &world.path("state"), order, || {}).unwrap();
         }

@@ -1,7 +1,7 @@
 //! What sessions share, in a story: budgets whose days begin at midnight UTC, and a session above this one.
 
 use chrono::{DateTime, SecondsFormat};
-use fusebox::calendar;
+use fusebox::calendar::Zone;
 use fusebox::config::policy::Policy;
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::policy::Scope;
@@ -28,11 +28,11 @@ pub fn open(book: &mut SessionState, policy: &Policy, now_ms: i64) {
 
 /// Begins new periods where the old ones are over.
 pub fn turn(book: &mut SessionState, policy: &Policy, now_ms: i64) {
-    let utc = calendar::zone(Some("UTC"));
+    let utc = Zone::utc();
     for pool in &mut book.shared_budgets {
         let rules = if pool.scope == Scope::User { policy.user() } else { policy.project() };
         if pool.is_due(&rules, now_ms) {
-            pool.open(&rules, now_ms, |span| calendar::period(span, now_ms, &utc));
+            pool.open(&rules, now_ms, |span| utc.period(span, now_ms));
             pool.set_limits(&rules);
         }
     }
