@@ -79,7 +79,7 @@ fn limits() -> String {
         let takes = format!("{each}{}", rate_windows::shape(limit).expects());
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
-    for limit in REGISTRY {
+    for limit in REGISTRY.iter().copied() {
         let _infallible = write!(table, "\n**`{}`** ({}). {}\n", limit.key, limit.label, limit.doc);
     }
     table.trim_end().to_owned()
