@@ -4,7 +4,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan, Zoned};
 
-use crate::domain::budget::{Period, Span};
+use crate::domain::budget::Period;
+use crate::domain::limit::Span;
 
 /// Returns the name of the zone that this process is in: what [`zone`] finds it by again.
 pub fn name_of_system(at_ms: i64) -> String {

@@ -11,7 +11,7 @@ use crate::calendar;
 use crate::cmd::config::project_folder;
 use crate::config::load;
 use crate::config::resolve::Trust;
-use crate::domain::budget::Span;
+use crate::domain::limit::Span;
 use crate::domain::session::Session;
 use crate::error::Result;
 use crate::platform::environment::Environment;

@@ -120,6 +120,11 @@ impl Finding {
         self.facts().is_some_and(Limit::spent_by_requests)
     }
 
+    /// Whether it is about repetition, which the agent is told of before the limit acts.
+    pub fn is_announced_first(&self) -> bool {
+        self.facts().is_some_and(|limit| limit.announced_first)
+    }
+
     /// Returns the machine-readable reason of a stop by it.
     pub fn stop_reason(&self) -> &str {
         self.facts().map_or(&self.limit, |limit| limit.stop_reason)

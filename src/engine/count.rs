@@ -6,7 +6,7 @@ use crate::domain::bounds::CRONS;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Background, Call, Event, EventKind, Intent, Moment, Outcome};
 use crate::domain::ingested::Recalled;
-use crate::domain::repetition::{EndedCall, LOOPS};
+use crate::domain::repetition::EndedCall;
 use crate::domain::session::{Request, Run, Status};
 use crate::engine::background;
 use crate::engine::completion;
@@ -290,7 +290,7 @@ fn see(state: &mut SessionState, run: &str, seen: Option<EndedCall>, again: bool
         None => run.repetition.pass(),
     }
     if run.repetition.level() == 0 {
-        run.warned.retain(|(name, _)| name != LOOPS);
+        run.forget_announced();
     }
 }
 

@@ -4,7 +4,6 @@ use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::repetition::LOOPS;
 use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::count;
@@ -198,7 +197,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
         log_records::write(state, id, RecordKind::AgentWarning, finding);
-        if let Some(run) = state.run_mut(id).filter(|_| finding.limit == LOOPS && !finding.is_trip()) {
+        if let Some(run) = state.run_mut(id).filter(|_| finding.is_announced_first() && !finding.is_trip()) {
             run.repetition.mark_told();
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Scope};
-use crate::domain::repetition::LOOPS;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;
@@ -70,7 +69,7 @@ fn go_on(state: &mut SessionState, id: &str) {
     }
     // What led to the stop no longer counts where it is no amount that is used up.
     run.repetition.clear();
-    run.warned.retain(|(name, _)| name != LOOPS);
+    run.forget_announced();
     run.denials = 0;
     run.refusing = false;
     run.stop_reason = None;

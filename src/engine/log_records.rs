@@ -6,7 +6,6 @@ use crate::domain::incomplete::is_of_end;
 use crate::domain::policy::Mode;
 use crate::domain::verdict::{EXPLICIT_STOP, Finding};
 use crate::engine::session_state::SessionState;
-use crate::limits;
 
 /// Writes a record about a finding on a run.
 pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Finding) {
@@ -17,14 +16,15 @@ pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Fin
 fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
     let run = state.run(id).cloned().unwrap_or_default();
     let number = |value| finding.facts().map(|limit| limit.configured(value));
-    let refused = u64::from(kind == RecordKind::AgentFailed && finding.limit == "max_turns");
+    let refused =
+        u64::from(kind == RecordKind::AgentFailed && finding.facts().is_some_and(|limit| limit.counts_attempt));
     let paused = kind == RecordKind::AgentPaused;
     Record {
         error: sentence(kind, finding),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
         turns: run.counters.turns + refused,
-        max_turns: limits::find("max_turns").and_then(|limit| run.limits.get(limit)).map(|rule| rule.cap),
+        max_turns: run.limits.limits.iter().find(|rule| rule.limit.counts_attempt).map(|rule| rule.cap),
         elapsed_ms: run.counters.duration_ms,
         accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
         status: paused.then(|| "paused".to_owned()),

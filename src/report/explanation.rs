@@ -42,9 +42,7 @@ pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
         (..) if limit.ends == Ends::Call => {
             format!("{who} asked for one more when {label}{over} stood at {used}; the cap of {cap} was set by {owner}")
         }
-        (..) if limit.key == "max_denials" => {
-            format!("{who} had calls refused in {used} batches in a row; the cap of {cap} was set by {owner}")
-        }
+        (..) if let Some(did) = limit.did => format!("{who} {}; the cap of {cap} was set by {owner}", did(&used)),
         _ => {
             let models =
                 models(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
@@ -79,15 +77,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     let (Some(limit), Some(cap)) = (limits::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
-        _ if limit.unit == Unit::Switch => {
-            "Another call, another input, or a look at why the result stays the same would have been progress; \
-             `loop_detection: false` in the agent's block switches this off."
-                .to_owned()
-        }
-        _ if limit.key == "max_denials" => {
-            "Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused."
-                .to_owned()
-        }
+        _ if let Some(advice) = limit.advice => advice.to_owned(),
         (Form::Windows, _) => format!(
             "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
             limit.key

@@ -379,9 +379,9 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
     let is_own = scope.scope == Scope::Run;
     let rules = scope.limits.limits.iter().filter_map(|rule| {
         let used = rule.limit.used(scope.meters_of(rule));
-        let tells = rule.limit.unit != Unit::Switch && (is_own && rule.limit.key != "max_denials" || used > 0);
+        let tells = rule.limit.unit != Unit::Switch && (is_own && rule.limit.shown_at_zero || used > 0);
         // Only where a batch ends are all the runs loaded that count as at work.
-        let known = rule.limit.key != "max_parallel_subagents" || matches!(event.kind, EventKind::BatchEnded(_));
+        let known = !rule.limit.counts_agents_at_work || matches!(event.kind, EventKind::BatchEnded(_));
         let binds = is_own || (rule.action != Action::Warn && known);
         (tells && binds).then(|| format!("{} {} ({})", rule.limit.label, pair(rule.limit, used, rule.cap), rule.name()))
     });

@@ -1,6 +1,7 @@
 //! The house rules as tests. Each says where a rule is broken, as `file:line`, and what to do about it.
 
 mod circles;
+mod limit_keys;
 mod paths;
 
 use std::fs;
