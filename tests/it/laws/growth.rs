@@ -31,13 +31,13 @@ const SOME: usize = 40;
 /// What may grow with the times that something is done, and how long it gets. All else that is saved is shorter than [`SOME`].
 const BOUNDS: [(&str, usize); 9] = [
     ("session.spawns", SPAWNS),
-    ("session.reserves", RESERVATIONS + 1),
+    ("session.reservations", RESERVATIONS + 1),
     ("session.crons", CRONS),
     ("session.open", OPEN_RUNS),
-    ("session.read", OPEN_RUNS),
-    ("session.models", MODELS + 1),
-    ("session.said", LARGEST),
-    ("run.models", MODELS + 1),
+    ("session.read_to", OPEN_RUNS),
+    ("session.by_model", MODELS + 1),
+    ("session.notified", LARGEST),
+    ("run.by_model", MODELS + 1),
     ("run.background", COMMANDS),
 ];
 /// 2026-11-20 10:00 UTC.
