@@ -1,6 +1,7 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
 use crate::domain::event::{Event, EventKind, Outcome};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
@@ -118,7 +119,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         (model, _) => model,
     };
     let finding = Finding {
-        limit: rate.limit.key.to_owned(),
+        source: FindingSource::Limit(rate.limit),
         scope: at.used.scope,
         used: reading.used,
         cap: rate.max,
@@ -174,7 +175,7 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
     let scope = usage.scopes.iter().find(|used| used.is_of(finding));
-    let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.name() == finding.limit));
+    let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.is_source(&finding.source)));
     let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
             let meters = used.meters_of(rule);

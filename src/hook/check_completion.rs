@@ -12,7 +12,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Agent, Event};
-use crate::domain::incomplete::{self, CHECKPOINTS, COMPLETION};
+use crate::domain::finding_source::FindingSource;
+use crate::domain::incomplete;
 use crate::domain::limit_set::{Checkpoints, Completion};
 use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
@@ -115,7 +116,7 @@ pub fn missing(state: &mut SessionState, event: &Event, judged: Option<Judged>) 
     let mut missing: Vec<Finding> = kept.into_iter().collect();
     match judged {
         Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
-            missing.push(incomplete::finding(COMPLETION, rule.layer, why));
+            missing.push(incomplete::finding(FindingSource::Completion, rule.layer, why));
         }
         Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
@@ -132,7 +133,7 @@ fn evaluate_checkpoints(rule: &Checkpoints, run: &Run, folder: &str) -> Option<F
     let text = read(&Path::new(folder).join(&file));
     let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
     let what = format!("`{file}`: {}", problems.join("; "));
-    (!problems.is_empty()).then(|| incomplete::finding(CHECKPOINTS, rule.layer, what))
+    (!problems.is_empty()).then(|| incomplete::finding(FindingSource::Checkpoints, rule.layer, what))
 }
 
 /// Fills in what the name of the file says of the agent; an agent's type or task names no other folder.
@@ -161,7 +162,7 @@ fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
         event: Some(RecordKind::Notice),
         session: state.session.id.clone(),
         run: run.id.clone(),
-        limit: COMPLETION.to_owned(),
+        limit: FindingSource::Completion.to_string(),
         layer: rule.layer.as_str().to_owned(),
         ..Record::default()
     });

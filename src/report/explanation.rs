@@ -1,6 +1,7 @@
 //! Why a limit tripped, and what would have helped, in sentences.
 
 use crate::domain::event::Moment;
+use crate::domain::finding_source::pattern_in;
 use crate::domain::limit::{Ends, Form, Limit, Meter, Stage, Unit};
 use crate::domain::policy::{LAYERS, Scope};
 use crate::domain::session::{Run, Session, Status};
@@ -13,7 +14,7 @@ use crate::report::rows::TimelineSource;
 use crate::report::suggestion;
 use crate::ui::formats::Quantity;
 use crate::ui::style::{Terminal, plain};
-use crate::wire::messages::{models, short};
+use crate::wire::messages::short;
 
 /// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
 const WIDE: [(&str, &str, &str); 4] = [
@@ -45,7 +46,7 @@ pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
         (..) if let Some(did) = limit.did => format!("{who} {}; the cap of {cap} was set by {owner}", did(&used)),
         _ => {
             let models =
-                models(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
+                pattern_in(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
             let anew = trip.frees.as_deref().map(|frees| format!(", which begins anew {}", plain(frees)));
             let anew = anew.unwrap_or_default();
             let stands = match over {
@@ -139,7 +140,7 @@ fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) ->
 fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
     let orders = source.rows.runs.iter().filter_map(|run| run.order.as_ref());
     let findings = source.rows.session.order.iter().chain(orders).map(|order| &order.finding);
-    let same = |finding: &&Finding| finding.limit == trip.limit && finding.scope == Scope::Session;
+    let same = |finding: &&Finding| finding.source == *trip.limit && finding.scope == Scope::Session;
     findings.chain(&source.rows.session.kept_back).filter(same).map(Finding::sufficient_increase).max()
 }
 

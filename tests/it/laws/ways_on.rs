@@ -145,7 +145,7 @@ impl Tried {
                 _ => continue,
             };
             let Some(finding) = verdict.deciding() else { return Err("a refusal without a reason".to_owned()) };
-            if finding.cap != self.cap || finding.limit != self.limit.key {
+            if finding.cap != self.cap || finding.source != *self.limit.key {
                 return Err(format!("another limit or cap is named: {finding:?}"));
             }
             if matches!(verdict.refusal, Some(Refusal::Addressee { ended: true, .. })) {
