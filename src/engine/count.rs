@@ -216,14 +216,7 @@ fn count_once(state: &mut SessionState, run: &str, call: &str) {
         return;
     }
     record.state = CallState::Counted;
-    state.session.counters.turns += 1;
-    for above in &mut state.above {
-        above.counters.turns += 1;
-        above.nested_turns += 1;
-    }
-    if let Some(run) = state.run_mut(run) {
-        run.counters.turns += 1;
-    }
+    state.scopes_mut(run).for_each(|mut scope| scope.count_turn());
     unlogged_requests::charge_call(state, run, call);
 }
 

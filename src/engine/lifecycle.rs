@@ -68,9 +68,7 @@ fn subagent(
             ..Run::default()
         };
         state.open_run(run);
-        for session in std::iter::once(&mut state.session).chain(&mut state.above) {
-            session.subagents += 1;
-        }
+        state.sessions_mut().for_each(|session| session.subagents += 1);
     }
     // One that was ended is not at work by its status: its place is taken until it ends again.
     let was_ended = state.run(id).is_some_and(|run| run.order.is_some());
