@@ -6,7 +6,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 
-use crate::domain::budget::{Period, Span};
+use crate::domain::budget::Period;
+use crate::domain::limit::Span;
 
 /// A day of the calendar, without a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -101,11 +101,11 @@ pub fn raise(state: &mut SessionState, target: &Target, finding: &Finding, more:
     let id = run_of(state, target);
     grants::raise(state, &id, &Finding { layer: Layer::Grant, ..finding.clone() }, more);
     // Whoever said No to the old cap is asked again at the new one.
-    let declined = |run: &&Run| run.declined.contains(&finding.limit);
+    let declined = |run: &&Run| run.declined.iter().any(|limit| finding.source == **limit);
     let declined: Vec<String> = state.runs().filter(declined).map(|run| run.id.clone()).collect();
     for id in declined.iter().filter(|other| finding.scope == Scope::Session || **other == id) {
         if let Some(run) = state.run_mut(id) {
-            run.declined.retain(|limit| *limit != finding.limit);
+            run.declined.retain(|limit| finding.source != **limit);
         }
     }
 }

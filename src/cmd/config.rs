@@ -100,15 +100,11 @@ fn check(env: &Environment) -> ExitCode {
     ExitCode::from(u8::from(errors > 0))
 }
 
-/// The limits of which one has to bind a session, so that it cannot go on for ever.
-const BOUNDS: [&str; 6] = ["max_cost_usd", "max_tokens", "max_turns", "max_requests", "max_duration_ms", "max_wall_ms"];
-
 /// Returns what is valid and yet leaves agents unbounded.
 fn loose_ends(policy: &Policy) -> Vec<String> {
     let session = policy.session();
     let mut warnings = Vec::new();
-    let bounds =
-        |rule: &LimitRule| rule.action != Action::Warn && rule.of.is_none() && BOUNDS.contains(&rule.limit.key);
+    let bounds = |rule: &LimitRule| rule.action != Action::Warn && rule.of.is_none() && rule.limit.bounds_session;
     if !session.limits.iter().any(bounds) {
         warnings.push(
             "nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`".to_owned(),

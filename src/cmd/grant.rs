@@ -129,13 +129,13 @@ pub fn apply(edit: &mut SessionEdit, more: &[More]) -> Result<Vec<String>> {
     let mut said = Vec::new();
     for (more, target) in more.iter().zip(targets) {
         said.push(raise(edit, &target, more)?);
-        let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.limit == more.rule);
+        let ordered = clear_order::order(edit.state, &target).is_some_and(|order| order.finding.source == *more.rule);
         if ordered {
             clear_order::lift(edit.state, &target);
             said.push(edit.goes_on(&target));
         }
         let still = clear_order::used_up(edit.state, &target, edit.now);
-        if let Some(still) = still.iter().find(|it| it.finding.limit == more.rule) {
+        if let Some(still) = still.iter().find(|it| it.finding.source == *more.rule) {
             let used = more.limit.show(still.finding.used);
             said.push(format!("it is not enough: {used} is used, and the next step would be stopped again"));
         }
@@ -169,7 +169,7 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
 
 /// Finds whose rule is meant: the target's own, or its session's where that one stopped it.
 fn holder(edit: &SessionEdit, limit: &str) -> Result<Target> {
-    let stopped = clear_order::order(edit.state, &edit.target).filter(|order| order.finding.limit == limit);
+    let stopped = clear_order::order(edit.state, &edit.target).filter(|order| order.finding.source == *limit);
     if stopped.is_some_and(|order| order.finding.scope == Scope::Session) {
         return Ok(Target::Session(edit.state.session.id.clone()));
     }

@@ -119,7 +119,7 @@ fn raise(state: &mut SessionState, scope: Scope, known: &[LimitSet], more: &More
     let used =
         limit.used(&crate::domain::meters::Meters { periods: budget.spent(rule.of.as_ref()), ..Default::default() });
     let next = budget.mean(rule.of.as_ref()).cost.0;
-    let until = budget.resets(limit.key).map(|at| format!(" until {at}")).unwrap_or_default();
+    let until = budget.resets(limit).map(|at| format!(" until {at}")).unwrap_or_default();
     let finding = Finding { cap, layer: Layer::Grant, ..Finding::of(rule, scope, used) };
     grants::raise(state, "", &finding, added);
     let raised = cap.saturating_add(added);

@@ -7,9 +7,10 @@ use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Target};
 use crate::domain::charge::RecordKind;
+use crate::domain::finding_source::FindingSource;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Run, Status};
-use crate::domain::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
+use crate::domain::verdict::Finding;
 use crate::engine::lifecycle;
 use crate::engine::lift_orders;
 use crate::error::{Error, Result};
@@ -37,18 +38,22 @@ pub struct Args {
 /// What an order does, in its words.
 #[derive(Debug)]
 struct OrderKind {
-    key: &'static str,
+    source: FindingSource,
     action: Action,
     record: RecordKind,
     status: Status,
 }
 
 /// The order to hold.
-const PAUSE: OrderKind =
-    OrderKind { key: EXPLICIT_PAUSE, action: Action::Pause, record: RecordKind::AgentPaused, status: Status::Paused };
+const PAUSE: OrderKind = OrderKind {
+    source: FindingSource::ExplicitPause,
+    action: Action::Pause,
+    record: RecordKind::AgentPaused,
+    status: Status::Paused,
+};
 /// The order to end.
 const STOP: OrderKind = OrderKind {
-    key: EXPLICIT_STOP,
+    source: FindingSource::ExplicitStop,
     action: Action::Terminate,
     record: RecordKind::AgentStopped,
     status: Status::Stopped,
@@ -87,7 +92,7 @@ fn give(
         may_replace?;
     }
     let scope = if matches!(edit.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
-    let finding = Finding::ordered(kind.key, scope, kind.action);
+    let finding = Finding::ordered(kind.source.clone(), scope, kind.action);
     let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
     let followers = match edit.target.clone() {
         Target::Session(_) => {

@@ -7,6 +7,7 @@ use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::Target;
 use crate::cmd::{require_human, target};
 use crate::domain::charge::RecordKind;
+use crate::domain::finding_source::FindingSource;
 use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::Counters;
@@ -87,5 +88,5 @@ fn zero(edit: &mut SessionEdit) -> Counters {
 /// Stands for no limit in the record.
 fn none(target: &Target) -> Finding {
     let scope = if matches!(target, Target::Session(_)) { Scope::Session } else { Scope::Run };
-    Finding::ordered("reset", scope, Action::Warn)
+    Finding::ordered(FindingSource::Reset, scope, Action::Warn)
 }

@@ -109,7 +109,7 @@ fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
     let finding = &used_up.finding;
     let Some(limit) = finding.facts() else { return String::new() };
     let target = edit.target.clone();
-    let rule = clear_order::rules(edit.state, &target).and_then(|rules| rules.named(&finding.limit));
+    let rule = clear_order::rules(edit.state, &target).and_then(|rules| rules.source(&finding.source));
     if rule.is_some_and(|rule| rule.locked) {
         let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
         return format!("{limit} will stop it again at once ({used} of {cap} used): the managed file has locked it");

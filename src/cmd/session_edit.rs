@@ -121,7 +121,7 @@ impl SessionEdit<'_> {
     pub fn held_still(&self, but: &[&str]) -> Vec<String> {
         let id = short(self.target.id());
         let mut said = Vec::new();
-        let ordered = clear_order::order(self.state, &self.target).map_or("", |order| &order.finding.limit);
+        let ordered = clear_order::order(self.state, &self.target).map(|order| order.finding.source.clone());
         if let Some(order) = clear_order::order(self.state, &self.target) {
             let (holder, why) = (clear_order::holder(self.state, &self.target), messages::reading(&order.finding));
             let by = match (order.finding.scope, &self.state.session.outer) {
@@ -136,8 +136,8 @@ impl SessionEdit<'_> {
         let own = clear_order::used_up(self.state, &self.target, self.now);
         for limit in own
             .iter()
-            .map(|used_up| &used_up.finding.limit)
-            .filter(|limit| !but.contains(&limit.as_str()) && *limit != ordered)
+            .map(|used_up| &used_up.finding.source)
+            .filter(|limit| !but.contains(&&*limit.name()) && Some(*limit) != ordered.as_ref())
         {
             said.push(format!("{limit} would still stop it; `fusebox grant {id} {limit}=+N` gives more"));
         }
@@ -147,7 +147,7 @@ impl SessionEdit<'_> {
 
     /// Says that a limit over more than the session would still keep it back, and what gives more.
     pub fn above(&self, finding: &Finding) -> String {
-        let (limit, why) = (&finding.limit, messages::reading(finding));
+        let (limit, why) = (&finding.source, messages::reading(finding));
         let whose = match (finding.scope, &self.state.session.outer) {
             (Scope::Outer, Some(outer)) => short(outer),
             (scope, _) => scope.as_str(),

@@ -7,7 +7,7 @@ use crate::domain::limit_set::{LimitSet, Models};
 
 /// The text that ships.
 pub const STANDARD: &str = include_str!("discipline.md");
-/// How many tool calls the phases may take where `max_turns` does not say.
+/// How many tool calls the phases may take where no limit says.
 const CALLS: u64 = 40;
 
 /// Returns the finished text; nothing where there is to be none.
@@ -17,7 +17,7 @@ pub fn text(form: &Discipline, rules: &LimitSet) -> Option<String> {
         Discipline::Standard => STANDARD,
         Discipline::Own(text) => text,
     };
-    let calls = rules.limits.iter().find(|rule| rule.limit.key == "max_turns").map_or(CALLS, |rule| rule.cap);
+    let calls = rules.limits.iter().find(|rule| rule.limit.paces_phases).map_or(CALLS, |rule| rule.cap);
     // A tenth is left for the report.
     let all = (calls - calls / 10).max(1);
     let (prepare, green) = ((all / 4).max(1), (all * 3 / 8).max(1));

@@ -46,7 +46,7 @@ pub struct Overridden {
 /// Returns the values that hold for `who`: those that some layer sets, limits first.
 pub fn set(policy: &Policy, who: Who<'_>) -> Vec<Effective> {
     let resolved = policy.resolved(who);
-    let limits = REGISTRY.into_iter().filter_map(|limit| of_limit(&resolved, limit));
+    let limits = REGISTRY.iter().copied().filter_map(|limit| of_limit(&resolved, limit));
     let mut keys: Vec<String> = Vec::new();
     let mut all: Vec<Effective> = Vec::new();
     for candidate in resolved.candidates() {
@@ -74,7 +74,7 @@ pub fn ceilings(set: &[Effective]) -> Vec<Effective> {
     let rows =
         keys::at(None).filter_map(|key| if let Takes::PerLimit(each) = key.takes { Some((key, each)) } else { None });
     let bound = rows.flat_map(|(key, each)| {
-        REGISTRY.into_iter().filter_map(move |limit| {
+        REGISTRY.iter().copied().filter_map(move |limit| {
             let value = (each.built_in)(limit)?.written(Some(limit));
             Some((Subject::of_limit(key.name, limit).path(), value))
         })

@@ -8,12 +8,15 @@ use crate::config::read::DocumentRead;
 use crate::config::setting::Document;
 use crate::config::yaml;
 use crate::domain::policy::Layer;
+use crate::limits::REGISTRY;
 
 /// The keys at the top of a frontmatter that are read.
 const KEYS: [&str; 4] = ["name", "execution_limits", "settings", "maxTurns"];
 
-/// The keys of AgentMD's `settings` that are limits. Others are not ours: its `max_tokens` is the size of one response.
-pub const AGENTMD: [&str; 5] = ["timeout", "max_tool_calls", "max_execution_tokens", "max_cost_usd", "loop_detection"];
+/// Returns the keys of AgentMD's `settings` that are limits. Others are not ours: its `max_tokens` is the size of one response.
+pub fn agentmd_keys() -> impl Iterator<Item = &'static str> {
+    REGISTRY.iter().filter_map(|limit| limit.agentmd)
+}
 
 /// An agent's type, and what its frontmatter says.
 pub struct Agent {
@@ -66,7 +69,7 @@ fn blocks(reading: &mut DocumentRead, place: &SettingPlace, entries: &Map<String
         }
     }
     if let Some(Value::Object(settings)) = entries.get("settings") {
-        let ours = settings.iter().filter(|(name, _)| AGENTMD.contains(&name.as_str()));
+        let ours = settings.iter().filter(|(name, _)| agentmd_keys().any(|key| key == name.as_str()));
         reading.block(place, "settings.", &ours.map(|(name, value)| (name.clone(), value.clone())).collect());
     }
     if let Some(turns) = entries.get("maxTurns") {

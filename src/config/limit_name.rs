@@ -20,7 +20,7 @@ pub struct LimitName {
 
 /// Returns every name of every limit that has a cap: each key before its aliases.
 pub fn names() -> impl Iterator<Item = LimitName> {
-    REGISTRY.into_iter().filter(|limit| limit.form == Form::Cap).flat_map(|limit| {
+    REGISTRY.iter().copied().filter(|limit| limit.form == Form::Cap).flat_map(|limit| {
         let aliases = limit.aliases.iter().map(move |it| LimitName { limit, scale: it.scale, name: it.key });
         std::iter::once(LimitName { limit, scale: 1, name: limit.key }).chain(aliases)
     })
@@ -28,7 +28,7 @@ pub fn names() -> impl Iterator<Item = LimitName> {
 
 /// Returns the limits of so many in so much time, which stand at the top of a file.
 pub fn windows() -> impl Iterator<Item = LimitName> {
-    let limits = REGISTRY.into_iter().filter(|limit| limit.form == Form::Windows);
+    let limits = REGISTRY.iter().copied().filter(|limit| limit.form == Form::Windows);
     limits.map(|limit| LimitName { limit, scale: 1, name: limit.key })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::config::discipline;
-use crate::config::frontmatter::AGENTMD;
+use crate::config::frontmatter::agentmd_keys;
 use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys::{self, FUTURE};
 use crate::config::layers::{FilePart, Folder, LAYER_FILES, LayerFile, SETTINGS_KEY};
@@ -31,7 +31,7 @@ pub fn page() -> String {
         ("{{limits}}", limits()),
         ("{{keys}}", other_keys()),
         ("{{future}}", quoted(FUTURE)),
-        ("{{agentmd}}", AGENTMD.join(", ")),
+        ("{{agentmd}}", agentmd_keys().collect::<Vec<_>>().join(", ")),
         ("{{declared}}", DECLARED.trim_end().to_owned()),
         ("{{discipline}}", discipline::STANDARD.trim_end().to_owned()),
         ("{{defaults}}", DEFAULTS.trim_end().to_owned()),
@@ -79,7 +79,7 @@ fn limits() -> String {
         let takes = format!("{each}{}", rate_windows::shape(limit).expects());
         row(&mut table, &[&code(limit.key), &takes, "", "none", "none", "the top of a file", &code(limit.example)]);
     }
-    for limit in REGISTRY {
+    for limit in REGISTRY.iter().copied() {
         let _infallible = write!(table, "\n**`{}`** ({}). {}\n", limit.key, limit.label, limit.doc);
     }
     table.trim_end().to_owned()

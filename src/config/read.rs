@@ -151,14 +151,14 @@ impl DocumentRead {
     fn idle_locks(&mut self, at: &str, locks: &[String]) {
         for lock in locks {
             let name = lock.rsplit('.').next().unwrap_or(lock);
-            let mut names = keys::all().map(|key| key.name).chain(limits::REGISTRY.map(|limit| limit.key));
+            let mut names = keys::all().map(|key| key.name).chain(limits::REGISTRY.iter().map(|limit| limit.key));
             if name.contains('*') || names.any(|known| known == name) {
                 continue;
             }
             let problem =
                 Problem::of_key(&self.document, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
             let limits = limit_name::named(name).map(|named| named.limit.key);
-            let names = keys::all().map(|key| key.name).chain(limits::REGISTRY.map(|limit| limit.key));
+            let names = keys::all().map(|key| key.name).chain(limits::REGISTRY.iter().map(|limit| limit.key));
             self.problems.push(match limits.or_else(|| nearest(name, names)) {
                 Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
                 None => problem,

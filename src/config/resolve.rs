@@ -157,7 +157,7 @@ impl<'a> ResolvedLayers<'a> {
     pub fn resolved(&self) -> Resolved<'a> {
         let mut resolved = self.values.clone();
         resolved.rules.limits =
-            REGISTRY.into_iter().filter_map(|limit| self.rule(limit)).chain(self.of_models()).collect();
+            REGISTRY.iter().copied().filter_map(|limit| self.rule(limit)).chain(self.of_models()).collect();
         resolved.rules.rates = self.rates();
         resolved
     }

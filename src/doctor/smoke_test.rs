@@ -21,7 +21,7 @@ const CALLS: usize = 20;
 const NOTICEABLE_MS: f64 = 50.0;
 
 /// One tool call, and then the run is over.
-const POLICY: &str = r#"{ "main": { "max_turns": 1, "timeout_action": "terminate", "grace_turns": 0 } }"#;
+const POLICY: &str = include_str!("trial_policy.json");
 
 /// What must not reach the trial from a client around us.
 const OUTSIDE: [&str; 6] = [

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
 use crate::domain::bounds::{Unpriced, of_model};
+use crate::domain::limit::{Limit, Span};
 use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::{Periods, Spend};
 use crate::domain::policy::Scope;
@@ -14,24 +15,10 @@ use crate::domain::rate::RateWindows;
 use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
 use crate::domain::verdict::Finding;
+use crate::limits;
 
-/// A period of the calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// From midnight to midnight.
-    Day,
-    /// From Monday to Monday.
-    Week,
-    /// From the first of a month to the first of the next.
-    Month,
-}
-
-/// Every span, in the order in which a shared budget keeps them, with the limit on it.
-pub const SPANS: [(Span, &str); 3] = [
-    (Span::Day, "max_cost_usd_per_day"),
-    (Span::Week, "max_cost_usd_per_week"),
-    (Span::Month, "max_cost_usd_per_month"),
-];
+/// Every span, in the order in which a shared budget keeps them.
+pub const SPANS: [Span; 3] = [Span::Day, Span::Week, Span::Month];
 
 /// One day, week or month, and what was spent in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +141,7 @@ impl SharedBudget {
 
     /// Whether rules cap a period that is not open at a moment.
     pub fn is_due(&self, rules: &LimitSet, at_ms: i64) -> bool {
-        SPANS.iter().zip(&self.periods).any(|((_, key), period)| caps(rules, key) && !period.covers(at_ms))
+        SPANS.iter().zip(&self.periods).any(|(span, period)| caps(rules, *span) && !period.covers(at_ms))
     }
 
     /// Opens the periods that limits cap, and reopens the open ones, as `period` says, with nothing spent yet.
@@ -163,12 +150,12 @@ impl SharedBudget {
     pub fn open(&mut self, rules: &LimitSet, at_ms: i64, period: impl Fn(Span) -> Period) {
         self.changed = true;
         self.unpriced = Unpriced::default();
-        for ((span, key), old) in SPANS.iter().zip(&mut self.periods) {
-            let wanted = caps(rules, key) || old.covers(at_ms);
+        for (span, old) in SPANS.iter().zip(&mut self.periods) {
+            let wanted = caps(rules, *span) || old.covers(at_ms);
             let new = if wanted { period(*span) } else { Period::default() };
             if new.from_ms >= old.to_ms {
-                self.warned.retain(|(name, _)| !name.ends_with(key));
-                self.granted.retain(|(name, _)| !name.ends_with(key));
+                self.warned.retain(|(name, _)| !is_over(name, *span));
+                self.granted.retain(|(name, _)| !is_over(name, *span));
             }
             *old = new;
         }
@@ -198,8 +185,8 @@ impl SharedBudget {
     }
 
     /// Returns when a limit's period ends, as messages write it.
-    pub fn resets(&self, key: &str) -> Option<&str> {
-        let at = SPANS.iter().position(|(_, limit)| *limit == key)?;
+    pub fn resets(&self, limit: &Limit) -> Option<&str> {
+        let at = SPANS.iter().position(|span| Some(*span) == limit.period)?;
         Some(self.periods[at].resets.as_str()).filter(|words| !words.is_empty())
     }
 
@@ -234,9 +221,14 @@ impl SharedBudget {
     }
 }
 
-/// Whether a rule caps the periods of a limit.
-fn caps(rules: &LimitSet, key: &str) -> bool {
-    rules.limits.iter().any(|rule| rule.limit.key == key)
+/// Whether a rule caps a period.
+fn caps(rules: &LimitSet, span: Span) -> bool {
+    rules.limits.iter().any(|rule| rule.limit.period == Some(span))
+}
+
+/// Whether a rule's name is that of a limit on a period.
+fn is_over(name: &str, span: Span) -> bool {
+    limits::find(name).is_some_and(|limit| limit.period == Some(span))
 }
 
 #[cfg(test)]
@@ -244,7 +236,6 @@ mod tests {
     use super::*;
     use crate::domain::limit_set::LimitRule;
     use crate::domain::policy::{Action, Layer};
-    use crate::limits;
 
     fn rules() -> LimitSet {
         let limit = limits::find("max_cost_usd_per_day").unwrap();

@@ -60,6 +60,17 @@ pub enum Role {
     Execution,
 }
 
+/// A period of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// From midnight to midnight.
+    Day,
+    /// From Monday to Monday.
+    Week,
+    /// From the first of a month to the first of the next.
+    Month,
+}
+
 /// Another name for a key, in another unit where `scale` is not 1.
 #[derive(Debug)]
 pub struct Alias {
@@ -142,6 +153,28 @@ pub struct Limit {
     pub action: Option<Action>,
     /// Which models' requests it counts.
     pub counts: Counts,
+    /// The period of the calendar that it is counted over; `None` for the whole life of its scope.
+    pub period: Option<Span>,
+    /// Whether it adds up over an agent's work, so that what a spawn asks for is cut to what is left above.
+    pub adds_up: bool,
+    /// Whether it keeps a session from going on for ever.
+    pub bounds_session: bool,
+    /// Whether people are shown it where nothing of it is used.
+    pub shown_at_zero: bool,
+    /// Whether it counts agents at work, all of which are loaded at the end of a batch alone.
+    pub counts_agents_at_work: bool,
+    /// Whether the agent is told what it repeats before the limit acts.
+    pub announced_first: bool,
+    /// Whether records have its cap as `max_turns`, and count the attempt that it refused: 26 of 25.
+    pub counts_attempt: bool,
+    /// Whether the text about discipline divides its cap into phases.
+    pub paces_phases: bool,
+    /// Its key in the `settings` of AgentMD's frontmatter, where it stands there.
+    pub agentmd: Option<&'static str>,
+    /// Says what an agent did that has used so much of it, where "used N of it" is no sentence.
+    pub did: Option<fn(&str) -> String>,
+    /// What would have helped, where that is no larger cap.
+    pub advice: Option<&'static str>,
     /// What an agent whose call is refused may want to know.
     pub then: &'static str,
     /// What it is, for the documentation.
@@ -167,6 +200,17 @@ impl Limit {
         ends: Ends::Run,
         action: None,
         counts: Counts::All,
+        period: None,
+        adds_up: false,
+        bounds_session: false,
+        shown_at_zero: true,
+        counts_agents_at_work: false,
+        announced_first: false,
+        counts_attempt: false,
+        paces_phases: false,
+        agentmd: None,
+        did: None,
+        advice: None,
         then: "",
         doc: "",
         example: "",

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::{self, OTHER_MODELS};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Limit, Role};
 use crate::domain::pattern;
 use crate::domain::policy::{Action, Layer};
@@ -67,6 +68,27 @@ impl LimitRule {
     /// Returns the smallest multiple of the increase that is as much as is lacking, at least one.
     pub fn sufficient_increase(&self, lacking: u64) -> u64 {
         self.increase.saturating_mul(lacking.div_ceil(self.increase.max(1)).max(1))
+    }
+
+    /// Returns what its findings come from.
+    pub fn source(&self) -> FindingSource {
+        match self.like() {
+            Some(like) => FindingSource::LimitOfModels(self.limit, like.to_owned()),
+            None => FindingSource::Limit(self.limit),
+        }
+    }
+
+    /// Whether findings with this source come from it.
+    pub fn is_source(&self, source: &FindingSource) -> bool {
+        source.limit() == Some(self.limit) && source.models() == self.like()
+    }
+
+    /// Returns the pattern of its models; `None` where they are all, or those of a role.
+    fn like(&self) -> Option<&str> {
+        match &self.of {
+            Some(Models::Like(like)) => Some(like),
+            _ => None,
+        }
     }
 
     /// Returns its name, which findings and grants call it by: `max_turns`, `models.*opus*.max_cost_usd`.
@@ -212,6 +234,11 @@ impl LimitSet {
     /// Finds the rule with this name.
     pub fn named(&self, name: &str) -> Option<&LimitRule> {
         self.limits.iter().find(|rule| rule.name() == name)
+    }
+
+    /// Finds the rule that a finding comes from.
+    pub fn source(&self, source: &FindingSource) -> Option<&LimitRule> {
+        self.limits.iter().find(|rule| rule.is_source(source))
     }
 
     /// Whether it holds no limit and no rate.

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::domain::event::{Fingerprints, Wait};
 use crate::domain::serde_default::is_default;
 
-/// The key of the limit on repetition.
-pub const LOOPS: &str = "loop_detection";
 /// Identical errors in a row, with nothing new in between, that are a repetition at full speed.
 const ERRORS: u64 = 3;
 /// Identical calls with identical results in a row that are one.

@@ -19,6 +19,7 @@ use crate::domain::repetition::CallHistory;
 use crate::domain::serde_default::is_default;
 use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::verdict::Finding;
+use crate::limits;
 
 /// What one request spent, for estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,6 +191,10 @@ pub struct Run {
     pub settled: bool,
 }
 
+fn is_announced_first(name: &str) -> bool {
+    limits::find(name).is_some_and(|limit| limit.announced_first)
+}
+
 /// The agent type of main runs.
 pub const MAIN: &str = "main";
 
@@ -219,6 +224,16 @@ impl Run {
         if !self.declined.contains(&limit) && self.declined.len() < bounds::DECLINED {
             self.declined.push(limit);
         }
+    }
+
+    /// Whether the agent was told what it repeats, and of nothing new since.
+    pub fn was_announced(&self) -> bool {
+        self.warned.iter().any(|(name, _)| is_announced_first(name))
+    }
+
+    /// Forgets that the agent was told what it repeats: the next repetition is told anew.
+    pub fn forget_announced(&mut self) {
+        self.warned.retain(|(name, _)| !is_announced_first(name));
     }
 
     /// Returns the run whose order it carries out: its own, or one above it.

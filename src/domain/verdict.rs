@@ -1,17 +1,20 @@
 //! What is found and what is answered, as data.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Form, Limit};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Scope};
-use crate::limits;
 
 /// One limit's opinion of one event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The limit's key, or `explicit_stop` / `explicit_pause` for a person's order.
-    pub limit: String,
+    /// What it comes from.
+    #[serde(rename = "limit")]
+    pub source: FindingSource,
     /// What it is counted over.
     pub scope: Scope,
     /// What is used, in the base unit.
@@ -38,16 +41,11 @@ pub struct Finding {
     pub above: String,
 }
 
-/// The key of a person's order to stop.
-pub const EXPLICIT_STOP: &str = "explicit_stop";
-/// The key of a person's order to pause.
-pub const EXPLICIT_PAUSE: &str = "explicit_pause";
-
 impl Finding {
     /// Makes what a rule says where so much is used: that its cap is reached.
     pub fn of(rule: &LimitRule, scope: Scope, used: u64) -> Finding {
         Finding {
-            limit: rule.name().into_owned(),
+            source: rule.source(),
             scope,
             used,
             cap: rule.cap,
@@ -61,10 +59,10 @@ impl Finding {
         }
     }
 
-    /// Makes what a person orders; `key` names the order.
-    pub fn ordered(key: &str, scope: Scope, action: Action) -> Finding {
+    /// Makes what a person orders.
+    pub fn ordered(source: FindingSource, scope: Scope, action: Action) -> Finding {
         Finding {
-            limit: key.to_owned(),
+            source,
             scope,
             used: 0,
             cap: 0,
@@ -80,7 +78,7 @@ impl Finding {
 
     /// Returns the limit's facts; nothing for a person's order.
     pub fn facts(&self) -> Option<&'static Limit> {
-        limits::find(&self.limit)
+        self.source.limit()
     }
 
     /// Whether the cap is reached (an early warning is not).
@@ -106,7 +104,7 @@ impl Finding {
 
     /// Returns the name under which it is remembered that it was told: of windows each has its own.
     pub fn told_as(&self) -> String {
-        if self.is_window() { format!("{}: {}", self.limit, self.subject) } else { self.limit.clone() }
+        if self.is_window() { format!("{}: {}", self.source, self.subject) } else { self.source.to_string() }
     }
 
     /// Returns as many increases as leave room again above what is used.
@@ -120,9 +118,14 @@ impl Finding {
         self.facts().is_some_and(Limit::spent_by_requests)
     }
 
+    /// Whether it is about repetition, which the agent is told of before the limit acts.
+    pub fn is_announced_first(&self) -> bool {
+        self.facts().is_some_and(|limit| limit.announced_first)
+    }
+
     /// Returns the machine-readable reason of a stop by it.
-    pub fn stop_reason(&self) -> &str {
-        self.facts().map_or(&self.limit, |limit| limit.stop_reason)
+    pub fn stop_reason(&self) -> Cow<'_, str> {
+        self.facts().map_or_else(|| self.source.name(), |limit| Cow::Borrowed(limit.stop_reason))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
-use crate::domain::repetition::LOOPS;
 use crate::domain::session::{Phase, Run, Status};
 use crate::domain::usage::{Barred, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
@@ -111,7 +110,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
         held: state.held.as_deref(),
     };
     let mut verdict = decide(session.mode, &usage, event);
-    for finding in verdict.findings.iter_mut().filter(|finding| finding.limit == LOOPS) {
+    for finding in verdict.findings.iter_mut().filter(|finding| finding.is_announced_first()) {
         finding.subject = run.repetition.repeats(0).map(|what| what.to_string()).unwrap_or_default();
     }
     verdict

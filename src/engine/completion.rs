@@ -2,12 +2,13 @@
 
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Outcome};
-use crate::domain::incomplete::{CHECKPOINTS, COMPLETION, finding, is_of_end};
+use crate::domain::finding_source::FindingSource;
+use crate::domain::incomplete::{finding, is_of_end};
 use crate::domain::limit_set::{ExplicitStop, LimitSet};
 use crate::domain::pattern;
 use crate::domain::policy::{Action, Mode};
 use crate::domain::session::{Order, Phase, Run};
-use crate::domain::verdict::{EXPLICIT_STOP, Finding, Refusal, Verdict};
+use crate::domain::verdict::{Finding, Refusal, Verdict};
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
@@ -17,7 +18,8 @@ pub fn begin(run: &mut Run) {
     run.sent_back = 0;
     run.missing.clear();
     run.partial = false;
-    run.warned.retain(|(limit, _)| limit != CHECKPOINTS && limit != COMPLETION);
+    let ends = [FindingSource::Checkpoints, FindingSource::Completion];
+    run.warned.retain(|(name, _)| ends.iter().all(|source| *source != **name));
 }
 
 /// Ends of one run that come so soon after each other are one end, told by a hook that is registered twice.
@@ -38,15 +40,15 @@ pub fn weigh(run: &Run, event: &Event, (mode, missing): (Mode, &[Finding])) -> (
     let Some(ending) = event.ending().filter(|_| run.order.is_none()) else { return Default::default() };
     let left = missing.iter().any(|finding| run.sent_back < retries(&run.limits, finding));
     if left && mode == Mode::Enforce && !ending.partial {
-        let words = |found: &Finding| format!("{} ({}, set by {})", found.subject, found.limit, found.layer.owner());
+        let words = |found: &Finding| format!("{} ({}, set by {})", found.subject, found.source, found.layer.owner());
         return (missing.iter().map(words).collect(), Vec::new());
     }
     (Vec::new(), missing.to_vec())
 }
 
 fn retries(rules: &LimitSet, finding: &Finding) -> u32 {
-    let retries = match finding.limit.as_str() {
-        CHECKPOINTS => rules.checkpoints.as_ref().map(|rule| rule.retries),
+    let retries = match finding.source {
+        FindingSource::Checkpoints => rules.checkpoints.as_ref().map(|rule| rule.retries),
         _ => rules.completion.as_ref().map(|rule| rule.retries),
     };
     retries.unwrap_or(0)
@@ -90,5 +92,5 @@ fn asked(rule: &ExplicitStop, call: &Call, outcome: &Outcome) -> Option<Finding>
         (None, true) => format!("the tool {}", call.tool),
         (None, false) => return None,
     };
-    Some(Finding { action: Action::Terminate, ..finding(EXPLICIT_STOP, rule.layer, who) })
+    Some(Finding { action: Action::Terminate, ..finding(FindingSource::ExplicitStop, rule.layer, who) })
 }

@@ -6,7 +6,7 @@ use crate::domain::bounds::CRONS;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Background, Call, Event, EventKind, Intent, Moment, Outcome};
 use crate::domain::ingested::Recalled;
-use crate::domain::repetition::{EndedCall, LOOPS};
+use crate::domain::repetition::EndedCall;
 use crate::domain::session::{Request, Run, Status};
 use crate::engine::background;
 use crate::engine::completion;
@@ -216,14 +216,7 @@ fn count_once(state: &mut SessionState, run: &str, call: &str) {
         return;
     }
     record.state = CallState::Counted;
-    state.session.counters.turns += 1;
-    for above in &mut state.above {
-        above.counters.turns += 1;
-        above.nested_turns += 1;
-    }
-    if let Some(run) = state.run_mut(run) {
-        run.counters.turns += 1;
-    }
+    state.scopes_mut(run).for_each(|mut scope| scope.count_turn());
     unlogged_requests::charge_call(state, run, call);
 }
 
@@ -290,7 +283,7 @@ fn see(state: &mut SessionState, run: &str, seen: Option<EndedCall>, again: bool
         None => run.repetition.pass(),
     }
     if run.repetition.level() == 0 {
-        run.warned.retain(|(name, _)| name != LOOPS);
+        run.forget_announced();
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use crate::domain::bounds;
 use crate::domain::event::{Call, Event, EventKind, Intent};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Meter, Stage, Unit};
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{Order, PendingPrompt, Phase};
@@ -205,7 +206,7 @@ fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
     findings.sort_by_cached_key(|finding| Reverse(strictness(usage, (event, stage), finding)));
     let mut seen = Vec::new();
     findings.retain(|finding| {
-        let key = (finding.limit.clone(), finding.scope, finding.above.clone());
+        let key = (finding.source.clone(), finding.scope, finding.above.clone());
         let new = !seen.contains(&key);
         seen.push(key);
         new
@@ -255,7 +256,7 @@ fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
         event.attended
             && !missed()
             && !usage.has_stand_in
-            && !has_declined(usage, &finding.limit)
+            && !has_declined(usage, &finding.source)
             && !is_locked(usage, finding)
     };
     match finding.action {
@@ -264,13 +265,13 @@ fn acts(usage: &Usage, event: &Event, finding: &Finding) -> Action {
     }
 }
 
-fn has_declined(usage: &Usage, limit: &String) -> bool {
-    usage.declined.len() >= bounds::DECLINED || usage.declined.contains(limit)
+fn has_declined(usage: &Usage, source: &FindingSource) -> bool {
+    usage.declined.len() >= bounds::DECLINED || usage.declined.iter().any(|declined| *source == **declined)
 }
 
 fn is_locked(usage: &Usage, finding: &Finding) -> bool {
     let mut rules = usage.scopes.iter().filter(|used| used.is_of(finding)).flat_map(|used| &used.limits.limits);
-    rules.any(|rule| rule.locked && rule.name() == finding.limit)
+    rules.any(|rule| rule.locked && rule.is_source(&finding.source))
 }
 
 /// How strict a finding is: what ends a session is stricter than what ends a run, and that than what ends the call alone.
@@ -310,7 +311,7 @@ fn answer(usage: &Usage, at: (&Event, Stage), findings: Vec<Finding>) -> Verdict
     // which holds it until it is answered.
     let same = |ask: &PendingPrompt| {
         let of = &ask.finding;
-        of.limit == first.limit && of.scope == first.scope && of.above == first.above
+        of.source == first.source && of.scope == first.scope && of.above == first.above
     };
     let asking = usage.pending_prompts.len() >= bounds::PENDING_PROMPTS
         || usage.pending_prompts.iter().any(|ask| ask.run == usage.run_id && same(ask));

@@ -97,8 +97,8 @@ pub fn granted(state: &mut SessionState, event: &Event) {
 
 /// Counts a Yes: several in a row are more than a person gives.
 fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
-    let Finding { limit, scope, .. } = ask.finding.clone();
-    let yes = Approval { limit, scope, run: ask.run.clone(), at: ask.granted_at };
+    let Finding { source, scope, .. } = ask.finding.clone();
+    let yes = Approval { limit: source.to_string(), scope, run: ask.run.clone(), at: ask.granted_at };
     let session = &mut state.session;
     session.approvals.retain(|other| yes.at.wall_since(other.at) < IN_A_ROW_MS);
     let same = |other: &&Approval| {
@@ -119,7 +119,7 @@ fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
 
 /// Tells the person what a Yes has granted.
 fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
-    let Finding { limit, cap, .. } = &ask.finding;
+    let Finding { source: limit, cap, .. } = &ask.finding;
     if ask.hasty {
         state.session.notify_user(&format!(
             "a Yes about {limit} came within a second, too soon to have read the question; its call ran, and nothing is granted"
@@ -168,7 +168,7 @@ pub fn decline(state: &mut SessionState, run: &str) {
     state.session.pending_prompts = open;
     for ask in over {
         if let Some(run) = state.run_mut(run) {
-            run.decline(ask.finding.limit);
+            run.decline(ask.finding.source.to_string());
         }
     }
 }
@@ -183,7 +183,7 @@ pub fn batch_is_over(state: &mut SessionState, run: &str, calls: &[Call], now: M
             let ask = state.session.pending_prompts.remove(at);
             state.call_mut(run, &call.id).state = CallState::Refused;
             if let Some(run) = state.run_mut(run) {
-                run.decline(ask.finding.limit);
+                run.decline(ask.finding.source.to_string());
             }
         }
     }
@@ -223,15 +223,15 @@ pub fn settle(state: &mut SessionState, answered: &[Answered]) {
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
     let PendingPrompt { run, finding, increase, hasty, .. } = ask;
     if !hasty && let Some(side) = state.side(finding, run) {
-        side.limits.take_back(&finding.limit, *increase, finding.layer);
+        side.limits.take_back(&finding.source.name(), *increase, finding.layer);
     }
     if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| !hasty && budget.scope == finding.scope) {
-        budget.granted.retain(|granted| *granted != (finding.limit.clone(), *increase));
+        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *increase));
     }
     state.session.has_stand_in = true;
     let who = match by {
-        AnsweredBy::Hook => format!("a hook answered the dialog about {} in a person's place", finding.limit),
-        _ => format!("nothing shows that a person answered the dialog about {}", finding.limit),
+        AnsweredBy::Hook => format!("a hook answered the dialog about {} in a person's place", finding.source),
+        _ => format!("nothing shows that a person answered the dialog about {}", finding.source),
     };
     state.session.notify_user(&format!("{who}; nothing is granted, {NO_MORE}"));
 }

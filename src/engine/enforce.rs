@@ -2,9 +2,9 @@
 
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::repetition::LOOPS;
 use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::count;
@@ -22,7 +22,7 @@ use crate::engine::session_state::{CallState, SessionState};
 pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     let works = lifecycle::works(&event.kind) && event.ending().is_none();
     let Some(order) = state.order_above().filter(|_| works) else { return false };
-    let of = state.session.limits.named(&order.finding.limit).and_then(|rule| rule.of.clone());
+    let of = state.session.limits.source(&order.finding.source).and_then(|rule| rule.of.clone());
     let (of_run, of_session) = measure::meters_of(state, id, event, of.as_ref());
     let grace = state.session.limits.grace_turns;
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
@@ -90,15 +90,15 @@ pub fn keep_back(state: &mut SessionState, id: &str, event: &Event, verdict: &Ve
     match verdict.deciding().filter(|_| began) {
         Some(finding) => {
             lifecycle::end(run, Status::Failed);
-            run.stop_reason = Some(finding.stop_reason().to_owned());
-            run.error = Some(exceeded(&finding.limit));
+            run.stop_reason = Some(finding.stop_reason().into_owned());
+            run.error = Some(exceeded(&finding.source));
         }
         None => lifecycle::end(run, Status::Completed),
     }
 }
 
 /// Returns the source's error sentence.
-fn exceeded(limit: &str) -> String {
+fn exceeded(limit: &FindingSource) -> String {
     format!("Execution limit exceeded: [{limit}]")
 }
 
@@ -172,7 +172,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if wanted && !verdict.observed {
         let pending_trips = state.side(finding, id).map(|side| side.pending_trips);
         if let Some(pending_trips) =
-            pending_trips.filter(|pending_trips| pending_trips.iter().all(|want| want.limit != finding.limit))
+            pending_trips.filter(|pending_trips| pending_trips.iter().all(|want| want.source != finding.source))
         {
             pending_trips.push(finding.clone());
         }
@@ -198,7 +198,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if let Some(warned) = warned.filter(|warned| !warned.contains(&key)) {
         warned.push(key);
         log_records::write(state, id, RecordKind::AgentWarning, finding);
-        if let Some(run) = state.run_mut(id).filter(|_| finding.limit == LOOPS && !finding.is_trip()) {
+        if let Some(run) = state.run_mut(id).filter(|_| finding.is_announced_first() && !finding.is_trip()) {
             run.repetition.mark_told();
         }
     }
@@ -236,7 +236,7 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
         (_, EventKind::BatchEnded(_) | EventKind::Prompt { .. } | EventKind::SubagentStarted) => Phase::Reporting,
         _ => Phase::Refusing,
     };
-    let status = lifecycle::stopped_status(finding.action, &finding.limit);
+    let status = lifecycle::stopped_status(finding.action, &finding.source);
     let session = match finding.scope {
         Scope::Session => Some(&mut *state.session),
         Scope::Outer => state.above_mut(&finding.above),
@@ -250,8 +250,8 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     }
     if let Some(run) = state.run_mut(id) {
         run.status = status;
-        run.stop_reason = Some(finding.stop_reason().to_owned());
-        run.error = Some(exceeded(&finding.limit));
+        run.stop_reason = Some(finding.stop_reason().into_owned());
+        run.error = Some(exceeded(&finding.source));
         run.stopped_with = None;
         run.order = Some(Order { finding: finding.clone(), phase, grace_left: grace, reason: None });
     }

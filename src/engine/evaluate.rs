@@ -1,7 +1,8 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
 use crate::domain::event::{Event, EventKind, Outcome};
-use crate::domain::limit::{Ends, Meter, Stage, Unit};
+use crate::domain::finding_source::FindingSource;
+use crate::domain::limit::{Ends, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
@@ -59,10 +60,9 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     let used = used.saturating_add(step);
     let reached = u128::from(used) * 100 / u128::from(rule.cap.max(1));
     let mut warns = rules.warn_at.iter().copied().filter(|at| u128::from(*at) <= reached);
-    let percent = match rule.limit.unit {
-        // Repetition is always told before the limit acts.
-        Unit::Switch if used >= rule.cap => LAST_WARNING,
-        _ => warns.by_ref().max()?,
+    let percent = match rule.limit.announced_first && used >= rule.cap {
+        true => LAST_WARNING,
+        false => warns.by_ref().max()?,
     };
     (!given(percent)).then(|| finding(percent, used))
 }
@@ -93,7 +93,7 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
-    let resets = scope.shared_budget.and_then(|pool| pool.resets(rule.limit.key));
+    let resets = scope.shared_budget.and_then(|pool| pool.resets(rule.limit));
     resets.map(|words| format!("at {words}")).unwrap_or_default()
 }
 
@@ -119,7 +119,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         (model, _) => model,
     };
     let finding = Finding {
-        limit: rate.limit.key.to_owned(),
+        source: FindingSource::Limit(rate.limit),
         scope: at.used.scope,
         used: reading.used,
         cap: rate.max,
@@ -175,7 +175,7 @@ pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);
     let scope = usage.scopes.iter().find(|used| used.is_of(finding));
-    let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.name() == finding.limit));
+    let rule = scope.and_then(|used| used.limits.limits.iter().find(|rule| rule.is_source(&finding.source)));
     let fits = match (finding.facts().map(|limit| &limit.meter), scope, rule) {
         (Some(Meter::Spend { part, .. }), Some(used), Some(rule)) => {
             let meters = used.meters_of(rule);

@@ -9,7 +9,7 @@ use crate::engine::session_state::SessionState;
 
 /// Raises a cap for a run or its session, and forgets what was said about the old one.
 pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
-    let limit = finding.limit.clone();
+    let limit = finding.source.to_string();
     let is_switch = finding.facts().is_some_and(|limit| limit.unit == Unit::Switch);
     if let Some(run) = state.run_mut(id).filter(|_| finding.scope == Scope::Run) {
         run.declined.retain(|key| *key != limit);
@@ -18,7 +18,7 @@ pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
         }
     }
     let cap = state.side(finding, id).and_then(|side| {
-        side.pending_trips.retain(|want| want.limit != limit);
+        side.pending_trips.retain(|want| want.source != finding.source);
         side.warned.retain(|(key, _)| *key != limit);
         // What is on or off has nothing to raise: it begins anew.
         if is_switch { None } else { side.limits.grant(&limit, more) }

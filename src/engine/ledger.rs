@@ -1,26 +1,9 @@
-//! What is spent, added to the sums of all that share in it.
+//! The ledger: what a run spends, reserves and does, noted in every scope that shares in it.
 
-use crate::domain::bounds::of_model;
 use crate::domain::event::Moment;
-use crate::domain::meters::Spend;
+use crate::domain::session::Reservation;
+pub use crate::engine::scopes::SpendChange;
 use crate::engine::session_state::SessionState;
-
-/// What is added to the sums of a run and all that share in it.
-#[derive(Clone, Copy)]
-pub struct SpendChange<'a> {
-    /// The model it was spent on.
-    pub model: &'a str,
-    /// Whether that has a price of its own.
-    pub is_priced: bool,
-    /// When, milliseconds since 1970.
-    pub at_ms: i64,
-    /// How much.
-    pub spend: Spend,
-    /// Whether another session was billed for it.
-    pub inherited: bool,
-    /// Whether it is of the time before Fusebox: the sessions that this one comes from have nothing to do with it.
-    pub earlier: bool,
-}
 
 /// Adds what was spent to a run, to its session, and, where that was billed for it, to all that share in it.
 pub fn add_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Moment) {
@@ -32,32 +15,44 @@ pub fn add_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Mo
 
 /// Does the same for a request that nothing was reserved for.
 pub fn add_unreserved_spend(state: &mut SessionState, id: &str, adds: &SpendChange, now: Moment) {
-    state.session.counters.spent += adds.spend;
-    *of_model(&mut state.session.by_model, adds.model, adds.is_priced) += adds.spend;
-    if adds.inherited {
-        state.session.inherited += adds.spend;
-    } else {
-        add_to_others(state, adds, now);
-    }
-    if let Some(run) = state.run_mut(id) {
-        run.counters.spent += adds.spend;
-        *of_model(&mut run.by_model, adds.model, adds.is_priced) += adds.spend;
+    let session = state.session.id.clone();
+    state.scopes_mut(id).for_each(|mut scope| scope.charge(&session, adds));
+    if adds.spend.requests > 0 && !adds.inherited {
+        state.note_request(adds.model, (adds.at_ms, now));
     }
 }
 
-/// Adds what a session was billed for to the sessions that it comes from, and to the user's and the project's budgets.
-fn add_to_others(state: &mut SessionState, adds: &SpendChange, now: Moment) {
-    for above in state.above.iter_mut().filter(|_| !adds.earlier) {
-        above.counters.spent += adds.spend;
-        *of_model(&mut above.by_model, adds.model, adds.is_priced) += adds.spend;
+impl SessionState {
+    /// Holds an estimate of a request in flight, in every scope that it is charged to.
+    pub fn reserve(&mut self, held: &Reservation) {
+        self.wider_scopes_mut().for_each(|mut scope| scope.reserve(held));
     }
-    for budget in &mut state.shared_budgets {
-        if !budget.counted {
-            let model = budget.name_of(&state.session.id, adds.model, adds.is_priced).into_owned();
-            budget.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
-        }
+
+    /// Hands what a call had reserved over to the agent that it started.
+    pub fn hand_over(&mut self, call: &str, agent: &str) {
+        self.wider_scopes_mut().for_each(|mut scope| scope.hand_over(call, agent));
     }
-    if adds.spend.requests > 0 {
-        state.note_request(adds.model, (adds.at_ms, now));
+
+    /// Lets go of what a holder had reserved.
+    pub fn release(&mut self, holder: &str) {
+        self.wider_scopes_mut().for_each(|mut scope| scope.release(holder));
+    }
+
+    /// Takes one request out of what a holder has reserved: it has been charged.
+    pub fn settle(&mut self, holder: &str) {
+        self.wider_scopes_mut().for_each(|mut scope| scope.settle(holder));
+    }
+
+    /// Takes note of a model request in the windows of the rates that count it.
+    pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
+        // A response may be read long after it came.
+        let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
+        let scopes = self.wider_scopes_mut();
+        scopes.for_each(|mut scope| scope.note(|rate| rate.counts_requests() && age < rate.per_ms, model, now));
+    }
+
+    /// Takes note of a call in the windows of the rates that count it.
+    pub fn note_call(&mut self, run: &str, tool: &str, now: Moment) {
+        self.scopes_mut(run).for_each(|mut scope| scope.note(|rate| rate.counts_tool(tool), "", now));
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::domain::bounds::{CRONS, OPEN_AGENTS};
 use crate::domain::event::{Agent, Call, Event, EventKind, Moment, Notification};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete;
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::notification::ParentNotification;
 use crate::domain::policy::Action;
 use crate::domain::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
-use crate::domain::verdict::EXPLICIT_STOP;
 use crate::engine::dialogs;
 use crate::engine::inherited_budget;
 use crate::engine::session_state::{LimitSource, SessionState};
@@ -68,9 +68,7 @@ fn subagent(
             ..Run::default()
         };
         state.open_run(run);
-        for session in std::iter::once(&mut state.session).chain(&mut state.above) {
-            session.subagents += 1;
-        }
+        state.sessions_mut().for_each(|session| session.subagents += 1);
     }
     // One that was ended is not at work by its status: its place is taken until it ends again.
     let was_ended = state.run(id).is_some_and(|run| run.order.is_some());
@@ -136,18 +134,18 @@ pub fn halt_below(run: &mut Run, order: Order, by: &str) {
     if run.order.is_none() {
         let own = by == run.id || order.finding.ends_session();
         run.stopped_with = (!own).then(|| by.to_owned());
-        run.status = stopped_status(order.finding.action, &order.finding.limit);
-        run.stop_reason = Some(order.finding.stop_reason().to_owned());
+        run.status = stopped_status(order.finding.action, &order.finding.source);
+        run.stop_reason = Some(order.finding.stop_reason().into_owned());
         run.error = order.reason.clone().or_else(|| run.error.take());
         run.order = Some(Order { phase: Phase::Halted, grace_left: 0, ..order });
     }
 }
 
 /// Returns the status of a run that an order ended.
-pub fn stopped_status(action: Action, limit: &str) -> Status {
-    match (action, limit) {
+pub fn stopped_status(action: Action, source: &FindingSource) -> Status {
+    match (action, source) {
         (Action::Pause, _) => Status::Paused,
-        (_, EXPLICIT_STOP) => Status::Stopped,
+        (_, FindingSource::ExplicitStop) => Status::Stopped,
         _ => Status::Failed,
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Scope};
-use crate::domain::repetition::LOOPS;
 use crate::domain::session::{Order, Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;
@@ -70,7 +69,7 @@ fn go_on(state: &mut SessionState, id: &str) {
     }
     // What led to the stop no longer counts where it is no amount that is used up.
     run.repetition.clear();
-    run.warned.retain(|(name, _)| name != LOOPS);
+    run.forget_announced();
     run.denials = 0;
     run.refusing = false;
     run.stop_reason = None;
@@ -113,12 +112,12 @@ fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
 
 /// Whether rules would not make a finding any more: its limit is gone, only warns, or has a higher cap than it had.
 pub fn is_outgrown(finding: &Finding, rules: &LimitSet) -> bool {
-    let rule = rules.named(&finding.limit);
+    let rule = rules.source(&finding.source);
     let ends = |rule: &LimitRule| rule.action != Action::Warn && rule.cap <= finding.cap;
     finding.facts().is_some() && !finding.is_window() && !rule.is_some_and(ends)
 }
 
 /// Whether rules have a higher cap than an order was given for.
 fn is_raised(order: &Order, rules: &LimitSet) -> bool {
-    rules.named(&order.finding.limit).is_some_and(|rule| rule.cap > order.finding.cap)
+    rules.source(&order.finding.source).is_some_and(|rule| rule.cap > order.finding.cap)
 }

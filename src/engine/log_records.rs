@@ -2,11 +2,11 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Record, RecordKind};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::policy::Mode;
-use crate::domain::verdict::{EXPLICIT_STOP, Finding};
+use crate::domain::verdict::Finding;
 use crate::engine::session_state::SessionState;
-use crate::limits;
 
 /// Writes a record about a finding on a run.
 pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Finding) {
@@ -17,14 +17,15 @@ pub fn write(state: &mut SessionState, id: &str, kind: RecordKind, finding: &Fin
 fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) -> Record {
     let run = state.run(id).cloned().unwrap_or_default();
     let number = |value| finding.facts().map(|limit| limit.configured(value));
-    let refused = u64::from(kind == RecordKind::AgentFailed && finding.limit == "max_turns");
+    let refused =
+        u64::from(kind == RecordKind::AgentFailed && finding.facts().is_some_and(|limit| limit.counts_attempt));
     let paused = kind == RecordKind::AgentPaused;
     Record {
         error: sentence(kind, finding),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
         turns: run.counters.turns + refused,
-        max_turns: limits::find("max_turns").and_then(|limit| run.limits.get(limit)).map(|rule| rule.cap),
+        max_turns: run.limits.limits.iter().find(|rule| rule.limit.counts_attempt).map(|rule| rule.cap),
         elapsed_ms: run.counters.duration_ms,
         accumulated_cost_usd: Amount(run.counters.spent.cost.0).usd(),
         status: paused.then(|| "paused".to_owned()),
@@ -33,13 +34,13 @@ fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) ->
         event: Some(kind),
         session: state.session.id.clone(),
         run: run.id,
-        limit: finding.limit.clone(),
+        limit: finding.source.to_string(),
         scope: finding.scope.as_str().to_owned(),
         action: finding.action.as_str().to_owned(),
         used: number(finding.used),
         cap: number(finding.cap),
         layer: finding.layer.as_str().to_owned(),
-        stop_reason: finding.stop_reason().to_owned(),
+        stop_reason: finding.stop_reason().into_owned(),
         subject: finding.subject.clone(),
         frees: finding.frees.clone(),
         percent: (finding.percent < 100).then_some(finding.percent),
@@ -51,11 +52,13 @@ fn about(state: &SessionState, id: &str, kind: RecordKind, finding: &Finding) ->
 fn sentence(kind: RecordKind, finding: &Finding) -> String {
     match kind {
         _ if is_of_end(finding) => format!("Agent ended incomplete: {}", finding.subject),
-        _ if finding.limit == EXPLICIT_STOP => format!("Agent was stopped: {} asked for its end", finding.subject),
-        RecordKind::LimitGranted => format!("{} was raised by a person", finding.limit),
-        RecordKind::AgentWarning if finding.percent < 100 => {
-            format!("Agent reached {} % of {}", finding.percent, finding.limit)
+        _ if finding.source == FindingSource::ExplicitStop => {
+            format!("Agent was stopped: {} asked for its end", finding.subject)
         }
-        _ => format!("Agent exceeded {} limit", finding.limit),
+        RecordKind::LimitGranted => format!("{} was raised by a person", finding.source),
+        RecordKind::AgentWarning if finding.percent < 100 => {
+            format!("Agent reached {} % of {}", finding.percent, finding.source)
+        }
+        _ => format!("Agent exceeded {} limit", finding.source),
     }
 }

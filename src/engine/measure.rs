@@ -8,7 +8,6 @@ use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
 use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::Scope;
-use crate::domain::repetition::LOOPS;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
 use crate::domain::usage::ScopeUsage;
@@ -121,11 +120,7 @@ impl<'a> Actor<'a> {
             completion: run.extremes.1,
             prompt: run.extremes.0,
             // It has gone on only after the agent was told.
-            repetition: run.repetition.level().min(if run.warned.iter().any(|(name, _)| name == LOOPS) {
-                2
-            } else {
-                1
-            }),
+            repetition: run.repetition.level().min(if run.was_announced() { 2 } else { 1 }),
             denials: u64::from(run.denials),
             depth: u64::from(run.depth),
             ..Meters::default()

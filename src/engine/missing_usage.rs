@@ -103,8 +103,7 @@ fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
         }
     };
     let what = format!("{what} are estimated, now at {} and {} tokens each", each.cost, each.tokens);
-    let told = std::iter::once(&mut state.session).chain(&mut state.above).filter(|_| !is_hook);
-    for session in told {
+    for session in state.sessions_mut().filter(|_| !is_hook) {
         if session.says_first(key) {
             session.notify_user(&what);
         }

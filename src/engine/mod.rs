@@ -23,6 +23,7 @@ pub mod missing_usage;
 pub mod outcome;
 pub mod outer_sessions;
 pub mod renew_limits;
+pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;

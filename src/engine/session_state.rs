@@ -6,17 +6,17 @@ use crate::domain::budget::SharedBudget;
 pub use crate::domain::call::{CallRecord, CallState, Ended};
 pub use crate::domain::charge::NewCharge;
 use crate::domain::charge::{Charge, Record};
-use crate::domain::event::{Agent, Background, Call, Moment};
-use crate::domain::limit_set::{ExplicitStop, LimitSet};
+use crate::domain::event::{Agent, Background, Call};
+use crate::domain::limit_set::ExplicitStop;
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
 use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::Scope;
-use crate::domain::reservation::{self, RESERVE_LIVES_MS};
-use crate::domain::session::{Reservation, Run, Session};
+use crate::domain::session::{Run, Session};
 use crate::domain::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
 pub use crate::engine::limit_source::LimitSource;
+use crate::engine::scopes::{ScopeMut, Side};
 
 /// One session's state in memory.
 #[derive(Debug, Default)]
@@ -153,105 +153,33 @@ impl SessionState {
         record
     }
 
-    /// Returns what may change in a scope: its rules, the warnings given, the trips that wait for a call to ask with.
+    /// Returns every scope that shares in what a run does, to be changed.
+    pub fn scopes_mut(&mut self, run: &str) -> impl Iterator<Item = ScopeMut<'_>> {
+        let run = self.runs.get_mut(run).map(|run| ScopeMut::Run(run.get_mut()));
+        run.into_iter().chain(wider(&mut self.session, &mut self.above, &mut self.shared_budgets))
+    }
+
+    /// Returns the scopes wider than a run, to be changed: the session, those above it, and the budgets.
+    pub fn wider_scopes_mut(&mut self) -> impl Iterator<Item = ScopeMut<'_>> {
+        wider(&mut self.session, &mut self.above, &mut self.shared_budgets)
+    }
+
+    /// Returns the session and those above it, to be changed.
+    pub fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut **session)
+    }
+
+    /// Returns what may change in the scope of a finding: its rules, the warnings given, the trips that wait for a call to ask with.
     pub fn side(&mut self, finding: &Finding, run: &str) -> Option<Side<'_>> {
-        match finding.scope {
-            Scope::Run => self.run_mut(run).map(|run| Side {
-                limits: &mut run.limits,
-                warned: &mut run.warned,
-                pending_trips: &mut run.pending_trips,
-            }),
-            Scope::Session => Some(Side::of(&mut self.session)),
-            Scope::Outer => self.above_mut(&finding.above).map(Side::of),
+        let scope = match finding.scope {
+            Scope::Run => ScopeMut::Run(self.run_mut(run)?),
+            Scope::Session => ScopeMut::Session(&mut self.session),
+            Scope::Outer => ScopeMut::Outer(self.above_mut(&finding.above)?),
             Scope::Project | Scope::User => {
-                let budget = self.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope)?;
-                budget.changed = true;
-                Some(Side {
-                    limits: &mut budget.limits,
-                    warned: &mut budget.warned,
-                    pending_trips: &mut budget.pending_trips,
-                })
+                ScopeMut::Budget(self.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope)?)
             }
-        }
-    }
-
-    /// Holds an estimate of a request in flight, in every scope that it is charged to.
-    pub fn reserve(&mut self, held: &Reservation) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            reservation::hold(&mut session.reservations, held.clone(), RESERVE_LIVES_MS);
-        }
-        for budget in &mut self.shared_budgets {
-            budget.reserve(held.clone(), RESERVE_LIVES_MS);
-        }
-    }
-
-    /// Hands what a call had reserved over to the agent that it started.
-    pub fn hand_over(&mut self, call: &str, agent: &str) {
-        let sessions =
-            std::iter::once(&mut self.session).chain(&mut self.above).map(|session| &mut session.reservations);
-        for held in sessions.flatten().filter(|held| held.holder == call) {
-            agent.clone_into(&mut held.holder);
-        }
-        for budget in &mut self.shared_budgets {
-            budget.hand_over(call, agent);
-        }
-    }
-
-    /// Lets go of what a holder had reserved.
-    pub fn release(&mut self, holder: &str) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            session.reservations.retain(|held| held.holder != holder);
-        }
-        for budget in &mut self.shared_budgets {
-            budget.release(holder);
-        }
-    }
-
-    /// Takes one request out of what a holder has reserved: it has been charged.
-    pub fn settle(&mut self, holder: &str) {
-        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            session.reservations.retain_mut(|held| held.holder != holder || held.settle());
-        }
-        for budget in &mut self.shared_budgets {
-            budget.settle(holder);
-        }
-    }
-
-    /// Takes note of a model request in the windows of the rates that count it.
-    pub fn note_request(&mut self, model: &str, (at_ms, now): (i64, Moment)) {
-        // A response may be read long after it came.
-        let age = u64::try_from(now.wall_ms.saturating_sub(at_ms)).unwrap_or(0);
-        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            for rate in session.limits.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
-                session.windows.note(rate, model, now);
-            }
-        }
-        for budget in &mut self.shared_budgets {
-            for rate in budget.limits.rates.iter().filter(|rate| rate.counts_requests() && age < rate.per_ms) {
-                budget.windows.note(rate, model, now);
-                budget.changed = true;
-            }
-        }
-    }
-
-    /// Takes note of a call in the windows of the rates that count it.
-    pub fn note_call(&mut self, run: &str, tool: &str, now: Moment) {
-        if let Some(run) = self.runs.get_mut(run).map(|run| &mut run.it) {
-            for rate in run.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
-                run.windows.note(rate, "", now);
-            }
-        }
-        for session in std::iter::once(&mut self.session).chain(&mut self.above) {
-            for rate in session.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
-                session.windows.note(rate, "", now);
-            }
-        }
-        for budget in &mut self.shared_budgets {
-            for rate in budget.limits.rates.iter().filter(|rate| rate.counts_tool(tool)) {
-                budget.windows.note(rate, "", now);
-                budget.changed = true;
-            }
-        }
+        };
+        Some(scope.side())
     }
 
     /// Whether a run was opened in this event.
@@ -304,18 +232,12 @@ impl SessionState {
     }
 }
 
-/// What may change in a scope.
-pub struct Side<'a> {
-    /// Its rules.
-    pub limits: &'a mut LimitSet,
-    /// Warnings given.
-    pub warned: &'a mut Vec<(String, u8)>,
-    /// Trips that wait for a call to ask with.
-    pub pending_trips: &'a mut Vec<Finding>,
-}
-
-impl<'a> Side<'a> {
-    fn of(session: &'a mut Session) -> Side<'a> {
-        Side { limits: &mut session.limits, warned: &mut session.warned, pending_trips: &mut session.pending_trips }
-    }
+/// Returns the scopes wider than a run.
+fn wider<'a>(
+    session: &'a mut Session,
+    above: &'a mut [Box<Session>],
+    budgets: &'a mut [SharedBudget],
+) -> impl Iterator<Item = ScopeMut<'a>> {
+    let outer = above.iter_mut().map(|above| ScopeMut::Outer(above));
+    std::iter::once(ScopeMut::Session(session)).chain(outer).chain(budgets.iter_mut().map(ScopeMut::Budget))
 }

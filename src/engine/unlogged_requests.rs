@@ -4,14 +4,10 @@
 //! They are charged at an estimate, to everything that shares in what their run spends: a compaction when its summary is read,
 //! all others when they are asked for.
 
-use std::collections::BTreeMap;
-
-use crate::domain::bounds::of_model;
 use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::meters::Spend;
-use crate::domain::session::Counters;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
@@ -44,25 +40,10 @@ pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
         return;
     }
     let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).hidden.take() else { return };
-    for session in std::iter::once(&mut state.session).chain(&mut state.above) {
-        less(&mut session.counters, &mut session.by_model, (&model, spend));
-    }
-    if let Some(run) = state.run_mut(run) {
-        less(&mut run.counters, &mut run.by_model, (&model, spend));
-    }
-    for budget in state.shared_budgets.iter_mut().filter(|budget| !budget.counted) {
-        budget.take_back(&model, at_ms, spend);
-    }
+    state.scopes_mut(run).for_each(|mut scope| scope.take_back(&model, at_ms, spend));
     // It stays on record, with nothing spent.
     let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());
     state.estimated.push(Charge { message, session, run, model, at_ms, ..Charge::default() });
-}
-
-fn less(counters: &mut Counters, models: &mut BTreeMap<String, Spend>, (model, spend): (&str, Spend)) {
-    counters.spent = counters.spent.beyond(spend);
-    counters.unlogged = counters.unlogged.beyond(spend);
-    let of_model = of_model(models, model, true);
-    *of_model = of_model.beyond(spend);
 }
 
 fn name_of(asked: &str) -> String {
@@ -101,10 +82,9 @@ fn spread(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) 
     if adds.inherited {
         return;
     }
-    for session in std::iter::once(&mut state.session).chain(&mut state.above) {
-        session.counters.unlogged += adds.spend;
-    }
-    if let Some(run) = state.run_mut(run) {
-        run.counters.unlogged += adds.spend;
+    for mut scope in state.scopes_mut(run) {
+        if let Some(counters) = scope.counters() {
+            counters.unlogged += adds.spend;
+        }
     }
 }

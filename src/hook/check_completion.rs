@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Agent, Event};
-use crate::domain::incomplete::{self, CHECKPOINTS, COMPLETION};
+use crate::domain::finding_source::FindingSource;
+use crate::domain::incomplete;
 use crate::domain::limit_set::{Checkpoints, Completion};
 use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
@@ -72,7 +73,7 @@ pub fn missing(state: &mut SessionState, event: &Event, judged: Option<&Judged>)
     let mut missing: Vec<Finding> = kept.into_iter().collect();
     match judged {
         Some(Judged { rule, ruling: Ruling::Blocks(why) }) => {
-            missing.push(incomplete::finding(COMPLETION, rule.layer, why.clone()));
+            missing.push(incomplete::finding(FindingSource::Completion, rule.layer, why.clone()));
         }
         Some(Judged { rule, ruling: Ruling::Fails(why) }) => {
             let run = run.clone();
@@ -89,7 +90,7 @@ fn evaluate_checkpoints(rule: &Checkpoints, run: &Run, folder: &str) -> Option<F
     let text = read(&Path::new(folder).join(&file));
     let problems = checkpoints::problems(rule, text.as_deref().map_err(String::as_str));
     let what = format!("`{file}`: {}", problems.join("; "));
-    (!problems.is_empty()).then(|| incomplete::finding(CHECKPOINTS, rule.layer, what))
+    (!problems.is_empty()).then(|| incomplete::finding(FindingSource::Checkpoints, rule.layer, what))
 }
 
 /// Fills in what the name of the file says of the agent; an agent's type or task names no other folder.
@@ -118,7 +119,7 @@ fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
         event: Some(RecordKind::Notice),
         session: state.session.id.clone(),
         run: run.id.clone(),
-        limit: COMPLETION.to_owned(),
+        limit: FindingSource::Completion.to_string(),
         layer: rule.layer.as_str().to_owned(),
         ..Record::default()
     });

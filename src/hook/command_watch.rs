@@ -194,7 +194,7 @@ impl Watch<'_> {
     fn record(&self, run: &Run, worked_ms: u64) -> Record {
         let WatchOrder { finding, session, commands, .. } = self.order;
         let number = |value| finding.facts().map(|limit| limit.configured(value));
-        let (limit, command) = (&finding.limit, commands.first().map_or("", String::as_str));
+        let (limit, command) = (&finding.source, commands.first().map_or("", String::as_str));
         Record {
             error: format!("a command that went on beyond what {limit} left it was ended: {command}"),
             task_id: run.task_id().to_owned(),
@@ -205,7 +205,7 @@ impl Watch<'_> {
             event: Some(RecordKind::Notice),
             session: session.clone(),
             run: run.id.clone(),
-            limit: limit.clone(),
+            limit: limit.to_string(),
             scope: finding.scope.as_str().to_owned(),
             action: finding.action.as_str().to_owned(),
             used: number(finding.used.saturating_add(worked_ms)),

@@ -200,7 +200,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let old = std::mem::replace(&mut session.limits, policy.session());
     keep_grants(&mut session.limits, &old);
     let rules = &session.limits;
-    let stands = |want: &Finding| rules.named(&want.limit).is_some() && !lift_orders::is_outgrown(want, rules);
+    let stands = |want: &Finding| rules.source(&want.source).is_some() && !lift_orders::is_outgrown(want, rules);
     session.pending_trips.retain(|want| want.scope != Scope::Session || stands(want));
     session.user_limits = policy.user();
     session.project_limits = policy.project();
@@ -211,7 +211,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     if let Some(order) = lift_orders::lift_outgrown_session(session) {
         session.notify_user(&format!(
             "{} was raised since it stopped this session; the work may go on",
-            order.finding.limit
+            order.finding.source
         ));
     }
 }

@@ -102,7 +102,7 @@ fn take_pending_trips(budget: &mut SharedBudget, session: &mut Session) {
     session.pending_trips = others;
     budget.pending_trips = here;
     let rules = &budget.limits.limits;
-    budget.pending_trips.retain(|want| rules.iter().any(|rule| rule.name() == want.limit && rule.cap <= want.cap));
+    budget.pending_trips.retain(|want| rules.iter().any(|rule| rule.is_source(&want.source) && rule.cap <= want.cap));
 }
 
 /// Counts anew what was spent in the periods that a session's rules cap: sessions without such rules have spent too.

@@ -20,6 +20,12 @@ pub const LIMIT: Limit = Limit {
         },
     },
     action: Some(Action::Terminate),
+    announced_first: true,
+    agentmd: Some("loop_detection"),
+    advice: Some(
+        "Another call, another input, or a look at why the result stays the same would have been progress; \
+         `loop_detection: false` in the agent's block switches this off.",
+    ),
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
           row. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \

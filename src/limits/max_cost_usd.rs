@@ -14,6 +14,9 @@ pub const LIMIT: Limit = Limit {
     stop_reason: "cost_budget_exhausted",
     phrase: "cost budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
+    adds_up: true,
+    bounds_session: true,
+    agentmd: Some("max_cost_usd"),
     doc: "US dollars at list price, each response at the price of its own time. The next request is estimated before it \
           is made, so the cap is kept and not passed. A session's cost counts the main agent and all subagents. \
           A response that is in no transcript two batches later counts as an average one of its run, and where none ever was (as \

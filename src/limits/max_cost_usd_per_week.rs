@@ -1,7 +1,7 @@
 //! Cost over all sessions of a week.
 
 use crate::domain::amount::PICO;
-use crate::domain::limit::{Limit, Meter, Unit};
+use crate::domain::limit::{Limit, Meter, Span, Unit};
 use crate::domain::policy::Scope;
 
 /// The limit on the cost of a week.
@@ -14,6 +14,7 @@ pub const LIMIT: Limit = Limit {
     stop_reason: "cost_budget_exhausted",
     phrase: "cost budget of the week exhausted",
     meter: Meter::Spend { used: |meters| meters.periods.week.cost.0, part: |spend| spend.cost.0 },
+    period: Some(Span::Week),
     doc: "US dollars at list price since Monday 00:00 in `time_zone`, over all sessions of the user on this machine (in `user`) or of \
           the repository and its worktrees (in `project`). Each response counts once, for the session that was billed.",
     example: "25",

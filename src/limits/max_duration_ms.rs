@@ -12,6 +12,8 @@ pub const LIMIT: Limit = Limit {
     stop_reason: "timeout",
     phrase: "time limit reached",
     meter: Meter::Step { used: |meters| meters.duration_ms, adds: |_| Some(1) },
+    adds_up: true,
+    bounds_session: true,
     doc: "Milliseconds of working time. A subagent's clock runs from its start to its end, over all its stretches; the \
           main agent's from a prompt to the end of its turn. Pauses and waits for a permission dialog do not count. A \
           Bash call's `timeout` is cut to what is left. For a session: the sum of its main runs.",

@@ -13,6 +13,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "execution cost budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
     counts: Counts::Role(Role::Execution),
+    adds_up: true,
     doc: "US dollars at list price for all models that `roles.planning` does not name.",
     example: "0.2",
     ..Limit::PLAIN

@@ -21,6 +21,7 @@ pub const LIMIT: Limit = Limit {
     },
     ends: Ends::Call,
     then: "There is room again when one of them ends.",
+    counts_agents_at_work: true,
     doc: "Subagents of the session at work at the same time, at every depth, those that were asked for and have not begun \
           included. Of a batch of Agent calls as many are let through as have room. A message that would wake an agent \
           that has ended counts as a start.",

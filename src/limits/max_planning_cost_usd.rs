@@ -13,6 +13,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "planning cost budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.cost.0, part: |spend| spend.cost.0 },
     counts: Counts::Role(Role::Planning),
+    adds_up: true,
     doc: "US dollars at list price for the models that `roles.planning` names (by default `*opus*`, `*fable*` and \
           `*mythos*`).",
     example: "0.8",

@@ -10,6 +10,8 @@ pub const LIMIT: Limit = Limit {
     stop_reason: "request_limit_reached",
     phrase: "request limit reached",
     meter: Meter::Spend { used: |meters| meters.spent.requests, part: |spend| spend.requests },
+    adds_up: true,
+    bounds_session: true,
     doc: "Model round trips (responses of the model) a run (or session) may use, its final report included. The client \
           calls this `maxTurns` in an agent's frontmatter, which Fusebox reads too.",
     example: "40",

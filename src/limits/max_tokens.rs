@@ -12,6 +12,9 @@ pub const LIMIT: Limit = Limit {
     stop_reason: "token_budget_exhausted",
     phrase: "token budget exhausted",
     meter: Meter::Spend { used: |meters| meters.spent.tokens, part: |spend| spend.tokens },
+    adds_up: true,
+    bounds_session: true,
+    agentmd: Some("max_execution_tokens"),
     doc: "Input, cache-write and output tokens over all requests; cache reads too with `count_cache_reads: true`.",
     example: "200000",
     ..Limit::PLAIN

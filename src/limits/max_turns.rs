@@ -18,6 +18,11 @@ pub const LIMIT: Limit = Limit {
             Stage::Result | Stage::End => None,
         },
     },
+    adds_up: true,
+    bounds_session: true,
+    counts_attempt: true,
+    paces_phases: true,
+    agentmd: Some("max_tool_calls"),
     doc: "Tool calls a run (or session) may make. Every call counts once, also one that fails and one that the client \
           itself rejects; a call that Fusebox refused does not. This is not the client's own `maxTurns`, which counts \
           model round trips: that is `max_requests` here.",

@@ -12,6 +12,9 @@ pub const LIMIT: Limit = Limit {
     stop_reason: "timeout",
     phrase: "time limit reached",
     meter: Meter::Step { used: |meters| meters.wall_ms, adds: |_| Some(1) },
+    adds_up: true,
+    bounds_session: true,
+    agentmd: Some("timeout"),
     doc: "Milliseconds since the run (or session) began, waits and pauses included. The aliases `timeout` and \
           `max_duration` are in seconds.",
     example: "1800000",

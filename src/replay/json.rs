@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::domain::finding_source::FindingSource;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Run, Status};
 use crate::replay::outcome::{Outcome, Sums};
@@ -60,7 +61,7 @@ struct EntryForm<'a> {
     at_ms: u64,
     run_id: &'a str,
     what: EntryKind,
-    limit: &'a str,
+    limit: &'a FindingSource,
     scope: Scope,
     action: Action,
     used: Option<Quantity>,
@@ -143,7 +144,7 @@ fn entry(entry: &Entry) -> EntryForm<'_> {
         at_ms: entry.at_ms,
         run_id: &entry.run,
         what: entry.what,
-        limit: &finding.limit,
+        limit: &finding.source,
         scope: finding.scope,
         action: finding.action,
         used: quantity(finding.used),

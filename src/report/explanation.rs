@@ -1,6 +1,7 @@
 //! Why a limit tripped, and what would have helped, in sentences.
 
 use crate::domain::event::Moment;
+use crate::domain::finding_source::pattern_in;
 use crate::domain::limit::{Ends, Form, Limit, Meter, Stage, Unit};
 use crate::domain::policy::{LAYERS, Scope};
 use crate::domain::session::{Run, Session, Status};
@@ -13,7 +14,7 @@ use crate::report::rows::TimelineSource;
 use crate::report::suggestion;
 use crate::ui::formats::Quantity;
 use crate::ui::style::{Terminal, plain};
-use crate::wire::messages::{models, short};
+use crate::wire::messages::short;
 
 /// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
 const WIDE: [(&str, &str, &str); 4] = [
@@ -42,12 +43,10 @@ pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
         (..) if limit.ends == Ends::Call => {
             format!("{who} asked for one more when {label}{over} stood at {used}; the cap of {cap} was set by {owner}")
         }
-        (..) if limit.key == "max_denials" => {
-            format!("{who} had calls refused in {used} batches in a row; the cap of {cap} was set by {owner}")
-        }
+        (..) if let Some(did) = limit.did => format!("{who} {}; the cap of {cap} was set by {owner}", did(&used)),
         _ => {
             let models =
-                models(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
+                pattern_in(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
             let anew = trip.frees.as_deref().map(|frees| format!(", which begins anew {}", plain(frees)));
             let anew = anew.unwrap_or_default();
             let stands = match over {
@@ -79,15 +78,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     let (Some(limit), Some(cap)) = (limits::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
-        _ if limit.unit == Unit::Switch => {
-            "Another call, another input, or a look at why the result stays the same would have been progress; \
-             `loop_detection: false` in the agent's block switches this off."
-                .to_owned()
-        }
-        _ if limit.key == "max_denials" => {
-            "Work that needs no refused call would have gone on; `fusebox log` shows the limits that refused."
-                .to_owned()
-        }
+        _ if let Some(advice) = limit.advice => advice.to_owned(),
         (Form::Windows, _) => format!(
             "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
             limit.key
@@ -149,7 +140,7 @@ fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) ->
 fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
     let orders = source.rows.runs.iter().filter_map(|run| run.order.as_ref());
     let findings = source.rows.session.order.iter().chain(orders).map(|order| &order.finding);
-    let same = |finding: &&Finding| finding.limit == trip.limit && finding.scope == Scope::Session;
+    let same = |finding: &&Finding| finding.source == *trip.limit && finding.scope == Scope::Session;
     findings.chain(&source.rows.session.kept_back).filter(same).map(Finding::sufficient_increase).max()
 }
 

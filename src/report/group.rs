@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::calendar::{Day, Zone};
-use crate::domain::budget::{Period, Span};
+use crate::domain::budget::Period;
 use crate::domain::charge::{Charge, DaySum};
+use crate::domain::limit::Span;
 use crate::domain::meters::Spend;
 use crate::report::model::{SessionReport, VERSION};
 use crate::report::rows::{SessionRows, project};

@@ -46,7 +46,7 @@ impl LimitReading {
 
     /// Whether it is an amount that people can make something of: no switch, and no count of refusals where there were none.
     pub fn tells(&self) -> bool {
-        self.cap.limit.unit != Unit::Switch && (self.cap.limit.key != "max_denials" || self.used.value > 0)
+        self.cap.limit.unit != Unit::Switch && (self.cap.limit.shown_at_zero || self.used.value > 0)
     }
 
     /// Returns `17/25`, for a rate with its window.
@@ -144,7 +144,7 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
             // Nothing was spent in what no session has begun yet.
             let known = budget.periods.clone();
             let standing = |at: usize| known.get(at).filter(|period| period.covers(now.wall_ms)).cloned();
-            let at = |span| SPANS.iter().position(|(it, _)| *it == span).unwrap_or(SPANS.len());
+            let at = |span| SPANS.iter().position(|it| *it == span).unwrap_or(SPANS.len());
             budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
         }
         budget.set_limits(rules);
@@ -160,7 +160,7 @@ fn of_pool(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<B
     state.shared_budgets.push(shared_budget);
     let readings = measured(&state, &Run::default(), now, scope);
     let resets = |reading: &LimitReading| {
-        let at = SPANS.iter().position(|(_, key)| *key == reading.cap.limit.key)?;
+        let at = SPANS.iter().position(|span| Some(*span) == reading.cap.limit.period)?;
         Some(Timestamp(ends[at])).filter(|stamp| stamp.0 > 0)
     };
     let budget = |reading: LimitReading| Budget {

@@ -24,7 +24,7 @@ pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> String {
         (Some(_), action) if finding.increase == 0 && action != Action::Pause => LOCKED.to_owned(),
         (Some(limit), Action::Terminate | Action::RequestIncrease | Action::Warn) => {
             let more = typed(limit, finding.sufficient_increase());
-            let name = plain(&finding.limit);
+            let name = plain(&finding.source.name());
             // A shell takes the pattern of models for one of files.
             let quote = if name.contains('*') { "'" } else { "" };
             format!("fusebox grant {} {quote}{name}=+{more}{quote}", short(id))
@@ -89,7 +89,7 @@ pub fn is_over(session: &SessionReport, run: &RunReport) -> bool {
 /// Returns an order with what is used by now: more may have been spent since it was given.
 fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
     let mut order = order.clone();
-    let same = |reading: &&LimitReading| reading.limit == order.finding.limit;
+    let same = |reading: &&LimitReading| order.finding.source == *reading.limit;
     if let Some(reading) = limits.iter().find(same).filter(|_| order.finding.scope == scope)
         && order.finding.spent_by_requests()
     {

@@ -1,6 +1,7 @@
 //! The words: what agents, parents and people are told. Facts, not commands; the source documents' phrases are in them.
 
 use crate::domain::event::{Event, EventKind};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Form, Limit, Unit};
 use crate::domain::limit_set::LimitSet;
@@ -8,7 +9,7 @@ use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{MAIN, Order, Run, Session};
 use crate::domain::usage::ScopeUsage;
-use crate::domain::verdict::{EXPLICIT_PAUSE, EXPLICIT_STOP, Finding};
+use crate::domain::verdict::Finding;
 use crate::limits;
 
 /// How many characters of an id people are shown.
@@ -31,8 +32,8 @@ pub fn who(run: &Run) -> String {
 pub fn reading(finding: &Finding) -> String {
     let Some(limit) = finding.facts() else { return orders(finding) };
     let over = over(finding.scope);
-    let models = models(&finding.limit).map(|like| format!(" on models like `{like}`")).unwrap_or_default();
-    let by = format!("({}, set by {})", finding.limit, finding.layer.owner());
+    let models = finding.source.models().map(|like| format!(" on models like `{like}`")).unwrap_or_default();
+    let by = format!("({}, set by {})", finding.source, finding.layer.owner());
     let what = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
         (_, "") => {
@@ -63,11 +64,6 @@ fn over(scope: Scope) -> &'static str {
     }
 }
 
-/// Returns the pattern of models that a rule is about: `*opus*` of `models.*opus*.max_cost_usd`.
-pub fn models(rule: &str) -> Option<&str> {
-    Some(rule.strip_prefix("models.")?.rsplit_once('.')?.0)
-}
-
 /// Returns `23/25`, with the unit once: `0.80/1.00 USD`; without where the label says it.
 pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
     let (used, cap) = (limit.show(used), limit.show(cap));
@@ -85,14 +81,14 @@ fn names(limit: &Limit, unit: &str) -> bool {
 
 /// Says what a person or a tool ordered, or what was missing at an agent's end.
 fn orders(finding: &Finding) -> String {
-    let Finding { limit, subject, .. } = finding;
-    let by = format!("({limit}, set by {})", finding.layer.owner());
-    match limit.as_str() {
-        EXPLICIT_PAUSE => "a person paused it (`fusebox pause`)".to_owned(),
-        EXPLICIT_STOP if subject.is_empty() => "a person stopped it (`fusebox stop`)".to_owned(),
-        EXPLICIT_STOP => format!("{subject} asked for its end {by}"),
+    let Finding { source, subject, .. } = finding;
+    let by = format!("({source}, set by {})", finding.layer.owner());
+    match source {
+        FindingSource::ExplicitPause => "a person paused it (`fusebox pause`)".to_owned(),
+        FindingSource::ExplicitStop if subject.is_empty() => "a person stopped it (`fusebox stop`)".to_owned(),
+        FindingSource::ExplicitStop => format!("{subject} asked for its end {by}"),
         _ if is_of_end(finding) => format!("{subject} {by}"),
-        other => other.to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -131,7 +127,7 @@ fn with(run: &Run) -> String {
 /// Returns the phrase that the source documents use for a limit that is reached.
 fn phrase(finding: &Finding) -> String {
     match finding.facts() {
-        Some(limit) => format!("{}. Execution limit exceeded: [{}].", limit.phrase, finding.limit),
+        Some(limit) => format!("{}. Execution limit exceeded: [{}].", limit.phrase, finding.source),
         None => String::new(),
     }
 }
@@ -233,7 +229,10 @@ pub fn parent_notification(news: &ParentNotification) -> String {
         return format!("Fusebox: {agent} has ended, and its report is incomplete: {why}.");
     }
     let because = because(news.reason.as_ref());
-    if news.finding.limit == EXPLICIT_STOP && !news.finding.subject.is_empty() && news.stopped_with.is_none() {
+    if news.finding.source == FindingSource::ExplicitStop
+        && !news.finding.subject.is_empty()
+        && news.stopped_with.is_none()
+    {
         return format!("Fusebox: {agent} was ended: {why}{because}.");
     }
     let what = if news.paused { "was paused" } else { "was stopped before it was done" };
@@ -278,7 +277,7 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String
         (Some(_), false) if finding.increase == 0 => LOCKED.to_owned(),
         (Some(limit), false) => {
             let more = limit.configured(finding.sufficient_increase());
-            format!("`fusebox grant {id} {}=+{more}` in another terminal gives more.", finding.limit)
+            format!("`fusebox grant {id} {}=+{more}` in another terminal gives more.", finding.source)
         }
         (_, true) => format!("`fusebox resume {id}` in another terminal lets it go on."),
         (None, false) => format!("`fusebox resume {id}` in another terminal lifts the stop."),
@@ -345,7 +344,7 @@ pub fn addressee(run: &str, finding: &Finding, ended: bool) -> String {
         _ if ended && !is_granted(finding) => ("was stopped", resumes()),
         _ => {
             let what = if ended { "was stopped" } else { "has nothing left for another request" };
-            let gives = format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.limit);
+            let gives = format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.source);
             (what, if finding.increase == 0 { LOCKED.to_owned() } else { gives })
         }
     };
@@ -379,9 +378,9 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
     let is_own = scope.scope == Scope::Run;
     let rules = scope.limits.limits.iter().filter_map(|rule| {
         let used = rule.limit.used(scope.meters_of(rule));
-        let tells = rule.limit.unit != Unit::Switch && (is_own && rule.limit.key != "max_denials" || used > 0);
+        let tells = rule.limit.unit != Unit::Switch && (is_own && rule.limit.shown_at_zero || used > 0);
         // Only where a batch ends are all the runs loaded that count as at work.
-        let known = rule.limit.key != "max_parallel_subagents" || matches!(event.kind, EventKind::BatchEnded(_));
+        let known = !rule.limit.counts_agents_at_work || matches!(event.kind, EventKind::BatchEnded(_));
         let binds = is_own || (rule.action != Action::Warn && known);
         (tells && binds).then(|| format!("{} {} ({})", rule.limit.label, pair(rule.limit, used, rule.cap), rule.name()))
     });

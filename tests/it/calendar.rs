@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use fusebox::calendar::Zone;
 use fusebox::domain::amount::Amount;
-use fusebox::domain::budget::Span;
 use fusebox::domain::charge::Charge;
+use fusebox::domain::limit::Span;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::rfc3339;
 use fusebox::report::group::{GroupBy, Part, group};

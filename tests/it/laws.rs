@@ -45,7 +45,7 @@ fn for_each_limit(
     law: impl Fn(&Case) -> Result<(), String>,
     sizes: Sizes,
 ) {
-    for limit in REGISTRY {
+    for limit in REGISTRY.iter().copied() {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         for scope in limit.scopes.iter().copied().chain(outer).filter(|scope| keep(limit, *scope)) {
             try_all(&format!("{limit} over {}", scope.as_str()), SCRIPTS, &case(limit, scope, sizes), |case| {
@@ -227,7 +227,7 @@ fn the_same_events_get_the_same_answers() {
 #[test]
 fn scripts_reach_every_limit() {
     // A law that no script ever puts to the test says nothing.
-    for limit in REGISTRY {
+    for limit in REGISTRY.iter().copied() {
         for scope in limit.scopes {
             let trips = std::cell::Cell::new(0);
             try_all(limit.key, SCRIPTS, &case(limit, *scope, Sizes::Any), |case| {

@@ -39,7 +39,7 @@ pub fn with_paused_session() -> TestWorld {
 pub fn standing(world: &TestWorld, id: &str) -> String {
     let (session, runs) = load(world, id);
     let order =
-        |order: &Option<Order>| order.as_ref().map(|it| format!(" by {}", it.finding.limit)).unwrap_or_default();
+        |order: &Option<Order>| order.as_ref().map(|it| format!(" by {}", it.finding.source)).unwrap_or_default();
     let caps = |rules: &fusebox::domain::limit_set::LimitSet| {
         let caps =
             rules.limits.iter().map(|rule| format!(" {} {} {}", rule.limit, rule.limit.show(rule.cap), rule.layer));

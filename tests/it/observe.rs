@@ -119,7 +119,7 @@ fn what_would_be_refused_counts_as_running() {
     for (seconds, id) in [(1, "a1"), (2, "a2")] {
         let event = event(seconds, EventKind::ToolRequested(call(id, "Agent", spawn.clone())));
         let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &policy);
-        assert!(verdict.findings.iter().any(|finding| finding.limit == "max_parallel_subagents"));
+        assert!(verdict.findings.iter().any(|finding| finding.source == *"max_parallel_subagents"));
     }
     assert_eq!((book.session.spawns.len(), book.run("p1").unwrap().counters.turns), (2, 2));
 }

@@ -3,6 +3,7 @@
 use fusebox::domain::amount::{Amount, PICO};
 use fusebox::domain::charge::{Charge, Record, RecordKind};
 use fusebox::domain::event::Moment;
+use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Layer, Scope};
@@ -118,7 +119,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
     let (used, cap) = numbers;
     let layer = if scope == Scope::Run { Layer::Project } else { Layer::BuiltIn };
     Finding {
-        limit: limit.to_owned(),
+        source: FindingSource::parse(limit),
         scope,
         used,
         cap,
@@ -136,8 +137,8 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
 pub fn ended(run: Run, finding: &Finding, status: Status) -> Run {
     Run {
         status,
-        stop_reason: Some(finding.stop_reason().to_owned()),
-        error: Some(format!("Execution limit exceeded: [{}]", finding.limit)),
+        stop_reason: Some(finding.stop_reason().into_owned()),
+        error: Some(format!("Execution limit exceeded: [{}]", finding.source)),
         order: Some(Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: None }),
         ..run
     }
@@ -147,20 +148,20 @@ pub fn ended(run: Run, finding: &Finding, status: Status) -> Run {
 pub fn record(kind: RecordKind, run: &Run, finding: &Finding) -> Record {
     let number = |value| finding.facts().map(|limit| limit.configured(value));
     Record {
-        error: format!("Agent exceeded {} limit", finding.limit),
+        error: format!("Agent exceeded {} limit", finding.source),
         task_id: run.task_id().to_owned(),
         agent_type: run.agent_type.clone(),
         turns: run.counters.turns + 1,
         event: Some(kind),
         session: run.session.clone(),
         run: run.id.clone(),
-        limit: finding.limit.clone(),
+        limit: finding.source.to_string(),
         scope: finding.scope.as_str().to_owned(),
         action: finding.action.as_str().to_owned(),
         used: number(finding.used),
         cap: number(finding.cap),
         layer: finding.layer.as_str().to_owned(),
-        stop_reason: finding.stop_reason().to_owned(),
+        stop_reason: finding.stop_reason().into_owned(),
         percent: (finding.percent < 100).then_some(finding.percent),
         ..Record::default()
     }

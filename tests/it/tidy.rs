@@ -2,6 +2,7 @@
 
 mod circles;
 mod doors;
+mod limit_keys;
 mod paths;
 
 use std::fs;

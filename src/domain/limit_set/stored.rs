@@ -68,7 +68,7 @@ mod tests {
             locked: false,
         };
         let role = |role, planning| Some(Models::Role(role, planning));
-        let mut rules: Vec<LimitRule> = limits::REGISTRY.into_iter().map(rule).collect();
+        let mut rules: Vec<LimitRule> = limits::REGISTRY.iter().copied().map(rule).collect();
         rules[0].of = Some(Models::Like("*opus*".to_owned()));
         rules[1].of = role(Role::Planning, None);
         rules[2].of = role(Role::Execution, Some(vec!["*opus*".to_owned()]));

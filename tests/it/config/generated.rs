@@ -51,7 +51,7 @@ fn defaults_and_examples_are_valid() {
             blocks => texts.push(inside(blocks[blocks.len() / 2], key.name, key.example)),
         }
     }
-    for limit in limits::REGISTRY {
+    for limit in limits::REGISTRY.iter().copied() {
         let block = BLOCKS.into_iter().rev().find(|block| limit.scopes.contains(&block.scope())).unwrap();
         texts.push(match limit.form {
             Form::Cap => inside(block, limit.key, limit.example),

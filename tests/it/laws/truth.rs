@@ -40,7 +40,7 @@ pub fn truth(finding: &Finding, run: &str, shown: &BTreeMap<String, Used>) -> Op
         Scope::Session => sum(shown.iter().filter(|(run, _)| *run != BEFORE).map(|(_, used)| used)),
         _ => sum(shown.iter().filter(|(run, _)| *run != COPIED).map(|(_, used)| used)),
     };
-    of_limit(&finding.limit, used)
+    of_limit(&finding.source.name(), used)
 }
 
 /// Returns what of the usage a limit counts; nothing where no truth is kept of it.

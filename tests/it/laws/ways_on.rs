@@ -48,7 +48,7 @@ fn all() -> Vec<Tried> {
     };
     let most_caps = if is_full { 2 } else { 1 };
     let mut all = Vec::new();
-    for limit in REGISTRY {
+    for limit in REGISTRY.iter().copied() {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         for scope in limit.scopes.iter().copied().chain(outer) {
             for (action, way) in ACTIONS.into_iter().flat_map(|action| WAYS.map(|way| (action, way))) {
@@ -145,7 +145,7 @@ impl Tried {
                 _ => continue,
             };
             let Some(finding) = verdict.deciding() else { return Err("a refusal without a reason".to_owned()) };
-            if finding.cap != self.cap || finding.limit != self.limit.key {
+            if finding.cap != self.cap || finding.source != *self.limit.key {
                 return Err(format!("another limit or cap is named: {finding:?}"));
             }
             if matches!(verdict.refusal, Some(Refusal::Addressee { ended: true, .. })) {
@@ -194,7 +194,7 @@ fn every_way_goes_on_where_nothing_limits_it() {
 
 #[test]
 fn a_wait_is_cut_to_what_is_left_wherever_the_end_of_that_ends_the_run() {
-    for limit in REGISTRY.into_iter().filter(|limit| limit.unit == Unit::Millis) {
+    for limit in REGISTRY.iter().copied().filter(|limit| limit.unit == Unit::Millis) {
         for (scope, action) in
             [Scope::Run, Scope::Session, Scope::Outer].into_iter().flat_map(|s| ACTIONS.map(|a| (s, a)))
         {

@@ -1,0 +1,198 @@
+//! The scopes that share in what a run does, and what each of them counts: the run, its session, the sessions above that one, and
+//! the budgets of the user and of the project.
+
+use crate::domain::bounds::of_model;
+use crate::domain::budget::SharedBudget;
+use crate::domain::counters::Counters;
+use crate::domain::event::Moment;
+use crate::domain::limit_set::{LimitSet, Rate};
+use crate::domain::meters::Spend;
+use crate::domain::reservation::{self, RESERVE_LIVES_MS, Reservation};
+use crate::domain::session::{Run, Session};
+use crate::domain::verdict::Finding;
+
+/// One scope, to be changed.
+#[derive(Debug)]
+pub enum ScopeMut<'a> {
+    /// A run.
+    Run(&'a mut Run),
+    /// The session of the event.
+    Session(&'a mut Session),
+    /// A session that this one's client comes from.
+    Outer(&'a mut Session),
+    /// What the sessions of the user or of the project share.
+    Budget(&'a mut SharedBudget),
+}
+
+/// What is spent on requests, as every scope counts it.
+#[derive(Clone, Copy)]
+pub struct SpendChange<'a> {
+    /// The model it was spent on.
+    pub model: &'a str,
+    /// Whether that has a price of its own.
+    pub is_priced: bool,
+    /// When, milliseconds since 1970.
+    pub at_ms: i64,
+    /// How much.
+    pub spend: Spend,
+    /// Whether another session was billed for it.
+    pub inherited: bool,
+    /// Whether it is of the time before Fusebox: the sessions that this one comes from have nothing to do with it.
+    pub earlier: bool,
+}
+
+/// What may change in a scope.
+pub struct Side<'a> {
+    /// Its rules.
+    pub limits: &'a mut LimitSet,
+    /// Warnings given.
+    pub warned: &'a mut Vec<(String, u8)>,
+    /// Trips that wait for a call to ask with.
+    pub pending_trips: &'a mut Vec<Finding>,
+}
+
+impl<'a> ScopeMut<'a> {
+    /// Adds what was spent, where the scope is charged for it. `session` is the id of the event's session.
+    pub fn charge(&mut self, session: &str, adds: &SpendChange) {
+        let is_charged = match self {
+            ScopeMut::Run(_) | ScopeMut::Session(_) => true,
+            ScopeMut::Outer(_) => !adds.inherited && !adds.earlier,
+            ScopeMut::Budget(budget) => !adds.inherited && !budget.counted,
+        };
+        if !is_charged {
+            return;
+        }
+        match self {
+            ScopeMut::Budget(budget) => {
+                let model = budget.name_of(session, adds.model, adds.is_priced).into_owned();
+                budget.charge((&model, adds.is_priced), adds.at_ms, adds.spend);
+            }
+            ScopeMut::Run(Run { counters, by_model, .. })
+            | ScopeMut::Session(Session { counters, by_model, .. })
+            | ScopeMut::Outer(Session { counters, by_model, .. }) => {
+                counters.spent += adds.spend;
+                *of_model(by_model, adds.model, adds.is_priced) += adds.spend;
+            }
+        }
+        if let ScopeMut::Session(session) = self
+            && adds.inherited
+        {
+            session.inherited += adds.spend;
+        }
+    }
+
+    /// Takes a charge back that was an estimate of what no transcript shows.
+    pub fn take_back(&mut self, model: &str, at_ms: i64, spend: Spend) {
+        match self {
+            ScopeMut::Budget(budget) if budget.counted => {}
+            ScopeMut::Budget(budget) => budget.take_back(model, at_ms, spend),
+            ScopeMut::Run(Run { counters, by_model, .. })
+            | ScopeMut::Session(Session { counters, by_model, .. })
+            | ScopeMut::Outer(Session { counters, by_model, .. }) => {
+                counters.spent = counters.spent.beyond(spend);
+                counters.unlogged = counters.unlogged.beyond(spend);
+                let of_model = of_model(by_model, model, true);
+                *of_model = of_model.beyond(spend);
+            }
+        }
+    }
+
+    /// Returns its sums, where it has any: budgets have those of their periods.
+    pub fn counters(&mut self) -> Option<&mut Counters> {
+        match self {
+            ScopeMut::Run(run) => Some(&mut run.counters),
+            ScopeMut::Session(session) | ScopeMut::Outer(session) => Some(&mut session.counters),
+            ScopeMut::Budget(_) => None,
+        }
+    }
+
+    /// Counts a tool call.
+    pub fn count_turn(&mut self) {
+        if let Some(counters) = self.counters() {
+            counters.turns += 1;
+        }
+        if let ScopeMut::Outer(session) = self {
+            session.nested_turns += 1;
+        }
+    }
+
+    /// Holds an estimate of a request in flight.
+    pub fn reserve(&mut self, held: &Reservation) {
+        match self {
+            ScopeMut::Run(_) => {}
+            ScopeMut::Session(session) | ScopeMut::Outer(session) => {
+                reservation::hold(&mut session.reservations, held.clone(), RESERVE_LIVES_MS);
+            }
+            ScopeMut::Budget(budget) => budget.reserve(held.clone(), RESERVE_LIVES_MS),
+        }
+    }
+
+    /// Hands what a call had reserved over to the agent that it started.
+    pub fn hand_over(&mut self, call: &str, agent: &str) {
+        match self {
+            ScopeMut::Run(_) => {}
+            ScopeMut::Session(session) | ScopeMut::Outer(session) => {
+                for held in session.reservations.iter_mut().filter(|held| held.holder == call) {
+                    agent.clone_into(&mut held.holder);
+                }
+            }
+            ScopeMut::Budget(budget) => budget.hand_over(call, agent),
+        }
+    }
+
+    /// Lets go of what a holder had reserved.
+    pub fn release(&mut self, holder: &str) {
+        match self {
+            ScopeMut::Run(_) => {}
+            ScopeMut::Session(session) | ScopeMut::Outer(session) => {
+                session.reservations.retain(|held| held.holder != holder);
+            }
+            ScopeMut::Budget(budget) => budget.release(holder),
+        }
+    }
+
+    /// Takes one request out of what a holder has reserved: it has been charged.
+    pub fn settle(&mut self, holder: &str) {
+        match self {
+            ScopeMut::Run(_) => {}
+            ScopeMut::Session(session) | ScopeMut::Outer(session) => {
+                session.reservations.retain_mut(|held| held.holder != holder || held.settle());
+            }
+            ScopeMut::Budget(budget) => budget.settle(holder),
+        }
+    }
+
+    /// Takes note in the windows of the rates that count what has happened.
+    pub fn note(&mut self, counts: impl Fn(&Rate) -> bool, model: &str, now: Moment) {
+        let (limits, windows, changed) = match self {
+            ScopeMut::Run(run) => (&run.limits, &mut run.windows, None),
+            ScopeMut::Session(session) | ScopeMut::Outer(session) => (&session.limits, &mut session.windows, None),
+            ScopeMut::Budget(budget) => (&budget.limits, &mut budget.windows, Some(&mut budget.changed)),
+        };
+        let mut is_noted = false;
+        for rate in limits.rates.iter().filter(|rate| counts(rate)) {
+            windows.note(rate, model, now);
+            is_noted = true;
+        }
+        if let Some(changed) = changed {
+            *changed |= is_noted;
+        }
+    }
+
+    /// Returns what may change in it: its rules, the warnings given, the trips that wait for a call to ask with.
+    pub fn side(self) -> Side<'a> {
+        match self {
+            ScopeMut::Run(Run { limits, warned, pending_trips, .. })
+            | ScopeMut::Session(Session { limits, warned, pending_trips, .. })
+            | ScopeMut::Outer(Session { limits, warned, pending_trips, .. }) => Side { limits, warned, pending_trips },
+            ScopeMut::Budget(budget) => {
+                budget.changed = true;
+                Side {
+                    limits: &mut budget.limits,
+                    warned: &mut budget.warned,
+                    pending_trips: &mut budget.pending_trips,
+                }
+            }
+        }
+    }
+}
