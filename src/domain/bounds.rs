@@ -14,7 +14,7 @@
 //! | open runs, and how far they were read | [`OPEN_RUNS`] | closed where they are over; at work, none is asked for |
 //! | unread transcripts; sessions forked from | [`UNREAD`]; [`NOTIFIED`] | calls are held back |
 //! | transcripts of main in the background | [`MORE_POSITIONS`] | read as those of unannounced agents |
-//! | calls remembered for repetition; requests for a mean | 16; 5 | the earliest go |
+//! | calls and waits remembered for repetition; errors; requests for a mean | 16; 5; 5 | the earliest go |
 //!
 //! Warnings, trips that ask, grants, hooks and mods are as many as the rules and the settings files have, which are read up to a
 //! size. The sessions above one are as many as clients were started below each other.

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod conversation;
 pub mod counters;
 pub mod event;
+pub mod failures;
 pub mod finding_source;
 pub mod incomplete;
 pub mod ingested;

@@ -5,17 +5,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::event::{Fingerprints, Wait};
+use crate::domain::failures::Failures;
 use crate::domain::serde_default::is_default;
 
-/// Identical errors in a row, with nothing new in between, that are a repetition at full speed.
-const ERRORS: u64 = 3;
 /// Identical calls with identical results in a row that are one.
 const SAME: usize = 5;
 /// How often a cycle of calls goes round.
 const ROUNDS: usize = 3;
 /// The longest cycle in calls.
 const LONGEST: usize = 5;
-/// How many calls are remembered: the longest cycle, and one call that goes on with it.
+/// How many calls are remembered: the longest cycle, and one call that goes on with it. So many waits are, too.
 const REMEMBERED: usize = LONGEST * ROUNDS + 1;
 
 /// A call that took so long, and ended well, has waited.
@@ -30,8 +29,6 @@ const SHORT_WAITS: u64 = 15;
 const LIMITED_MS: u64 = 3_600_000;
 /// Nothing was done for so long between two turns: what comes then is something new.
 const IDLE_MS: u64 = 60_000;
-/// The sum of shares at which failures are a repetition: a failure's share is the less the longer was waited for it.
-const FULL: u64 = 3_000;
 
 /// One ended call, as fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +98,8 @@ fn is_used_up(limit_ms: u64, took_ms: u64) -> bool {
 pub enum Repetition {
     /// So many times the same error of the same tool.
     Errors(u64),
+    /// So many times the same error of the same tool, in turn with others that were there before.
+    ErrorsInTurn(u64),
     /// The same call with the same result.
     Calls,
     /// A cycle of so many calls.
@@ -115,37 +114,13 @@ impl fmt::Display for Repetition {
             Repetition::Errors(times) => {
                 write!(f, "the last {times} tool errors are identical, with nothing new in between")
             }
+            Repetition::ErrorsInTurn(times) => {
+                write!(f, "the same tool error came {times} times, in turn with others and with nothing new in between")
+            }
             Repetition::Calls => write!(f, "the same call had the same result {SAME} times in a row"),
             Repetition::Cycle(calls) => write!(f, "the same {calls} calls came round {ROUNDS} times in a row"),
             Repetition::Waits => write!(f, "the same wait had the same result {WAITS} times in a row"),
         }
-    }
-}
-
-/// Identical failures with nothing new in between.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Failures {
-    /// The error.
-    error: u32,
-    /// How often it came until it was a repetition.
-    times: u64,
-    /// The sum of their shares.
-    sum: u64,
-}
-
-impl Failures {
-    /// Takes in a failure that may come so often in a row. The first has no pace yet, and counts as the second does.
-    fn push(&mut self, error: u32, patience: u64) {
-        if error != self.error || self.times == 0 {
-            *self = Failures { error, times: 1, sum: 0 };
-            return;
-        }
-        let share = FULL / patience.max(ERRORS);
-        let is_second = self.times == 1;
-        self.times += u64::from(self.sum < FULL);
-        // The agent is told where the sum is full, and one more has to go on with it before it has gone on.
-        let most = if self.sum < FULL { FULL } else { u64::MAX };
-        self.sum = (self.sum + if is_second { 2 * share } else { share }).min(most);
     }
 }
 
@@ -155,15 +130,15 @@ pub struct CallHistory {
     /// Fingerprints of the last calls with their results, the oldest first; the lowest bit says that a call has waited.
     #[serde(default, skip_serializing_if = "is_default")]
     calls: Vec<u32>,
-    /// The last error, and how often it came with nothing new in between.
+    /// The last errors, and how often each came with nothing new in between.
     #[serde(default, skip_serializing_if = "is_default")]
-    failures: Failures,
+    errors: Failures,
+    /// Fingerprints of the last different waits with their results, the latest last.
+    #[serde(default, skip_serializing_if = "is_default")]
+    waits: Vec<u32>,
     /// How many waits there were with nothing new in between.
     #[serde(default, skip_serializing_if = "is_default")]
     waited: u64,
-    /// How often in a row a call may fail the same way, by the longest wait since the last failure.
-    #[serde(default, skip_serializing_if = "is_default")]
-    patience: u64,
 }
 
 /// The bit of a remembered call that says that it has waited.
@@ -172,20 +147,20 @@ const WAITED: u32 = 1;
 impl CallHistory {
     /// Takes a call in; `again` says that its batch has this error already: the agent could not know yet.
     pub fn push(&mut self, seen: EndedCall, again: bool) {
-        let is_known = self.calls.iter().any(|call| call | WAITED == seen.call | WAITED);
-        self.patience = self.patience.max(seen.patience);
+        let is_same = |call: &u32| call | WAITED == seen.call | WAITED;
+        let is_known = self.calls.iter().chain(&self.waits).any(is_same);
+        self.errors.wait(seen.patience);
         if seen.waited {
             self.waited = if is_known { self.waited + u64::from(!again) } else { 1 };
+            self.waits.retain(|wait| !is_same(wait));
+            keep_last(&mut self.waits, seen.call);
         }
         match seen.error {
             Some(_) if again => {}
-            Some(error) => {
-                let patience = std::mem::take(&mut self.patience);
-                self.failures.push(error, patience);
-            }
+            Some(error) => self.errors.push(error),
             // To wait is no progress, and neither is what was there before.
             None if seen.waited || is_known => {}
-            None => (self.failures, self.waited) = (Failures::default(), 0),
+            None => (self.errors, self.waited) = (Failures::default(), 0),
         }
         self.remember(if seen.waited { seen.call | WAITED } else { seen.call & !WAITED });
     }
@@ -202,15 +177,13 @@ impl CallHistory {
             return self.clear();
         }
         if ms >= SHORT_MS {
-            self.patience = self.patience.max(patience_after(ms));
+            self.errors.wait(patience_after(ms));
             self.pass();
         }
     }
 
     fn remember(&mut self, call: u32) {
-        self.calls.push(call);
-        let old = self.calls.len().saturating_sub(REMEMBERED);
-        self.calls.drain(..old);
+        keep_last(&mut self.calls, call);
     }
 
     /// Returns how far a repetition has come: 0 for none, 1 once it is one, 2 when it has gone on after that.
@@ -220,8 +193,9 @@ impl CallHistory {
 
     /// Returns what repeats, `more` calls beyond what makes it a repetition.
     pub fn repeats(&self, more: usize) -> Option<Repetition> {
-        if self.failures.sum >= FULL + more as u64 {
-            return Some(Repetition::Errors(self.failures.times));
+        if let Some(times) = self.errors.repeated(more) {
+            let alternate = self.errors.alternate();
+            return Some(if alternate { Repetition::ErrorsInTurn(times) } else { Repetition::Errors(times) });
         }
         if self.waited >= WAITS + more as u64 {
             return Some(Repetition::Waits);
@@ -244,7 +218,7 @@ impl CallHistory {
     /// Takes note that the agent was told: one more call has to go on with it before it has gone on.
     pub fn mark_told(&mut self) {
         let keep = match self.repeats(0) {
-            Some(Repetition::Errors(_)) => return self.failures.sum = FULL,
+            Some(Repetition::Errors(_) | Repetition::ErrorsInTurn(_)) => return self.errors.mark_told(),
             Some(Repetition::Waits) => return self.waited = WAITS,
             Some(Repetition::Calls) => SAME,
             Some(Repetition::Cycle(calls)) => calls * ROUNDS,
@@ -258,6 +232,13 @@ impl CallHistory {
     pub fn clear(&mut self) {
         *self = CallHistory::default();
     }
+}
+
+/// Adds a fingerprint to the last ones.
+fn keep_last(fingerprints: &mut Vec<u32>, one: u32) {
+    fingerprints.push(one);
+    let old = fingerprints.len().saturating_sub(REMEMBERED);
+    fingerprints.drain(..old);
 }
 
 #[cfg(test)]
@@ -293,6 +274,14 @@ mod tests {
             ("AAA", 1, Some(Repetition::Errors(3))),
             ("AAAA", 2, Some(Repetition::Errors(3))),
             ("AABA", 0, None),
+            // errors in turn
+            ("ABABA", 0, None),
+            ("ABABAB", 1, Some(Repetition::ErrorsInTurn(3))),
+            ("ABABABA", 2, Some(Repetition::ErrorsInTurn(3))),
+            ("cABcABAcB", 1, Some(Repetition::ErrorsInTurn(3))),
+            ("ABCDEABCDEABCDE", 1, Some(Repetition::ErrorsInTurn(3))),
+            ("ABCDEFABCDEFABCDEFABCDEF", 0, None),
+            ("ABABdABAB", 0, None),
             ("AAcA", 0, None),
             ("cAcAcA", 1, Some(Repetition::Errors(3))),
             ("aaaa", 0, None),

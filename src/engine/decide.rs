@@ -89,7 +89,7 @@ fn ends_for_good(usage: &Usage, event: &Event) -> Option<Finding> {
 fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
     let finalizes = |tool: &str| usage.scopes.first().is_some_and(|run| run.limits.finalizes(tool));
     let grace = order.grace_left.saturating_sub(1);
-    let because = |step, grace| refuse(step, vec![order.finding.clone()], Refusal::Ordered { grace });
+    let because = |step, grace| refuse(step, vec![of_now(&order.finding, usage)], Refusal::Ordered { grace });
     match (order.phase, &event.kind) {
         (Phase::Refusing, EventKind::ToolRequested(_)) => because(Decision::Deny, order.grace_left),
         (Phase::Reporting, EventKind::ToolRequested(call)) if finalizes(&call.tool) => Verdict::default(),
@@ -125,11 +125,22 @@ fn obey(order: &Order, event: &Event, usage: &Usage) -> Verdict {
             match judge(usage, event) {
                 // Its answer in words is a request, too.
                 judged if judged.refusal.is_some() => refuse(Decision::Deny, judged.findings, Refusal::Blocked),
-                _ => Verdict { findings: vec![finding.clone()], decision: Decision::Warn, ..Verdict::default() },
+                _ => Verdict { findings: vec![of_now(finding, usage)], decision: Decision::Warn, ..Verdict::default() },
             }
         }
         _ => Verdict::default(),
     }
+}
+
+/// Returns the finding of an order with what is used by now: more may have been spent since it was given.
+fn of_now(finding: &Finding, usage: &Usage) -> Finding {
+    let scopes = usage.scopes.iter().filter(|used| used.is_of(finding));
+    let used = scopes.flat_map(|used| {
+        let rules = used.limits.limits.iter().filter(|rule| rule.is_source(&finding.source));
+        rules.map(|rule| rule.limit.used(used.meters_of(rule)))
+    });
+    let used = used.take(usize::from(finding.spent_by_requests())).next().unwrap_or(0);
+    Finding { used: finding.used.max(used), ..finding.clone() }
 }
 
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.

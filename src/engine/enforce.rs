@@ -52,6 +52,10 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
 /// Moves an order that stood before this event along with it.
 pub fn progress(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let Some(order) = state.run_mut(id).and_then(|run| run.order.as_mut()) else { return };
+    if let (Some(Refusal::Ordered { .. }), Some(finding)) = (&verdict.refusal, verdict.deciding()) {
+        // More may have been spent since it was given.
+        order.finding.used = finding.used;
+    }
     match (&event.kind, order.phase, verdict.decision) {
         (EventKind::Prompt { .. }, ..) => {}
         (_, _, Decision::Stop) => order.phase = Phase::Halted,

@@ -29,9 +29,11 @@ pub const LIMIT: Limit = Limit {
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
           row. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \
-          itself and ended well, or that slept for a second or more, may be the same 100 times in a row. The same error may \
-          come the more often the longer was waited for it, whatever the command: ten times for each second, at least 15 \
-          and at most 100 times. A wait is one that the run shows and its time confirms: a `sleep` in the call or in one \
+          itself and ended well, or that slept for a second or more, may be the same 100 times in a row, where a result of \
+          the last 16 different waits is the same. The same error may come the more often the longer was waited for it, \
+          whatever the command: ten times for each second, at least 15 and at most 100 times. Up to five errors may come in \
+          turn: each is counted by itself, by the longest wait since it came last. An error that is not among the last five \
+          is something new. A wait is one that the run shows and its time confirms: a `sleep` in the call or in one \
           before it, a tool that waits by its name, `--watch`, `tail -f` or `wait` for ten seconds or more, and the time \
           between two turns that no person began. A command that uses up a time limit of its own (`--timeout=30s`, \
           `-lock-timeout`, `curl -m`) may do so for about an hour, at least 15 and at most 100 times; one that retries in a \

@@ -19,6 +19,7 @@ mod diversions;
 mod doctor;
 mod earlier;
 mod endings;
+mod errors_in_turn;
 mod failing;
 mod first_requests;
 mod forged;

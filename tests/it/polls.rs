@@ -59,16 +59,23 @@ const WAYS: [Way; 8] =
     [Way::Sleep, Way::SleepVaried, Way::SleepAnd, Way::OwnLimit, Way::Tool, Way::Background, Way::Monitor, Way::Wakeup];
 
 /// A run that looks, waits and looks again.
-struct Polls {
+pub struct Polls {
     book: SessionState,
     at: Moment,
     made: usize,
     prompts: usize,
-    is_ended: bool,
+    pub is_ended: bool,
+}
+
+/// How a call ends, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub enum Says<'a> {
+    Well(&'a str),
+    Error(&'a str),
 }
 
 impl Polls {
-    fn begin() -> Polls {
+    pub fn begin() -> Polls {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
         let book = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
         let mut polls = Polls { book, at, made: 0, prompts: 0, is_ended: false };
@@ -97,7 +104,7 @@ impl Polls {
     }
 
     /// Ends the turn, and begins another after so long by a notification or by the schedule.
-    fn turn(&mut self, ms: u64, task: Option<&str>) {
+    pub fn turn(&mut self, ms: u64, task: Option<&str>) {
         let crons = json!([{"id": "c1", "schedule": "* * * * *", "prompt": "look"}]);
         self.event("Stop", json!({"stop_hook_active": false, "session_crons": crons}));
         self.pass(ms);
@@ -115,6 +122,10 @@ impl Polls {
     }
 
     fn call(&mut self, tool: &str, input: Value, fails: bool, took_ms: u64) {
+        self.call_says(tool, input, if fails { Says::Error("Exit code 1") } else { Says::Well("") }, took_ms);
+    }
+
+    pub fn call_says(&mut self, tool: &str, input: Value, says: Says, took_ms: u64) {
         let id = format!("t{}", self.made);
         self.made += 1;
         let call = json!({"tool_name": tool, "tool_use_id": id, "tool_input": input});
@@ -131,13 +142,17 @@ impl Polls {
         let response = match (tool, input["run_in_background"] == true) {
             ("Monitor", _) => json!({"taskId": "m0"}),
             (_, true) => json!({"stdout": "", "backgroundTaskId": format!("b{}", self.made - 1)}),
-            _ => json!({"stdout": "", "stderr": ""}),
+            _ => json!({"stdout": if let Says::Well(output) = says { output } else { "" }, "stderr": ""}),
         };
-        match fails {
-            true => self.event("PostToolUseFailure", with(json!({"error": "Exit code 1", "duration_ms": took_ms}))),
-            false => self.event("PostToolUse", with(json!({"tool_response": response, "duration_ms": took_ms}))),
+        match says {
+            Says::Error(error) => {
+                self.event("PostToolUseFailure", with(json!({"error": error, "duration_ms": took_ms})));
+            }
+            Says::Well(_) => {
+                self.event("PostToolUse", with(json!({"tool_response": response, "duration_ms": took_ms})))
+            }
         }
-        let response = if fails { json!("Exit code 1") } else { response };
+        let response = if let Says::Error(error) = says { json!(error) } else { response };
         self.event("PostToolBatch", json!({"tool_calls": [with(json!({"tool_response": response}))]}));
         self.pass(2_000);
     }

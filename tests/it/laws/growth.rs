@@ -7,7 +7,7 @@ use fusebox::domain::amount::Amount;
 use fusebox::domain::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
 use fusebox::domain::charge::Charge;
 use fusebox::domain::event::{
-    Agent, Background, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome,
+    Agent, Background, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome, Wait,
 };
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
@@ -168,7 +168,7 @@ impl Deed {
             }
             Deed::Calls => vec![asks(call(&id, "Read", Intent::Plain))],
             Deed::Batches => {
-                let calls = (0..3).map(|at| call(&format!("{id}-{at}"), "Read", Intent::Plain)).collect();
+                let calls = (0..3).map(|at| fails(&format!("{id}-{at}"), 3 * number + at)).collect();
                 vec![of_main(EventKind::BatchEnded(calls))]
             }
             Deed::Tasks => vec![asks(call(&id, "TaskUpdate", Intent::Task { id: id.clone() }))],
@@ -176,6 +176,14 @@ impl Deed {
             Deed::Models => vec![of_main(EventKind::PermissionRequested)],
         }
     }
+}
+
+/// A call with an error that was not there before; of two such calls one has waited.
+fn fails(id: &str, number: usize) -> Call {
+    let one = u32::try_from(number).unwrap() + 1;
+    let wait = if number.is_multiple_of(2) { Wait::Sleeps(1_000) } else { Wait::No };
+    let fingerprints = Fingerprints { all: 2 * one, error: one, wait, was_rejected: false };
+    Call { fingerprints, ..call(id, "Bash", Intent::Plain) }
 }
 
 /// A response of a model that nobody knows.

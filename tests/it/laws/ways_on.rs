@@ -141,7 +141,7 @@ impl Tried {
         for (run, verdict, shown) in &play.said {
             let of = match &verdict.refusal {
                 Some(Refusal::Addressee { run, .. }) => run,
-                Some(Refusal::Tripped { .. } | Refusal::Blocked | Refusal::Call) => run,
+                Some(Refusal::Tripped { .. } | Refusal::Ordered { .. } | Refusal::Blocked | Refusal::Call) => run,
                 _ => continue,
             };
             let Some(finding) = verdict.deciding() else { return Err("a refusal without a reason".to_owned()) };
