@@ -207,6 +207,9 @@ pub fn ingest(env: &Environment, store: &Store, state: &mut SessionState, event:
         }
     }
     state.session.user_notifications.append(&mut ingest.remarks);
+    if event.kind == EventKind::Compacting {
+        state.compaction_ahead = ingest.compaction_ahead(state, event);
+    }
     findings.charges = ingest.found;
     spend_before_install::set_apart(env, store, state, Some(event), &mut findings.charges)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
@@ -330,6 +333,9 @@ pub fn session(
     }
     if let EventKind::SessionStart { source } = &event.kind {
         session.is_fork |= source == "fork";
+        if event.agent == Agent::Main {
+            session.client_start.note(source, input.start());
+        }
     }
     if input.model.is_some() {
         session.model.clone_from(&input.model);
