@@ -46,6 +46,9 @@ pub struct Last {
     pub output: u64,
     /// How long its prompt stays in the cache, in milliseconds; 0 where it is not cached.
     pub cached_ms: u32,
+    /// Whether the cache cannot have it: another client has sent it, or it is a summary that was never sent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_cold: bool,
     /// Whether it was served in fast mode.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fast: bool,

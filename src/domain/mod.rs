@@ -5,6 +5,7 @@ pub mod bounds;
 pub mod budget;
 pub mod call;
 pub mod charge;
+pub mod client_start;
 pub mod clock;
 pub mod conversation;
 pub mod counters;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bounds::{MORE_POSITIONS, NOTIFIED, UNREAD};
+use crate::domain::client_start::ClientStart;
 use crate::domain::clock;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
@@ -257,6 +258,9 @@ pub struct Session {
     /// Whether it began as a copy of another session.
     #[serde(default, skip_serializing_if = "is_default")]
     pub is_fork: bool,
+    /// What is known of its client since that started.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub client_start: ClientStart,
     /// The model the client started with, where it said so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: Option<String>,

@@ -9,6 +9,7 @@ use crate::domain::ingested::Recalled;
 use crate::domain::repetition::EndedCall;
 use crate::domain::session::{Request, Run, Status};
 use crate::engine::background;
+use crate::engine::compactions;
 use crate::engine::completion;
 use crate::engine::credible;
 use crate::engine::dialogs;
@@ -68,6 +69,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
     unlogged_requests::charge_hooks(state, run);
+    compactions::over(state, event);
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
         missing_usage::compactions(state, run, event.at);
     }
@@ -124,6 +126,9 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
     if matches!(event.kind, EventKind::ConfigChanged { .. } | EventKind::Other(_)) {
         // It says nothing of the run's work: the next event that does counts the time, or nobody where that was idle.
         return;
+    }
+    if lifecycle::works(&event.kind) {
+        state.session.client_start.works();
     }
     let Some(run) = state.run_mut(id) else { return };
     let starts =

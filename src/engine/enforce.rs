@@ -7,6 +7,7 @@ use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::engine::compactions;
 use crate::engine::count;
 use crate::engine::dialogs;
 use crate::engine::estimate;
@@ -212,6 +213,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
 fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (holder, makes) = match &event.kind {
         EventKind::BatchEnded(_) | EventKind::Prompt { .. } => (id.to_owned(), id.to_owned()),
+        EventKind::Compacting => (compactions::holder(&state.session, event), id.to_owned()),
         EventKind::ToolRequested(Call { id: call, intent: Intent::Spawn { .. }, .. }) => (call.clone(), id.to_owned()),
         EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) => {
             let asleep = state.addressee(to).filter(|run| run.status != Status::Running);
@@ -223,7 +225,10 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (_, meters) = measure::meters(state, &makes, event);
     let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
-    let spend = meters.next * (1 + meters.late);
+    let spend = match event.kind {
+        EventKind::Compacting => meters.next.max(state.compaction_ahead),
+        _ => meters.next * (1 + meters.late),
+    };
     let first = state.unknown_first;
     state.reserve(&Reservation { holder, spend, at: event.at, model, first });
 }

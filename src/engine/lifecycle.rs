@@ -24,6 +24,8 @@ pub fn resolve(state: &mut SessionState, event: &Event, link: Option<&Link>, lim
             prompt(state, event, (*text_hash, notifications, *by_machine), limit_source)
         }
         (Agent::Main, kind) if works(kind) => main(state, event, limit_source),
+        // The first thing done in a fork, or in a session that the state does not know.
+        (Agent::Main, EventKind::Compacting) if state.session.main.is_none() => open_main(state, event, limit_source),
         (Agent::Main, _) => state.session.main.clone().unwrap_or_default(),
     }
 }

@@ -11,6 +11,7 @@ use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
 use crate::domain::usage::ScopeUsage;
+use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 use crate::engine::unlogged_requests;
@@ -145,13 +146,14 @@ impl<'a> Actor<'a> {
             next,
             duration_ms: run.counters.duration_ms,
             wall_ms: self.event.at.wall_since(run.started),
-            reserved: next * self.late(),
+            reserved: next * self.late() + self.compaction(next, &run.limits),
             unlogged: self.hidden(of),
             ..self.same
         }
     }
 
     fn of_session(self, session: &Session, of: Option<&Models>) -> Meters {
+        let next = self.next_of_all(&session.limits, of);
         let earlier = &session.spend_before_install;
         let before = spent(earlier.spent, &earlier.models, of);
         let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
@@ -159,11 +161,12 @@ impl<'a> Actor<'a> {
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
             spent: spent.counting_cache_reads(session.limits.count_cache_reads),
-            next: self.next_of_all(&session.limits, of),
+            next,
             duration_ms: session.counters.duration_ms,
             wall_ms: self.event.at.wall_since(session.started),
             reserved: self.held(&session.reservations, &session.limits, of)
-                + self.next(&session.limits, of) * self.late(),
+                + self.next(&session.limits, of) * self.late()
+                + self.compaction(next, &session.limits),
             subagents_at_work: at_work(self.state, self.event.at) + pending.starts + pending.wakes,
             subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
             unlogged: self.hidden(of),
@@ -183,7 +186,9 @@ impl<'a> Actor<'a> {
             unlogged: self.hidden(of),
             unknown: self.unknown(&budget.reservations, of),
             next,
-            reserved: self.held(&budget.reservations, &budget.limits, of) + self.next(&budget.limits, of) * self.late(),
+            reserved: self.held(&budget.reservations, &budget.limits, of)
+                + self.next(&budget.limits, of) * self.late()
+                + self.compaction(next, &budget.limits),
             ..self.same
         }
     }
@@ -212,6 +217,16 @@ impl<'a> Actor<'a> {
         }
     }
 
+    /// What the compaction at hand is expected to spend beyond the run's next request.
+    fn compaction(self, next: Spend, rules: &LimitSet) -> Spend {
+        match self.event.kind {
+            EventKind::Compacting => {
+                self.state.compaction_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next)
+            }
+            _ => Spend::default(),
+        }
+    }
+
     /// The model that the run's next request goes to: the last one's.
     fn model(self) -> &'a str {
         estimate::model_of(self.state, self.run)
@@ -236,7 +251,11 @@ impl<'a> Actor<'a> {
 
     /// Returns the estimates of other requests in flight.
     fn others(self, reservations: &'a [Reservation], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reservation> {
-        let others = reservations.iter().filter(move |held| held.holder != self.run.id);
+        // A hook that is registered twice has one compaction held already.
+        let compacts = matches!(self.event.kind, EventKind::Compacting);
+        let own = compacts.then(|| compactions::holder(&self.state.session, self.event));
+        let is_own = move |holder: &String| *holder == self.run.id || own.as_ref() == Some(holder);
+        let others = reservations.iter().filter(move |held| !is_own(&held.holder));
         let live = others.filter(move |held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
         live.filter(move |held| of.is_none_or(|of| of.include(&held.model)))
     }

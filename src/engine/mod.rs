@@ -3,6 +3,7 @@
 pub mod apply_event;
 pub mod background;
 pub mod checkpoints;
+pub mod compactions;
 pub mod completion;
 pub mod count;
 pub mod credible;

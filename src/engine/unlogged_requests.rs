@@ -8,6 +8,7 @@ use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::meters::Spend;
+use crate::engine::compactions;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
@@ -73,6 +74,7 @@ fn charge(state: &mut SessionState, run: &str, name: &str, spend: Spend) {
 pub fn compacted(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
     if !adds.inherited && !adds.earlier {
         missing_usage::summary_is_there(state, run);
+        compactions::charged(state, run);
     }
     spread(state, run, adds, now);
 }

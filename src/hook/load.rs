@@ -165,6 +165,9 @@ fn session(
     }
     if let EventKind::SessionStart { source } = &event.kind {
         session.is_fork |= source == "fork";
+        if event.agent == Agent::Main {
+            session.client_start.note(source, input.start());
+        }
     }
     if input.model.is_some() {
         session.model.clone_from(&input.model);

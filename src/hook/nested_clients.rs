@@ -41,7 +41,7 @@ pub fn held(
 ) -> Result<Option<String>> {
     let call = match &event.kind {
         EventKind::ToolRequested(call) => Some(call),
-        EventKind::Prompt { .. } => None,
+        EventKind::Prompt { .. } | EventKind::Compacting => None,
         _ => return Ok(None),
     };
     let held = held_for(store, state)?;

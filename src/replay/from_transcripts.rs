@@ -190,9 +190,10 @@ impl<'a> HookCallSynthesizer<'a> {
     }
 
     fn prompt(&mut self, prompt: &'a Prompt, after: &[Row]) {
-        if prompt.by == By::Interruption {
-            self.working = false;
-            return;
+        match prompt.by {
+            By::Interruption => return self.working = false,
+            By::Compaction => return self.compaction(prompt),
+            _ => {}
         }
         if !self.is_main() {
             if !std::mem::replace(&mut self.working, true) {
@@ -213,6 +214,12 @@ impl<'a> HookCallSynthesizer<'a> {
             _ => &prompt.text,
         };
         self.say("UserPromptSubmit", |input| input.prompt = Some(text));
+    }
+
+    /// Asks whether the conversation may be compacted, as the client has done before it.
+    fn compaction(&mut self, summary: &'a Prompt) {
+        let at_work = self.input.prompt_id.filter(|_| self.working);
+        self.say("PreCompact", |input| input.prompt_id = at_work.or(Some(summary.name())));
     }
 
     fn response(&mut self, response: &'a Response) {
@@ -262,17 +269,22 @@ const NOTIFICATION: &str = "<task-notification>";
 const UNREADABLE_NOTIFICATION: &str = "<task-notification><task-id></task-id></task-notification>";
 
 /// Returns the rows after those that a fork copied from the session it came from.
-fn own(rows: &[Row]) -> &[Row] {
+pub fn own(rows: &[Row]) -> &[Row] {
     let copied = |row: &Row| matches!(&row.what, RowKind::Response(response) if response.copied);
-    let Some(last) = rows.iter().rposition(copied) else { return rows };
+    let Some(last) = rows.iter().rposition(copied) else { return &rows[usize::from(begins_with_summary(rows))..] };
     let prompt = rows[last..].iter().position(|row| matches!(row.what, RowKind::Prompt(_)));
     prompt.map_or(&[], |at| &rows[last + at..])
+}
+
+/// Whether the first row is a summary: nothing was there to sum up, so it is a copy.
+fn begins_with_summary(rows: &[Row]) -> bool {
+    matches!(rows.first(), Some(Row { what: RowKind::Prompt(Prompt { by: By::Compaction, .. }), .. }))
 }
 
 /// Whether a response follows before another prompt does.
 fn leads_to_work(after: &[Row]) -> bool {
     let starts = |row: &&Row| match &row.what {
-        RowKind::Prompt(prompt) => !matches!(prompt.by, By::Companion),
+        RowKind::Prompt(prompt) => !matches!(prompt.by, By::Companion | By::Compaction),
         RowKind::Response(_) => true,
         RowKind::Results(_) => false,
     };

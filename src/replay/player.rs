@@ -267,13 +267,16 @@ impl<'a> Player<'a> {
     /// Reads what an event reveals of its own transcript; of a stopped run it is kept out of the state.
     fn read(&mut self, event: &Event) -> Result<Vec<(String, NewCharge)>> {
         let upto = Some(self.visible.upto(event));
-        match &event.agent {
-            Agent::Main => self.ingest.main(&mut self.state, upto)?,
-            Agent::Sub { id, .. } => {
-                self.ingest.agent(&mut self.state, id, upto)?;
-            }
-        }
+        self.ingest_upto(&event.agent, upto)?;
         Ok(self.found())
+    }
+
+    /// Ingests an agent's transcript up to a byte.
+    fn ingest_upto(&mut self, agent: &Agent, upto: Option<u64>) -> Result<()> {
+        match agent {
+            Agent::Main => self.ingest.main(&mut self.state, upto),
+            Agent::Sub { id, .. } => self.ingest.agent(&mut self.state, id, upto).map(|_| ()),
+        }
     }
 
     /// Returns the charges found that would have been made, and sums the others.
@@ -288,7 +291,13 @@ impl<'a> Player<'a> {
         if input.model.is_some() {
             self.state.session.model.clone_from(&input.model);
         }
+        if let (Agent::Main, EventKind::SessionStart { source }) = (&event.agent, &event.kind) {
+            self.state.session.client_start.note(source, input.start());
+        }
         let mut findings = Ingested { charges: self.read(event)?, ..Ingested::default() };
+        if event.kind == EventKind::Compacting {
+            self.state.compaction_ahead = self.ingest.compaction_ahead(&self.state, event);
+        }
         // The client writes an agent's side file only after it has started.
         if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
             let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());
@@ -312,6 +321,12 @@ impl<'a> Player<'a> {
             (EventKind::Prompt { .. }, _) => {
                 self.cut.remove(run);
             }
+            (EventKind::Compacting, Decision::Deny) => {
+                let upto = Some(self.visible.summary(&event.agent));
+                self.ingest_upto(&event.agent, upto)?;
+                let refused = std::mem::take(&mut self.ingest.found);
+                self.undone = refused.iter().fold(self.undone, |sum, (_, charge)| sum + charge.adds);
+            }
             (_, Decision::Stop) => {
                 if let Some(call) = event.call_id() {
                     self.charge_response(&event.agent, call)?;
@@ -326,12 +341,7 @@ impl<'a> Player<'a> {
     /// Charges the response that made a call: it was spent before the call could be refused.
     fn charge_response(&mut self, agent: &Agent, call: &str) -> Result<()> {
         let upto = Some(self.visible.response(agent, call));
-        match agent {
-            Agent::Main => self.ingest.main(&mut self.state, upto)?,
-            Agent::Sub { id, .. } => {
-                self.ingest.agent(&mut self.state, id, upto)?;
-            }
-        }
+        self.ingest_upto(agent, upto)?;
         for (run, charge) in self.found() {
             let now = self.state.session.last;
             count::charge_response(&mut self.state, &run, &charge, now);

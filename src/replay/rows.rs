@@ -58,6 +58,8 @@ pub enum By {
     Notification,
     /// The client's schedule.
     Schedule,
+    /// The client, which has compacted the conversation: the text is its summary.
+    Compaction,
     /// The client, beside another prompt: it starts nothing.
     Companion,
     /// The client, to say that a person interrupted the work.
@@ -242,11 +244,12 @@ impl RawRow<'_> {
     fn by(&self, text: &str) -> By {
         let origin = self.origin.as_ref().map_or("", |origin| origin.kind.as_str());
         match self.turn_origin.as_deref() {
+            _ if self.is_compact_summary => By::Compaction,
             _ if text.starts_with(INTERRUPTED) => By::Interruption,
             _ if origin == "task-notification" || text.starts_with("<task-notification>") => By::Notification,
             Some("scheduled") => By::Schedule,
             Some(_) => By::Caller,
-            None if self.is_meta || self.is_compact_summary => By::Companion,
+            None if self.is_meta => By::Companion,
             None => By::Caller,
         }
     }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::domain::event::{Agent, Event, EventKind};
-use crate::replay::rows::{self, RowKind, Transcript};
+use crate::replay::from_transcripts::own;
+use crate::replay::rows::{self, By, Row, RowKind, Transcript};
 use crate::transcript::layout;
 
 /// The transcripts of one session.
@@ -26,6 +27,10 @@ struct File {
     prompts: Vec<(u64, u64, String)>,
     /// Where responses' rows end.
     answers: Vec<u64>,
+    /// Where the session's own summaries begin and end.
+    summaries: Vec<(u64, u64)>,
+    /// How many of their compactions have been asked for.
+    compactions: usize,
 }
 
 impl Visible {
@@ -44,6 +49,12 @@ impl Visible {
     pub fn response(&mut self, agent: &Agent, call: &str) -> u64 {
         let file = self.file(agent);
         file.see(file.responses.get(call).map(|place| place.1))
+    }
+
+    /// Returns the byte up to which a transcript holds the summary of the compaction that was asked for last.
+    pub fn summary(&mut self, agent: &Agent) -> u64 {
+        let file = self.file(agent);
+        file.see(file.summary().map(|summary| summary.1))
     }
 
     fn file(&mut self, agent: &Agent) -> &mut File {
@@ -71,6 +82,8 @@ impl File {
                 RowKind::Results(_) => {}
             }
         }
+        let is_summary = |row: &&Row| matches!(&row.what, RowKind::Prompt(prompt) if prompt.by == By::Compaction);
+        file.summaries = own(&transcript.rows).iter().filter(is_summary).map(|row| (row.start, row.end)).collect();
         for row in &transcript.rows {
             if let RowKind::Response(response) = &row.what {
                 let span = spans.get(response.id.as_str()).copied().unwrap_or((row.start, row.end));
@@ -90,12 +103,21 @@ impl File {
                 let row = self.prompts.iter().find(|(.., id)| prompt == Some(id));
                 row.map(|row| row.1)
             }
+            EventKind::Compacting => {
+                self.compactions += 1;
+                self.summary().map(|summary| summary.0)
+            }
             EventKind::Stopped { .. } | EventKind::SubagentEnded(_) => Some(self.end_of_turn()),
             // A session that ended may have been taken up again by another prompt.
             EventKind::SessionEnded => Some(self.next_prompt(self.seen)),
             _ => None,
         };
         self.see(to)
+    }
+
+    /// Returns where the summary begins and ends of the compaction that was asked for last.
+    fn summary(&self) -> Option<(u64, u64)> {
+        self.summaries.get(self.compactions.checked_sub(1)?).copied()
     }
 
     /// Returns where the turn ends that is not all seen yet: before the prompt after its next response.

@@ -13,10 +13,12 @@ use crate::byte_search::{self, Finder};
 use crate::domain::amount::Amount;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::compaction;
+use crate::transcript::cost_row::{self, CostRow};
+use crate::transcript::field::short;
 use crate::transcript::line_reader::{LONGEST, Lines, Piece};
 use crate::transcript::open;
 use crate::transcript::prompt_row::{self, Prompted, SummaryRow};
-use crate::transcript::response::{Response, Shrinks};
+use crate::transcript::response::{Response, Shrinks, Summary};
 use crate::transcript::rows::{self, Parsed, ResponseRow};
 
 /// What is new in a transcript.
@@ -34,6 +36,8 @@ pub struct Chunk {
     pub left: u64,
     /// The client's own total, by its last `cost-state` row.
     pub client_cost: Option<Amount>,
+    /// The last of its rows with how many responses stand before it.
+    pub total: Option<(CostRow, usize)>,
     /// What could not be believed or read, in sentences.
     pub suspicious: Vec<String>,
     /// Whether a prompt that notifies of a background task is among the rows.
@@ -122,6 +126,7 @@ pub fn read_within(
         false => Lines::at(&file, if offset <= length { offset } else { 0 }, end, buffer)?,
     };
     let mut lines = lines.at_most(allowed.bytes);
+    let is_start = lines.position() == 0;
     if lines.position() < offset {
         chunk.doubt("a transcript was rewritten, and is read again from its start");
         chunk.offset = 0;
@@ -147,6 +152,7 @@ pub fn read_within(
     // Behind what was read a last line may be half written.
     chunk.left = if allowed.is_spent() { end.saturating_sub(chunk.offset) } else { 0 };
     chunk.fold_repeats();
+    chunk.mark_copied_summaries(is_start);
     if !chunk.suspicious.is_empty() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         chunk.suspicious.iter_mut().for_each(|sentence| sentence.push_str(&format!(" (in {name})")));
@@ -195,7 +201,14 @@ impl Chunk {
     }
 
     fn take_client_cost(&mut self, line: &[u8]) -> bool {
-        self.client_cost = rows::client_cost(line).or(self.client_cost);
+        let Some(row) = cost_row::parse(line) else { return true };
+        self.client_cost = Some(row.total);
+        let places = self.responses.len();
+        // Where a client has compacted and asked for nothing else, its total says which model that was.
+        if let Some((before, place)) = &self.total {
+            name_model(&mut self.responses[(*place).min(places)..], before, &row);
+        }
+        self.total = Some((row, places));
         true
     }
 
@@ -204,9 +217,9 @@ impl Chunk {
             Prompted::Notification => self.notification = true,
             Prompted::Summary(SummaryRow { uuid, at_ms, length }) => {
                 self.kept += 1;
-                // A fork copies it behind the responses that it sums up, which say whose they are.
-                let billed_by = self.responses.last().and_then(|last| last.billed_by.clone());
-                self.responses.push(Response { billed_by, ..compaction::response(&uuid, at_ms, length) });
+                let is_by_another_client = self.total.as_ref().is_some_and(|(_, place)| *place == self.responses.len());
+                let summary = Summary { length, is_by_another_client };
+                self.responses.push(compaction::response(&uuid, at_ms, summary));
             }
             Prompted::Other => {}
         }
@@ -257,6 +270,23 @@ impl Chunk {
         }
     }
 
+    /// Marks the summaries that a fork has copied: their rows do not say so.
+    ///
+    /// A fork begins with its copies. So what stands before a copied response is a copy, and so is a summary that nothing
+    /// stands before. Whose that one is is not known.
+    fn mark_copied_summaries(&mut self, is_start: bool) {
+        let mut behind = None;
+        for response in self.responses.iter_mut().rev() {
+            match response.summary {
+                Some(_) => response.billed_by.clone_from(&behind),
+                None => behind = response.billed_by.clone().or(behind),
+            }
+        }
+        if let Some(first) = self.responses.first_mut().filter(|first| is_start && first.summary.is_some()) {
+            first.billed_by.get_or_insert_default();
+        }
+    }
+
     fn doubt_shrinking(&mut self, shrinks: Shrinks, id: &str) {
         if shrinks == Shrinks::Yes {
             self.doubt(format!("response `{id}` has a token count that shrank: the larger one holds"));
@@ -267,6 +297,15 @@ impl Chunk {
         if self.suspicious.len() < MOST_SUSPICIOUS {
             self.suspicious.push(sentence.into());
         }
+    }
+}
+
+/// Names the model of a compaction that stands alone between two of the client's totals.
+pub fn name_model(between: &mut [Response], before: &CostRow, after: &CostRow) {
+    if let [alone] = between
+        && alone.summary.is_some()
+    {
+        alone.model = short(after.grown_since(before).unwrap_or_default().into()).into_owned();
     }
 }
 

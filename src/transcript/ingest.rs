@@ -12,7 +12,7 @@ use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::missing_usage::Growth;
 use crate::domain::session::TranscriptPosition;
 use crate::domain::spend_before_prompt;
-use crate::domain::transcript_position::{ForkOrigin, Unread};
+use crate::domain::transcript_position::Unread;
 use crate::engine::credible;
 use crate::engine::estimate;
 use crate::engine::session_state::{NewCharge, SessionState};
@@ -22,12 +22,16 @@ use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::compaction;
+use crate::transcript::cost_row::CostRow;
 use crate::transcript::cursor::{self, Position};
 use crate::transcript::first::first_request;
 use crate::transcript::layout;
 use crate::transcript::response::Response;
 use crate::transcript::stand_in::main_model;
 use crate::wire::input::{is_backgrounded_main, is_id};
+
+mod compactions;
+mod inherit;
 
 /// What opening a file takes of what is allowed: as long as reading so many bytes.
 const BYTES_TO_OPEN: u64 = 16 << 10;
@@ -50,6 +54,8 @@ pub struct TranscriptIngest<'a, C: Charges> {
     origins: Vec<String>,
     /// The transcripts of agents that nobody announced, so that they are not looked for again.
     paths: HashMap<String, String>,
+    /// The totals that clients have ended with, by the transcripts that nothing was written to since.
+    totals: HashMap<String, CostRow>,
     /// What [`Charges::closed_ms`] says, once that was asked.
     closed_ms: Option<i64>,
 }
@@ -57,10 +63,18 @@ pub struct TranscriptIngest<'a, C: Charges> {
 impl<'a, C: Charges> TranscriptIngest<'a, C> {
     /// Makes an ingest that has found nothing yet.
     pub fn new(charges: C, prices: impl Into<Prices<'a>>) -> TranscriptIngest<'a, C> {
-        let prices = prices.into();
-        let (found, remarks, origins, paths) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-        let allowed = Allowance::ALL;
-        TranscriptIngest { charges, prices, now_ms: None, found, remarks, allowed, origins, paths, closed_ms: None }
+        TranscriptIngest {
+            charges,
+            prices: prices.into(),
+            now_ms: None,
+            found: Vec::new(),
+            remarks: Vec::new(),
+            allowed: Allowance::ALL,
+            origins: Vec::new(),
+            paths: HashMap::new(),
+            totals: HashMap::new(),
+            closed_ms: None,
+        }
     }
 
     /// Takes in no more than this: the rest is noted as unread in the session.
@@ -80,57 +94,6 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             state.session.more_positions.push(at);
         }
         Ok(())
-    }
-
-    /// Takes in what the subagents of the sessions that this one was forked from had spent until then.
-    ///
-    /// A fork copies the main transcript alone; the client's own total of the fork has the subagents too.
-    fn inherit(&mut self, state: &mut SessionState) -> Result<()> {
-        for origin in std::mem::take(&mut self.origins) {
-            if state.session.says_first(&format!("origin:{origin}")) {
-                state.session.origins.push(ForkOrigin { session: origin, at: TranscriptPosition::default() });
-            }
-        }
-        while let Some(mut origin) = state.session.origins.pop() {
-            if !self.inherit_from(state, &mut origin)? {
-                state.session.origins.push(origin);
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes in what the subagents of one session had spent; returns whether that was all.
-    fn inherit_from(&mut self, state: &mut SessionState, origin: &mut ForkOrigin) -> Result<bool> {
-        let main = PathBuf::from(&state.session.position.path).with_file_name(format!("{}.jsonl", origin.session));
-        let until = state.session.started.wall_ms;
-        for (_, path) in layout::agent_files(&main) {
-            let text = path.to_string_lossy().into_owned();
-            if text < origin.at.path {
-                continue;
-            }
-            if text != origin.at.path {
-                origin.at = TranscriptPosition { path: text, offset: 0, ..TranscriptPosition::default() };
-            }
-            if self.allowed.is_spent() {
-                return Ok(false);
-            }
-            self.allowed.spend(BYTES_TO_OPEN, 0);
-            let from = Position { offset: origin.at.offset, inside: false };
-            let Ok(chunk) = cursor::read_within(&mut self.allowed, &mut Vec::new(), &path, (from, None)) else {
-                continue;
-            };
-            let mut told = Conversation::default();
-            for response in chunk.responses.into_iter().filter(|response| response.at_ms <= until) {
-                let copy = Response { billed_by: Some(origin.session.clone()), ..response };
-                self.ingest_response(state, "", &copy, &mut told)?;
-            }
-            if chunk.left > 0 && !chunk.inside {
-                origin.at.offset = chunk.offset;
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Reads what is new in a subagent's transcript; returns whether there was anything.
@@ -204,6 +167,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
                 return Ok(());
             }
         };
+        let is_over = self.follow_totals(&at.path, &mut chunk);
         if chunk.offset != at.offset
             && let Some(run) = state.run_mut(run)
         {
@@ -229,6 +193,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         for response in &chunk.responses {
             self.ingest_response(state, run, response, &mut at.conversation)?;
         }
+        at.conversation.last.is_cold |= is_over;
         let counted: HashSet<&str> = match chunk.uncounted.is_empty() {
             true => HashSet::new(),
             false => chunk.responses.iter().map(|response| response.id.as_str()).collect(),
@@ -279,16 +244,14 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         told: &mut Conversation,
     ) -> Result<()> {
         let session = state.session.id.clone();
-        let origin = response.billed_by.as_ref().filter(|billed| **billed != session);
-        // Some clients do not say in a fork which session a response is copied from.
-        let is_copy = origin.is_some() || state.session.is_fork && is_earlier(state, response);
+        let (origin, is_copy) = copied(state, response);
         let history = spend_before_prompt::id_of(&session);
         let run = if is_copy { history.as_str() } else { run };
         self.note_origin(origin);
         let table = self.prices.table();
         let stand_in = main_model(state, table, response.at_ms);
-        let model = || self.last_model(state, run).unwrap_or(&stand_in).to_owned();
-        let response = &compaction::complete(told, response, model);
+        let named = Self::compacted_with(state, run, response);
+        let response = &compaction::complete(told, response, || self.asks(state, (run, named), &stand_in));
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
         let before = self.charges.find(&response.id, &session)?;
@@ -310,7 +273,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if !is_counted && !believes(state, run, response, told) {
             now.spend.requests = 0;
         } else if response.summary.is_none() {
-            compaction::note(told, response);
+            compaction::note(told, response, is_copy);
         }
         let (charge, adds) = match &before {
             None => (Charge { inherited, ..now.clone() }, now.spend),
@@ -378,6 +341,16 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             ));
         }
     }
+}
+
+/// Returns the session that a response is copied from, where that is known, and whether it is a copy.
+fn copied<'r>(state: &SessionState, response: &'r Response) -> (Option<&'r String>, bool) {
+    let is_earlier = is_earlier(state, response);
+    // What is made since the session began is its own summary, whatever rows stand beside it.
+    let may_be_copy = response.summary.is_none() || is_earlier;
+    let origin = response.billed_by.as_ref().filter(|billed| **billed != state.session.id && may_be_copy);
+    // Some clients do not say in a fork which session a response is copied from.
+    (origin, origin.is_some() || state.session.is_fork && is_earlier)
 }
 
 /// Takes a response that costs nothing for one of those that a run still owes.

@@ -4,6 +4,7 @@ pub mod allowance;
 pub mod belief;
 pub mod charges;
 pub mod compaction;
+pub mod cost_row;
 pub mod cursor;
 pub mod dialogs;
 mod field;

@@ -18,8 +18,17 @@ pub struct Response {
     pub usage: TokenUsage,
     /// The session that made the request, where the row is a fork's copy of another session's.
     pub billed_by: Option<String>,
-    /// The length of the summary in bytes, where it is a compaction's: no row says what that used.
-    pub summary: Option<u64>,
+    /// The summary, where it is a compaction's: no row says what that used.
+    pub summary: Option<Summary>,
+}
+
+/// What a compaction has written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Whether the client that wrote it is another one than the client that had the response before it.
+    pub is_by_another_client: bool,
 }
 
 /// Whether a later row takes back what an earlier one counted.

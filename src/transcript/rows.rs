@@ -1,12 +1,10 @@
-//! The transcript rows that matter here, parsed typed and borrowed from the line: model responses and the client's own
-//! total. Everything else in a row is skipped unread.
+//! The transcript rows of model responses, parsed typed and borrowed from the line. Everything else in a row is skipped unread.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
 use crate::byte_search;
-use crate::domain::amount::Amount;
 use crate::domain::rfc3339;
 use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
 use crate::transcript::field::{Count, Text, short};
@@ -50,12 +48,6 @@ pub fn response(line: &[u8]) -> Parsed<'_> {
         Err(_) if byte_search::find(br#""type":"assistant""#, line).is_none() => Parsed::Other,
         Err(cause) => Parsed::Broken(cause.to_string()),
     }
-}
-
-/// Parses a line that may be a `cost-state` row: the client's own total.
-pub fn client_cost(line: &[u8]) -> Option<Amount> {
-    let row: CostState = serde_json::from_slice(line).ok()?;
-    (row.kind.0 == "cost-state").then(|| Amount::from_usd(row.total))
 }
 
 /// Reads a moment, in milliseconds since 1970.
@@ -236,14 +228,6 @@ impl RawUsage<'_> {
             _ => None,
         }
     }
-}
-
-#[derive(Deserialize)]
-struct CostState<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Text<'a>,
-    #[serde(rename = "totalCostUSD")]
-    total: f64,
 }
 
 #[cfg(test)]

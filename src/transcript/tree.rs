@@ -220,14 +220,14 @@ impl Scan<'_> {
     }
 
     /// Returns each response once, with the transcript that it was first seen in.
-    fn once(&self) -> Vec<(&Transcript, Cow<'_, Response>)> {
+    fn once(&self) -> Vec<Placed<'_>> {
         let most = self.each().map(|(_, reading)| reading.chunk.responses.len()).sum();
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(most);
-        let mut once: Vec<(&Transcript, Cow<Response>)> = Vec::with_capacity(most);
+        let mut once: Vec<Placed> = Vec::with_capacity(most);
         for (of, reading) in self.each() {
             for response in &reading.chunk.responses {
                 match places.get(response.id.as_str()) {
-                    Some(place) => once[*place].1.to_mut().usage.merge_max(&response.usage),
+                    Some(place) => merge(&mut once[*place], (of, response)),
                     None => {
                         places.insert(&response.id, once.len());
                         once.push((of, Cow::Borrowed(response)));
@@ -237,6 +237,18 @@ impl Scan<'_> {
         }
         once
     }
+}
+
+/// A response with the transcript that it stands in.
+type Placed<'a> = (&'a Transcript, Cow<'a, Response>);
+
+/// Merges a response that stands in another transcript, too. It belongs to the one in which it is no copy.
+fn merge<'a>(known: &mut Placed<'a>, (of, response): (&'a Transcript, &'a Response)) {
+    if known.1.billed_by.is_some() && response.billed_by.is_none() {
+        known.0 = of;
+        known.1.to_mut().billed_by = None;
+    }
+    known.1.to_mut().usage.merge_max(&response.usage);
 }
 
 impl Transcript {

@@ -37,6 +37,7 @@ pub struct Input<'a> {
     pub tool_input: Option<&'a RawValue>,
     /// The model that a session starts with.
     pub model: Option<String>,
+    context_tokens: Option<f64>,
     prompt_id: Option<String>,
     agent_id: Option<String>,
     agent_type: Option<String>,
@@ -65,6 +66,11 @@ impl<'a> Input<'a> {
     pub fn backgrounded_main(&self) -> Option<&str> {
         let id = self.agent_id.as_deref().filter(|id| is_backgrounded_main(id));
         id.filter(|_| self.agent_type.as_deref().unwrap_or("").is_empty())
+    }
+
+    /// Returns what a start says: the model, and how many tokens the conversation has that it takes up.
+    pub fn start(&self) -> (Option<&String>, u64) {
+        (self.model.as_ref(), self.context_tokens.map_or(0, |tokens| tokens as u64))
     }
 
     /// Returns the name of the command or skill that the prompt begins with.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, Run};
-use crate::script::{Script, Step, agent, call, child, main, say, work};
+use crate::lab::{Lab, Run, claude};
+use crate::script::{Script, Step, agent, bash, call, child, main, say, work};
 use crate::version::{has, usd};
 
 /// How far what is counted may be from what the client bills, of a session that is a compaction for the most part.
@@ -15,6 +15,11 @@ const MARGIN: f64 = 0.15;
 /// A summary that the model writes, in tokens as many as it has: a token is three bytes, with some for what it thinks.
 fn sums_up(cached: u64) -> Step {
     say(&format!("<summary>CHILD {}</summary>", "word ".repeat(1_800))).output(3_000).cached(cached)
+}
+
+/// The same for a client that finds nothing of the conversation in the cache, whose instructions are counted, too.
+fn sums_up_anew() -> Step {
+    Step { cached: None, ..sums_up(0) }.uncached(3_010 + 20 + 1_600)
 }
 
 fn capped(cap: f64) -> Value {
@@ -35,7 +40,7 @@ fn agrees(lab: &Lab, run: &Run) {
 }
 
 fn compacts(cap: f64) -> (Lab, Run) {
-    let steps = [call([work()]), say("first done"), sums_up(3_010), say("went on")];
+    let steps = [call([work()]), say("first done"), sums_up_anew(), say("went on")];
     let lab = Lab::new(capped(cap), vec![main(steps)]);
     let first = lab.claude("MAIN start", &[]);
     let compacted = lab.claude("/compact", &["--resume", first.session()]);
@@ -58,7 +63,7 @@ fn a_compaction_is_charged_as_the_client_bills_it() {
 
 #[test]
 fn a_prompt_behind_a_compaction_that_passed_the_cap_is_kept_back() {
-    let (lab, compacted) = compacts(0.06);
+    let (lab, compacted) = compacts(0.08);
     let on = lab.claude("go on", &["--resume", compacted.session()]);
     assert_eq!(lab.api.requests().len(), 3, "{}", on.text());
 }
@@ -98,5 +103,45 @@ fn a_compaction_beyond_the_cap_is_not_made() {
         let compacted = lab.claude("/compact", &["--resume", first.session()]);
         assert_eq!(lab.api.requests().len(), 2, "{}", compacted.text());
         assert!(compacted.text().contains("max_requests"), "{}", compacted.text());
+    }
+}
+
+/// Ways in which an agent has `CLIENT` compact a conversation four times, in one shell command.
+#[cfg(target_os = "linux")]
+const WAYS: [&str; 5] = [
+    "for n in 1 2 3 4; do CLIENT --resume $CLAUDE_CODE_SESSION_ID; done",
+    "for n in 1 2 3 4; do CLIENT --resume $CLAUDE_CODE_SESSION_ID & done; wait",
+    "for n in 1 2 3 4; do CLIENT --resume $CLAUDE_CODE_SESSION_ID --fork-session; done",
+    "for n in 1 2 3 4; do CLIENT --resume $CLAUDE_CODE_SESSION_ID --fork-session & done; wait",
+    "S=$CLAUDE_CODE_SESSION_ID; T=$(ls ~/.claude/projects/*/$S.jsonl); for n in 1 2 3 4; do NEW=0000000$n-0000-4000-8000-000000000000; \
+        sed \"s/$S/${NEW}/g\" $T >${T%/*}/${NEW}.jsonl; CLIENT --resume ${NEW}; done",
+];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_way_in_which_an_agent_compacts_passes_a_cap() {
+    let client = format!("{} -p /compact --dangerously-skip-permissions </dev/null", claude().display());
+    for way in WAYS {
+        let compacts = call([bash(&way.replace("CLIENT", &client))]);
+        let script = main([call([work()]), compacts, sums_up(3_010)]).forever();
+        let policy = json!({"session": {"max_requests": 4, "grace_turns": 0, "timeout_action": "terminate"}});
+        let lab = Lab::new(policy, vec![script]);
+        lab.claude("MAIN start", &[]);
+        let starts = lab.events("SessionStart").iter().filter(|event| event["source"] != "compact").count();
+        assert_eq!(starts, 5, "{way}: {}", lab.story());
+        assert!(lab.api.requests().len() <= 4, "{way}: {} requests\n{}", lab.api.requests().len(), lab.story());
+    }
+}
+
+#[test]
+fn a_compaction_by_a_client_with_another_model_is_charged_at_no_less_than_it_costs() {
+    let lab = Lab::new(capped(20.0), vec![main([call([work()]), say("first done"), sums_up_anew()])]);
+    let first = lab.claude("MAIN start", &[]);
+    let compacted = lab.claude("/compact", &["--resume", first.session(), "--model", "claude-fable-5"]);
+    assert_eq!(lab.api.requests().len(), 3, "{}", lab.story());
+    for arguments in [&["report", "--json"][..], &["report", "--json", "--by", "session", "--transcripts"]] {
+        let report: Value = serde_json::from_str(&lab.must(arguments)).unwrap();
+        let ours: f64 = report["sessions"][0]["cost_usd"].as_str().unwrap().parse().unwrap();
+        assert!(ours > 0.95 * compacted.usd(), "{arguments:?}: ours {ours}, the client's {}", compacted.usd());
     }
 }

@@ -211,3 +211,41 @@ fn a_line_that_is_too_much_for_one_go_is_passed_over_in_several() {
     let unended = &text[..text.len() - row("b", 7).len() - 1];
     assert_eq!(read_in_goes(unended, Allowance::ALL).concat(), ["a"]);
 }
+
+#[test]
+fn a_summary_is_a_copy_where_it_begins_a_file_or_stands_before_a_copy() {
+    let summary = |uuid: &str| {
+        let message = r#""message":{"role":"user","content":"so far"}"#;
+        format!(r#"{{"type":"user",{message},"isCompactSummary":true,"uuid":"{uuid}"}}"#) + "\n"
+    };
+    let copy = |id: &str| row(id, 5).replace(r#""type""#, r#""requestSessionId":"origin","type""#);
+    let whose = |bytes: String, offset: usize| -> Vec<Option<String>> {
+        let chunk = read(bytes, offset as u64, None);
+        chunk.responses.into_iter().filter(|of| of.summary.is_some()).map(|of| of.billed_by).collect()
+    };
+    let origin = || Some("origin".to_owned());
+    // A fork's own, behind what it has copied.
+    assert_eq!(whose(copy("a") + &summary("u"), 0), [None]);
+    // What a fork of a compacted conversation begins with, and its own.
+    assert_eq!(whose(summary("u") + &copy("a") + &summary("v"), 0), [origin(), None]);
+    assert_eq!(whose(summary("u") + &row("a", 5) + &summary("v"), 0), [Some(String::new()), None]);
+    // One that is read by itself.
+    assert_eq!(whose(row("a", 5) + &summary("u"), row("a", 5).len()), [None]);
+}
+
+#[test]
+fn the_clients_totals_tell_who_has_compacted() {
+    let total = |opus: u32, fable: u32| {
+        let models = format!(r#"{{"opus":{{"costUSD":{opus}}},"fable":{{"costUSD":{fable}}}}}"#);
+        format!(r#"{{"type":"cost-state","totalCostUSD":{},"modelUsage":{models}}}"#, opus + fable) + "\n"
+    };
+    let summary = r#"{"type":"user","message":{"role":"user","content":"so far"},"isCompactSummary":true,"uuid":"u"}"#;
+    let summary = format!("{summary}\n");
+    let told = |bytes: String| {
+        let of = read(bytes, 0, None).responses.pop().unwrap();
+        (of.summary.unwrap().is_by_another_client, of.model)
+    };
+    assert_eq!(told(row("a", 5) + &summary + &total(2, 0)), (false, String::new()));
+    assert_eq!(told(row("a", 5) + &total(2, 0) + &summary), (true, String::new()));
+    assert_eq!(told(row("a", 5) + &total(2, 0) + &summary + &total(2, 1)), (true, "fable".to_owned()));
+}

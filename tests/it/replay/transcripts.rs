@@ -114,7 +114,7 @@ fn only_prompts_that_reach_the_model_count() {
             with(prompt(5, "p2", "This session is being continued"), json!({"isCompactSummary": true})),
             words(6, "m2"),
         ],
-        &["0 UserPromptSubmit p1", "2 Stop p1", "4 Stop p1"],
+        &["0 UserPromptSubmit p1", "2 Stop p1", "3 PreCompact p2", "4 Stop p1"],
     );
 }
 

@@ -1,0 +1,54 @@
+//! Compactions under way. Each holds what it is expected to spend, as a prompt does, until its summary is charged.
+//!
+//! One run's compactions may be many at once: several clients have one session open.
+
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::session::Session;
+use crate::engine::session_state::SessionState;
+
+/// What stands between a session's id and the client that compacts its main conversation.
+const MAIN: &str = "main:";
+
+/// Returns the name under which the compaction at hand holds what it is expected to spend.
+///
+/// A client compacts a conversation once at a time. Where its process is not known, the prompt tells clients apart.
+pub fn holder(session: &Session, event: &Event) -> String {
+    let begins = prefix(&session.id);
+    match (&event.agent, session.client, &event.prompt_id) {
+        (Agent::Sub { id, .. }, ..) => format!("{begins}{id}"),
+        (Agent::Main, Some(client), _) => format!("{begins}{MAIN}{}:{}", client.pid, client.start),
+        (Agent::Main, None, prompt) => format!("{begins}{MAIN}{}", prompt.as_deref().unwrap_or_default()),
+    }
+}
+
+fn prefix(session: &str) -> String {
+    format!("compaction:{session}:")
+}
+
+/// Lets go of what a compaction of a run has held: its summary is charged.
+pub fn charged(state: &mut SessionState, run: &str) {
+    let begins = prefix(&state.session.id);
+    let own = match state.run(run) {
+        Some(run) if !run.is_main() => format!("{begins}{}", run.id),
+        _ => format!("{begins}{MAIN}"),
+    };
+    let held = state.session.reservations.iter().find(|held| held.holder.starts_with(&own));
+    if let Some(holder) = held.map(|held| held.holder.clone()) {
+        state.release(&holder);
+    }
+}
+
+/// Lets go of what a compaction has held that is over: its client goes on, or ends, with a summary or without one.
+pub fn over(state: &mut SessionState, event: &Event) {
+    let goes_on = matches!(
+        event.kind,
+        EventKind::Prompt { .. }
+            | EventKind::BatchEnded(_)
+            | EventKind::Stopped { .. }
+            | EventKind::SubagentEnded(_)
+            | EventKind::SessionEnded
+    );
+    if goes_on && !state.session.reservations.is_empty() {
+        state.release(&holder(&state.session, event));
+    }
+}

@@ -1,0 +1,210 @@
+//! A law: however compactions are begun, caps hold them back as they hold prompts back, and live figures, reports and replays
+//! say the same of them.
+
+use serde_json::{Value, json};
+
+use crate::compactions::scene::{Bill, FABLE, FIRST, OPUS, Open, REQUESTS, Scene, spent_before};
+
+/// How many compactions each way tries.
+const TRIES: usize = 5;
+/// For how many of them a cap has room.
+const ROOM: u64 = 2;
+/// How much less than the true price a compaction may be charged at, in per cent.
+const MARGIN: u64 = 5;
+
+/// How compactions are begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// In the client that has made the requests.
+    SameClient,
+    /// In clients that resume the session, one after the other.
+    ClientAnew,
+    /// In clients that resume it with another model.
+    OtherModel,
+    /// In clients that resume it, all at once.
+    AtOnce,
+    /// In clients that resume it, with the summary taken away each time.
+    Restored,
+    /// As the first act of forks that the agent makes.
+    Fork,
+    /// The same, all at once.
+    ForksAtOnce,
+    /// As the first act in copies of the transcript under other names.
+    Copy,
+    /// The same, all at once.
+    CopiesAtOnce,
+}
+
+const WAYS: [Way; 9] = [
+    Way::SameClient,
+    Way::ClientAnew,
+    Way::OtherModel,
+    Way::AtOnce,
+    Way::Restored,
+    Way::Fork,
+    Way::ForksAtOnce,
+    Way::Copy,
+    Way::CopiesAtOnce,
+];
+
+impl Way {
+    fn is_at_once(self) -> bool {
+        matches!(self, Way::AtOnce | Way::ForksAtOnce | Way::CopiesAtOnce)
+    }
+
+    /// Returns the source that the client's start names, where there is one.
+    fn source(self) -> Option<&'static str> {
+        match self {
+            Way::SameClient => None,
+            Way::Fork | Way::ForksAtOnce => Some("fork"),
+            _ => Some("resume"),
+        }
+    }
+
+    fn bill(self) -> Bill {
+        Bill { prices: if self == Way::OtherModel { FABLE } else { OPUS }, is_warm: self == Way::SameClient }
+    }
+
+    /// Returns how many compactions of the whole conversation are made at the most.
+    fn most(self) -> u64 {
+        // After the first the conversation is its summary, where that is not taken away.
+        let is_short = matches!(self, Way::SameClient | Way::ClientAnew | Way::OtherModel | Way::AtOnce);
+        if is_short { TRIES as u64 } else { ROOM + 1 }
+    }
+
+    fn client(self, scene: &Scene, number: usize) -> Open {
+        let own = Open { prompt: format!("c{number}"), ..scene.first() };
+        let session = match self.source() {
+            None => return own,
+            Some(_) if matches!(self, Way::Fork | Way::ForksAtOnce | Way::Copy | Way::CopiesAtOnce) => {
+                format!("s{}", number + 2)
+            }
+            Some(_) => FIRST.to_owned(),
+        };
+        Open { pid: scene.clients.pids[number + 1], session, ..own }
+    }
+}
+
+/// What came of a way under a policy.
+struct Played {
+    scene: Scene,
+    made: u64,
+}
+
+fn play(way: Way, policy: &Value) -> Played {
+    let scene = Scene::begin(policy, TRIES);
+    let before = scene.transcript();
+    let clients: Vec<Open> = (0..TRIES).map(|number| way.client(&scene, number)).collect();
+    if clients.iter().all(|client| client.session == FIRST && client.pid != scene.first().pid) {
+        scene.ends(&scene.first(), "claude-opus-5-5");
+    }
+    let (is_copy, is_fork) = (matches!(way, Way::Copy | Way::CopiesAtOnce), way.source() == Some("fork"));
+    let begins = |client: &Open| {
+        if let Some(source) = way.source() {
+            if is_copy {
+                scene.copies(&client.session, false);
+            }
+            scene.event(client, "SessionStart", &json!({"source": source}));
+        }
+        scene.may_compact(client)
+    };
+    let model = if way == Way::OtherModel { "claude-fable-5" } else { "claude-opus-5-5" };
+    let ends = |client: &Open, is_made: bool| {
+        if is_made && is_fork {
+            // The client writes a fork's transcript with the first row of its own.
+            scene.copies(&client.session, true);
+        }
+        if is_made {
+            scene.compacted(client, model);
+        }
+        match way.source() {
+            Some(_) => scene.ends(client, model),
+            None => drop(scene.event(client, "Stop", &json!({}))),
+        }
+        if way == Way::Restored {
+            scene.restores(&before);
+        }
+        u64::from(is_made)
+    };
+    let made = if way.is_at_once() {
+        let begun: Vec<bool> = clients.iter().map(begins).collect();
+        clients.iter().zip(begun).map(|(client, is_made)| ends(client, is_made)).sum()
+    } else {
+        clients.iter().map(|client| ends(client, begins(client))).sum()
+    };
+    Played { scene, made }
+}
+
+fn capped(limit: &str, cap: Value) -> Value {
+    let mut block = json!({"timeout_action": "terminate"});
+    block[limit] = cap;
+    let scope = if limit.ends_with("per_day") { "user" } else { "session" };
+    let mut policy = json!({"session": {"grace_turns": 0}});
+    for (key, value) in block.as_object().unwrap() {
+        policy[scope][key] = value.clone();
+    }
+    policy
+}
+
+fn usd(pico: u64) -> Value {
+    json!(pico as f64 / 1e12)
+}
+
+#[test]
+fn no_way_of_compacting_passes_a_cap_of_requests() {
+    let each = WAYS.map(|way| {
+        let made = |cap: u64| play(way, &capped("max_requests", json!(cap))).made;
+        // What a copy under another name repeats counts again.
+        let least = if matches!(way, Way::Copy | Way::CopiesAtOnce) { 0 } else { ROOM };
+        let (some, none) = (made(REQUESTS + ROOM), made(REQUESTS));
+        ((least..=ROOM).contains(&some) && none == 0).then_some(()).ok_or((way, some, none))
+    });
+    let broken: Vec<_> = each.into_iter().filter_map(Result::err).collect();
+    assert!(broken.is_empty(), "made with room for {ROOM}, and with nothing left: {broken:?}");
+}
+
+#[test]
+fn no_way_of_compacting_passes_a_cap_of_cost_by_more_than_one_request() {
+    let mut broken = Vec::new();
+    for (limit, way) in
+        ["max_cost_usd", "max_cost_usd_per_day"].into_iter().flat_map(|limit| WAYS.map(|way| (limit, way)))
+    {
+        let one = way.bill().first();
+        let room = ROOM * one + one / 2;
+        let made = |cap: u64| play(way, &capped(limit, usd(cap))).made;
+        let (some, none) = (made(spent_before() + room), made(spent_before()));
+        if some > way.most() || none > 0 {
+            broken.push((limit, way, some, none));
+        }
+    }
+    assert!(broken.is_empty(), "made with room for {ROOM}, and with nothing left: {broken:?}");
+}
+
+#[test]
+fn each_compaction_is_charged_once_and_told_the_same_everywhere() {
+    for way in WAYS {
+        let Played { scene, made } = play(way, &json!({}));
+        assert_eq!(made, TRIES as u64, "{way:?}");
+        let [live, transcripts, replay] = scene.told();
+        let shown = if way == Way::Restored { 0 } else { made };
+        assert_eq!(transcripts.0, REQUESTS + shown, "{way:?}: by the transcripts alone");
+        match way {
+            // A summary that was taken away is in the state alone.
+            Way::Restored => assert_eq!(live.0, REQUESTS + made),
+            // What a copy under another name repeats counts there, too.
+            Way::Copy | Way::CopiesAtOnce => assert_eq!((live.0, replay), (REQUESTS * (1 + made) + made, transcripts)),
+            _ => assert_eq!([live, replay], [transcripts; 2], "{way:?}: the state and a replay beside the transcripts"),
+        }
+    }
+}
+
+#[test]
+fn a_compaction_is_charged_at_no_less_than_it_costs() {
+    for way in WAYS {
+        // The first finds the whole conversation, and so do those in forks and copies.
+        let Played { scene, made } = play(way, &json!({}));
+        let truth = way.bill().first() * if way.most() < made { made } else { 1 };
+        let charged = scene.told()[0].1 - spent_before();
+        assert!(charged >= truth * (100 - MARGIN) / 100, "{way:?}: {charged} for {truth} at least");
+    }
+}
