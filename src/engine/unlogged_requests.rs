@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::domain::bounds::of_model;
 use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::session::Counters;
 use crate::engine::ledger::{self, SpendChange};
@@ -17,11 +17,8 @@ use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
 
 /// Returns what the call that asks to run would make the client ask.
-pub fn ahead(state: &SessionState, event: &Event) -> Spend {
-    match &event.kind {
-        EventKind::ToolRequested(call) => of_call(state, &call.id),
-        _ => Spend::default(),
-    }
+pub fn ahead(state: &SessionState, call: &Call) -> Spend {
+    of_call(state, &call.id)
 }
 
 fn of_call(state: &SessionState, call: &str) -> Spend {
