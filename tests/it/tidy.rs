@@ -3,6 +3,7 @@
 mod circles;
 mod doors;
 mod paths;
+mod walk;
 
 use std::fs;
 use std::path::Path;
