@@ -1,12 +1,13 @@
 //! Lifting orders: what a grant, a resume or a reset does to the session's state, so that the work can go on. Touches no state.
 
 use crate::cmd::target::Target;
-use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::event::Moment;
 use crate::domain::limit::{Limit, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Order, Run};
+use crate::domain::usage::{Occasion, Step};
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
 use crate::engine::evaluate::{self, RuleContext};
@@ -69,13 +70,12 @@ pub fn used_up(state: &SessionState, target: &Target, now: Moment) -> Vec<UsedUp
 pub fn budgets_used_up(state: &SessionState, now: Moment) -> Vec<Finding> {
     let none = Run::default();
     let main = state.session.main.as_deref().and_then(|main| state.run(main)).unwrap_or(&none);
-    let kind = EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
-    let event = Event { kind, ..batch_ended(state, now) };
+    let occasion = Occasion { at: now, step: Step::Nothing };
     let model = estimate::model_of(state, main);
-    let above = measure::usage(state, main, &event);
+    let above = measure::usage(state, main, occasion);
     let above = above.iter().filter(|used| !matches!(used.scope, Scope::Run | Scope::Session));
     let found = above.flat_map(|used| {
-        let around = RuleContext { used, stage: Stage::Prompt, event: &event, told: &[], model };
+        let around = RuleContext { used, stage: Stage::Prompt, occasion, told: &[], model };
         used.limits.limits.iter().filter_map(move |rule| evaluate::evaluate_rule(rule, around)).collect::<Vec<_>>()
     });
     found.filter(|finding| finding.is_trip() && finding.action != Action::Warn).collect()
@@ -133,23 +133,11 @@ fn meters<'a>(
 ) -> Option<(Scope, &'a LimitSet, Meters)> {
     let (now, rule) = at;
     let id = state.run(named).or_else(|| state.runs().next()).map(|run| run.id.clone()).unwrap_or_default();
-    let event = batch_ended(state, now);
-    let (of_run, of_session) = measure::meters_of(state, &id, &event, rule.of.as_ref());
+    let occasion = Occasion { at: now, step: Step::ResponseOver };
+    let (of_run, of_session) = measure::meters_of(state, &id, occasion, rule.of.as_ref());
     match target {
         Target::Session(_) => Some((Scope::Session, &state.session.limits, of_session)),
         Target::Run { run, .. } => Some((Scope::Run, &state.run(run)?.limits, of_run)),
-    }
-}
-
-/// Makes an event at which every limit of a session and its runs is looked at.
-fn batch_ended(state: &SessionState, now: Moment) -> Event {
-    Event {
-        session: state.session.id.clone(),
-        agent: Agent::Main,
-        prompt_id: None,
-        at: now,
-        attended: true,
-        kind: EventKind::BatchEnded(Vec::new()),
     }
 }
 

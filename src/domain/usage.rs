@@ -1,6 +1,7 @@
 //! What has been used, over every scope: all that a decision looks at beside the event.
 
 use crate::domain::budget::SharedBudget;
+use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::meters::Meters;
 use crate::domain::order::Order;
@@ -8,6 +9,41 @@ use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
 use crate::domain::rate::RateWindows;
 use crate::domain::verdict::Finding;
+
+/// When something is measured, and what happens then that adds to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion<'a> {
+    /// The moment.
+    pub at: Moment,
+    /// What happens.
+    pub step: Step<'a>,
+}
+
+/// What happens when something is measured.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// Nothing that adds to it.
+    Nothing,
+    /// A response is over: it may not be on disk yet.
+    ResponseOver,
+    /// This call asks to run.
+    Call(&'a Call),
+    /// This event begins a compaction.
+    Compaction(&'a Event),
+}
+
+impl<'a> Occasion<'a> {
+    /// Returns the occasion that an event is.
+    pub fn of(event: &'a Event) -> Occasion<'a> {
+        let step = match &event.kind {
+            EventKind::ToolRequested(call) => Step::Call(call),
+            EventKind::BatchEnded(_) | EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => Step::ResponseOver,
+            EventKind::Compacting => Step::Compaction(event),
+            _ => Step::Nothing,
+        };
+        Occasion { at: event.at, step }
+    }
+}
 
 /// One scope's side of the usage.
 #[derive(Clone, Debug)]

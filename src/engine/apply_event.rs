@@ -3,7 +3,7 @@
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
 use crate::domain::session::{Phase, Run, Status};
-use crate::domain::usage::{Barred, Onset, Usage};
+use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
 use crate::engine::completion;
 use crate::engine::count;
@@ -92,7 +92,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     let (missing, incomplete) = completion::weigh(run, event, (session.mode, missing));
     let usage = Usage {
         run_id: id,
-        scopes: measure::usage(state, run, event),
+        scopes: measure::usage(state, run, Occasion::of(event)),
         order: run.order.as_ref().or(above.as_ref()),
         pending_prompts: &session.pending_prompts,
         has_stand_in: session.has_stand_in,
@@ -140,7 +140,8 @@ fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
     let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
     let run = state.addressee(to).filter(|run| !run.is_main())?;
     let Some(order) = &run.order else {
-        let finding = bars(&measure::addressee(state, run, event), event, estimate::model_of(state, run))?;
+        let finding =
+            bars(&measure::addressee(state, run, Occasion::of(event)), event, estimate::model_of(state, run))?;
         return Some(Barred { run: &run.id, finding, ended: false });
     };
     let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();

@@ -8,7 +8,7 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Meter, Stage, Unit};
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::{Order, PendingPrompt, Phase};
-use crate::domain::usage::{Onset, ScopeUsage, Usage};
+use crate::domain::usage::{Occasion, Onset, ScopeUsage, Usage};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::evaluate::{self, RuleContext, evaluate_rate, evaluate_rule, grace};
 use crate::limits::REGISTRY;
@@ -154,7 +154,13 @@ fn fits(usage: &Usage, event: &Event) -> bool {
             }
             Meter::Window | Meter::Step { .. } => true,
         }) && used.limits.rates.iter().all(|rate| {
-            let at = RuleContext { used, stage: Stage::Request, event, told: &[], model: usage.model };
+            let at = RuleContext {
+                used,
+                stage: Stage::Request,
+                occasion: Occasion::of(event),
+                told: &[],
+                model: usage.model,
+            };
             rate.action == Action::Warn || evaluate_rate(rate, at).is_none()
         })
     })
@@ -162,7 +168,13 @@ fn fits(usage: &Usage, event: &Event) -> bool {
 
 /// Returns why a message to an agent is refused, where a limit of its own leaves nothing for the request that it asks for.
 pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Finding> {
-    let around = RuleContext { used: addressee, stage: Stage::Prompt, event, told: addressee.warned, model };
+    let around = RuleContext {
+        used: addressee,
+        stage: Stage::Prompt,
+        occasion: Occasion::of(event),
+        told: addressee.warned,
+        model,
+    };
     let found = addressee.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(|finding| finding.is_trip() && finding.action != Action::Warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))
@@ -201,7 +213,7 @@ fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Itera
     judged.map(move |used| {
         // What an agent that is about to start will spend is its own, so a spawn is a plain call to the run's own rules.
         let stage = if is_call(stage) && used.scope == Scope::Run { Stage::Call } else { stage };
-        RuleContext { used, stage, event, told, model: usage.model }
+        RuleContext { used, stage, occasion: Occasion::of(event), told, model: usage.model }
     })
 }
 

@@ -6,6 +6,7 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
+use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::compactions;
 use crate::engine::count;
@@ -24,7 +25,7 @@ pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     let works = lifecycle::works(&event.kind) && event.ending().is_none();
     let Some(order) = state.order_above().filter(|_| works) else { return false };
     let of = state.session.limits.source(&order.finding.source).and_then(|rule| rule.of.clone());
-    let (of_run, of_session) = measure::meters_of(state, id, event, of.as_ref());
+    let (of_run, of_session) = measure::meters_of(state, id, Occasion::of(event), of.as_ref());
     let grace = state.session.limits.grace_turns;
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
@@ -222,7 +223,7 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
         }
         _ => return,
     };
-    let (_, meters) = measure::meters(state, &makes, event);
+    let (_, meters) = measure::meters(state, &makes, Occasion::of(event));
     let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
     let spend = match event.kind {

@@ -6,7 +6,7 @@ use crate::domain::limit::{Ends, Meter, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
-use crate::domain::usage::{ScopeUsage, Usage};
+use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
 
 /// The per cent that stands for the last warning before a trip.
@@ -19,8 +19,8 @@ pub struct RuleContext<'a> {
     pub used: &'a ScopeUsage<'a>,
     /// Where the event stands in the agent's work.
     pub stage: Stage,
-    /// The event.
-    pub event: &'a Event,
+    /// What happens.
+    pub occasion: Occasion<'a>,
     /// What the run was warned of.
     pub told: &'a [(String, u8)],
     /// The model of the next request.
@@ -99,8 +99,8 @@ fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
 
 /// Looks at one rate: a trip, where what is about to happen does not fit into the window.
 pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
-    let (happens, model) = match (&at.event.kind, at.stage) {
-        (EventKind::ToolRequested(call), _) => (rate.counts_tool(&call.tool), ""),
+    let (happens, model) = match (at.occasion.step, at.stage) {
+        (Step::Call(call), _) => (rate.counts_tool(&call.tool), ""),
         (_, Stage::Request | Stage::Prompt | Stage::End) => (rate.counts_requests(), at.model),
         _ => (false, ""),
     };
@@ -109,7 +109,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
     }
     // A response that is over and not on disk yet was a request all the same.
     let more = if rate.counts_requests() { at.used.meters.late } else { 0 };
-    let reading = at.used.windows.read_ahead(rate, model, at.event.at, more);
+    let reading = at.used.windows.read_ahead(rate, model, at.occasion.at, more);
     if reading.frees_in_ms == 0 {
         return None;
     }

@@ -1,11 +1,12 @@
 //! Budgets handed down: what a spawn asks for is cut to what those above the agent have left.
 
-use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::event::Moment;
 use crate::domain::limit::{Limit, Meter};
 use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::Meters;
 use crate::domain::notification::ClampedCap;
 use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::usage::{Occasion, Step};
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 
@@ -16,20 +17,13 @@ pub type Above<'a> = (Scope, &'a LimitSet, Meters);
 pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
     let asks = |rules: &&LimitSet| rules.limits.iter().any(|rule| rule.layer == Layer::Spawn);
     let Some(mut rules) = state.run(id).map(|run| &run.limits).filter(asks).cloned() else { return };
-    let event = Event {
-        session: state.session.id.clone(),
-        agent: Agent::Main,
-        prompt_id: None,
-        at,
-        attended: true,
-        kind: EventKind::SubagentStarted,
-    };
+    let occasion = Occasion { at, step: Step::Nothing };
     let parent = state.run(id).and_then(|run| state.run(run.parent.as_deref()?));
     let mut counted: Vec<Option<Models>> = rules.limits.iter().map(|rule| rule.of.clone()).collect();
     counted.dedup();
     let mut cuts = Vec::new();
     for of in counted {
-        let meters = |id: &str| measure::meters_of(state, id, &event, of.as_ref());
+        let meters = |id: &str| measure::meters_of(state, id, occasion, of.as_ref());
         let of_parent = parent.map(|parent| (Scope::Run, &parent.limits, meters(&parent.id).0));
         let of_session = (Scope::Session, &state.session.limits, meters(id).1);
         let above: Vec<Above> = of_parent.into_iter().chain([of_session]).collect();

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
+use crate::domain::event::{Call, Intent, Moment};
 use crate::domain::limit_set::{LimitSet, Models};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
-use crate::domain::usage::ScopeUsage;
+use crate::domain::usage::{Occasion, ScopeUsage, Step};
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
@@ -26,26 +26,26 @@ const SILENCE_MS: u64 = 1_800_000;
 struct Actor<'a> {
     state: &'a SessionState,
     run: &'a Run,
-    event: &'a Event,
+    occasion: Occasion<'a>,
     /// What is the same over every scope and for every model.
     same: Meters,
 }
 
 /// Returns the meters of a run and of its session.
-pub fn meters(state: &SessionState, id: &str, event: &Event) -> (Meters, Meters) {
-    meters_of(state, id, event, None)
+pub fn meters(state: &SessionState, id: &str, occasion: Occasion) -> (Meters, Meters) {
+    meters_of(state, id, occasion, None)
 }
 
 /// Returns the meters of a run and of its session over some models.
-pub fn meters_of(state: &SessionState, id: &str, event: &Event, of: Option<&Models>) -> (Meters, Meters) {
+pub fn meters_of(state: &SessionState, id: &str, occasion: Occasion, of: Option<&Models>) -> (Meters, Meters) {
     let Some(run) = state.run(id) else { return (Meters::default(), Meters::default()) };
-    let actor = Actor::new(state, run, event);
+    let actor = Actor::new(state, run, occasion);
     (actor.of_run(of), actor.of_session(&state.session, of))
 }
 
 /// Returns what every scope with rules has used.
-pub fn usage<'a>(state: &'a SessionState, run: &'a Run, event: &'a Event) -> Vec<ScopeUsage<'a>> {
-    let actor = Actor::new(state, run, event);
+pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> Vec<ScopeUsage<'a>> {
+    let actor = Actor::new(state, run, occasion);
     let session = &state.session;
     let mut scopes = vec![actor.run_usage(), actor.session_usage(Scope::Session, session)];
     let mut below = actor;
@@ -68,10 +68,10 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, event: &'a Event) -> Vec
 }
 
 /// Returns what an agent that is sent a message has used of its own limits, its request in flight included.
-pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, event: &'a Event) -> ScopeUsage<'a> {
-    let mut usage = Actor::new(state, run, event).run_usage();
+pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> ScopeUsage<'a> {
+    let mut usage = Actor::new(state, run, occasion).run_usage();
     let in_flight = state.session.reservations.iter().find(|held| held.holder == run.id);
-    let Some(held) = in_flight.filter(|held| event.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
+    let Some(held) = in_flight.filter(|held| occasion.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
     usage.meters.reserved += held.spend;
     for (_, meters) in usage.by_models.iter_mut().filter(|(of, _)| of.include(&held.model)) {
         meters.reserved += held.spend;
@@ -115,7 +115,7 @@ impl<'a> Actor<'a> {
         }
     }
 
-    fn new(state: &'a SessionState, run: &'a Run, event: &'a Event) -> Actor<'a> {
+    fn new(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> Actor<'a> {
         let same = Meters {
             blind_to_batches: run.is_blind(state.session.sees_batches),
             completion: run.extremes.1,
@@ -126,7 +126,7 @@ impl<'a> Actor<'a> {
             depth: u64::from(run.depth),
             ..Meters::default()
         };
-        let mut actor = Actor { state, run, event, same };
+        let mut actor = Actor { state, run, occasion, same };
         actor.same.late = actor.late();
         actor
     }
@@ -145,7 +145,7 @@ impl<'a> Actor<'a> {
             spent: spent.counting_cache_reads(run.limits.count_cache_reads),
             next,
             duration_ms: run.counters.duration_ms,
-            wall_ms: self.event.at.wall_since(run.started),
+            wall_ms: self.occasion.at.wall_since(run.started),
             reserved: next * self.late() + self.compaction(next, &run.limits),
             unlogged: self.hidden(of),
             ..self.same
@@ -157,17 +157,17 @@ impl<'a> Actor<'a> {
         let earlier = &session.spend_before_install;
         let before = spent(earlier.spent, &earlier.models, of);
         let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
-        let pending = pending(self.state, self.event.at);
+        let pending = pending(self.state, self.occasion.at);
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
             spent: spent.counting_cache_reads(session.limits.count_cache_reads),
             next,
             duration_ms: session.counters.duration_ms,
-            wall_ms: self.event.at.wall_since(session.started),
+            wall_ms: self.occasion.at.wall_since(session.started),
             reserved: self.held(&session.reservations, &session.limits, of)
                 + self.next(&session.limits, of) * self.late()
                 + self.compaction(next, &session.limits),
-            subagents_at_work: at_work(self.state, self.event.at) + pending.starts + pending.wakes,
+            subagents_at_work: at_work(self.state, self.occasion.at) + pending.starts + pending.wakes,
             subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
             unlogged: self.hidden(of),
             unknown: self.unknown(&session.reservations, of),
@@ -209,7 +209,7 @@ impl<'a> Actor<'a> {
 
     /// Estimates the next request of all that are together in a scope: of an agent that is about to start, its first.
     fn next_of_all(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
-        let spawns = matches!(&self.event.kind, EventKind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }));
+        let spawns = matches!(self.occasion.step, Step::Call(Call { intent: Intent::Spawn { .. }, .. }));
         if spawns && of.is_none_or(|of| of.include(self.model())) {
             estimate::first(self.state)
         } else {
@@ -219,8 +219,8 @@ impl<'a> Actor<'a> {
 
     /// What the compaction at hand is expected to spend beyond the run's next request.
     fn compaction(self, next: Spend, rules: &LimitSet) -> Spend {
-        match self.event.kind {
-            EventKind::Compacting => {
+        match self.occasion.step {
+            Step::Compaction(_) => {
                 self.state.compaction_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next)
             }
             _ => Spend::default(),
@@ -235,9 +235,9 @@ impl<'a> Actor<'a> {
     /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
     /// a turn it mostly is not, nor is the response at work where one of its calls is a request itself.
     fn late(self) -> u64 {
-        let late = match self.event.kind {
-            EventKind::BatchEnded(_) | EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => self.run.unpaid,
-            EventKind::ToolRequested(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
+        let late = match self.occasion.step {
+            Step::ResponseOver => self.run.unpaid,
+            Step::Call(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
@@ -246,17 +246,22 @@ impl<'a> Actor<'a> {
     /// What the call at hand would have the client ask.
     fn hidden(self, of: Option<&Models>) -> Spend {
         let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
-        if counts { unlogged_requests::ahead(self.state, self.event) } else { Spend::default() }
+        match self.occasion.step {
+            Step::Call(call) if counts => unlogged_requests::ahead(self.state, call),
+            _ => Spend::default(),
+        }
     }
 
     /// Returns the estimates of other requests in flight.
     fn others(self, reservations: &'a [Reservation], of: Option<&'a Models>) -> impl Iterator<Item = &'a Reservation> {
         // A hook that is registered twice has one compaction held already.
-        let compacts = matches!(self.event.kind, EventKind::Compacting);
-        let own = compacts.then(|| compactions::holder(&self.state.session, self.event));
+        let own = match self.occasion.step {
+            Step::Compaction(event) => Some(compactions::holder(&self.state.session, event)),
+            _ => None,
+        };
         let is_own = move |holder: &String| *holder == self.run.id || own.as_ref() == Some(holder);
         let others = reservations.iter().filter(move |held| !is_own(&held.holder));
-        let live = others.filter(move |held| self.event.at.wall_since(held.at) < RESERVE_LIVES_MS);
+        let live = others.filter(move |held| self.occasion.at.wall_since(held.at) < RESERVE_LIVES_MS);
         live.filter(move |held| of.is_none_or(|of| of.include(&held.model)))
     }
 

@@ -4,6 +4,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::outcome::EventOutcome;
 use crate::domain::policy::Action;
 use crate::domain::session::Run;
+use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::estimate;
 use crate::engine::measure;
@@ -20,7 +21,7 @@ pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict
         clamped_caps: &state.clamped_caps,
         used: run
             .filter(|run| tells_used(run, event, verdict))
-            .map_or_else(Vec::new, |run| measure::usage(state, run, event)),
+            .map_or_else(Vec::new, |run| measure::usage(state, run, Occasion::of(event))),
     }
 }
 

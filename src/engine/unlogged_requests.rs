@@ -6,7 +6,7 @@
 
 use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::engine::compactions;
 use crate::engine::ledger::{self, SpendChange};
@@ -14,11 +14,8 @@ use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
 
 /// Returns what the call that asks to run would make the client ask.
-pub fn ahead(state: &SessionState, event: &Event) -> Spend {
-    match &event.kind {
-        EventKind::ToolRequested(call) => of_call(state, &call.id),
-        _ => Spend::default(),
-    }
+pub fn ahead(state: &SessionState, call: &Call) -> Spend {
+    of_call(state, &call.id)
 }
 
 fn of_call(state: &SessionState, call: &str) -> Spend {

@@ -13,6 +13,7 @@ pub mod deadline;
 pub mod failure;
 pub mod first_requests;
 pub mod follow_up;
+pub mod given_answers;
 pub mod ingest;
 pub mod limit_source;
 pub mod load;
@@ -112,7 +113,7 @@ pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), fo
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
     let mut loaded = load::load(env, deadline, &mut call, folder)?;
-    if let Some(answer) = reply::given_before(&loaded.state, &call) {
+    if let Some(answer) = given_answers::find(&loaded.state, &call) {
         return Ok(Outcome { answer, rest: Some(FollowUp::Leave(loaded.store)) });
     }
     deadline.waits_for(Waits::Files);

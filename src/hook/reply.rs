@@ -7,7 +7,7 @@ use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
 use crate::hook::command_watch::{self, WatchOrder};
 use crate::hook::parse::HookCall;
-use crate::hook::{called_skills, changed_calls, settings_watch, spend_before_install};
+use crate::hook::{called_skills, changed_calls, given_answers, settings_watch, spend_before_install};
 use crate::platform::environment::Environment;
 use crate::store::log_file;
 use crate::wire::output::{self, Answer, Case};
@@ -34,7 +34,7 @@ pub fn compose(env: &Environment, state: &mut SessionState, call: &HookCall, app
     show_notifications(state, event, &mut answer);
     spend_before_install::mark(state, event, &mut answer);
     let text = answer.text();
-    remember(state, run, call, &text);
+    given_answers::keep(state, run, call, &text);
     Reply { text, watch }
 }
 
@@ -88,28 +88,5 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
         for told in std::mem::take(&mut state.session.user_notifications) {
             answer.tell_person(&told);
         }
-    }
-}
-
-/// Returns the answer that another process has given to the same event, without what it told; only answers with words in them are
-/// kept.
-pub fn given_before(state: &SessionState, call: &HookCall) -> Option<String> {
-    let (name, event) = (call.name?.as_str(), &call.event);
-    let id = event.call_id()?;
-    let call = state.call(id)?;
-    let taken = match event.kind {
-        EventKind::ToolRequested(_) => call.requested.is_some(),
-        EventKind::BatchEnded(_) => call.is_over,
-        // Taking the end of a call twice changes nothing.
-        _ => false,
-    };
-    let answer = call.answers.get(name).cloned().or_else(|| taken.then(String::new))?;
-    Some(Answer::decision_only(&answer))
-}
-
-fn remember(state: &mut SessionState, run: &str, call: &HookCall, answer: &str) {
-    let id = call.event.call_id().filter(|_| !answer.is_empty());
-    if let (Some(id), Some(name)) = (id, call.name) {
-        state.call_mut(run, id).answers.insert(name.as_str().to_owned(), answer.to_owned());
     }
 }

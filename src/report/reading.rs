@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::budget::{SPANS, SharedBudget};
-use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::event::Moment;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, Rate};
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Counters, Run, Session, Status};
-use crate::domain::usage::ScopeUsage;
+use crate::domain::usage::{Occasion, ScopeUsage, Step};
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 use crate::report::rows::{SessionRows, project};
@@ -174,9 +174,7 @@ fn of_pool(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<B
 }
 
 fn measured(state: &SessionState, run: &Run, at: Moment, scope: Scope) -> Vec<LimitReading> {
-    let kind = EventKind::Other(String::new());
-    let event = Event { session: String::new(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
-    let scopes = measure::usage(state, run, &event);
+    let scopes = measure::usage(state, run, Occasion { at, step: Step::Nothing });
     let Some(usage) = scopes.iter().find(|usage| usage.scope == scope) else { return Vec::new() };
     let rules = usage.limits.limits.iter().map(|rule| of_rule(rule, usage));
     let rates = usage.limits.rates.iter().map(|rate| of_rate(rate, usage, (&state.session, at)));

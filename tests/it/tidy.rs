@@ -4,6 +4,7 @@ mod circles;
 mod doors;
 mod limit_keys;
 mod paths;
+mod walk;
 
 use std::fs;
 use std::path::Path;

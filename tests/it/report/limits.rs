@@ -9,6 +9,7 @@ use fusebox::domain::limit_set::{LimitSet, Models, Rate};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Layer, Mode, Scope};
 use fusebox::domain::session::{Run, Session, Status};
+use fusebox::domain::usage::Occasion;
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::measure;
 use fusebox::engine::session_state::SessionState;
@@ -170,7 +171,7 @@ fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
     let at = now();
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
     let run = book.run("a1").unwrap();
-    let words = messages::remaining(&measure::usage(&book, run, &event), "", &event);
+    let words = messages::remaining(&measure::usage(&book, run, Occasion::of(&event)), "", &event);
     assert_snapshot!(words.replace("; ", ";\n"), @r"
     tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 (max_context_tokens), completion tokens of one request 900/8000 (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (rate_limits.WebSearch);
     of the whole session: cost 9.00/25.00 USD (max_cost_usd);
