@@ -15,7 +15,7 @@ use crate::engine::session_state::SessionState;
 use crate::ui::terminal::plain;
 use crate::wire::completion::ended_for_good;
 use crate::wire::events::EventName;
-use crate::wire::{inject_run_id, messages, tools};
+use crate::wire::{inject_run_id, messages, tools, user_lines};
 
 /// The answer's JSON. Empty fields are left out; an answer without any is no answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -175,10 +175,10 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     early(&mut answer, (name, run), verdict);
     for news in &case.state.parent_notifications {
         answer.tell_model(name, &messages::parent_notification(news));
-        // What an agent's end lacked, the person is told of with that end.
-        if !is_of_end(&news.finding) {
-            answer.tell_person(&messages::parent_notification(news));
-        }
+    }
+    for news in &case.state.stopped_agents {
+        let run = case.state.run(&news.run);
+        answer.tell_person(&run.map(|run| user_lines::stopped_agent(news, run)).unwrap_or_default());
     }
     for cut in case.state.clamped_caps.iter().filter(|cut| cut.run == case.run) {
         answer.tell_model(name, &messages::cut(cut));
@@ -218,7 +218,12 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
         _ => messages::report_due(run, finding, 0),
     };
     answer.tell_model(name, &text);
-    answer.tell_person(&text);
+    match verdict.refusal {
+        None if finding.action == Action::Warn => answer.tell_person(&text),
+        Some(_) if run.is_main() => answer.tell_person(&messages::ending(run, finding)),
+        // Of a subagent the person is told at its end; of a run that ended before, they were told.
+        _ => {}
+    }
     for other in verdict.findings.iter().skip(1).filter(|other| is_of_end(other)) {
         answer.tell_person(&messages::warning(run, other));
     }
@@ -277,7 +282,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             _ => messages::stop,
         };
         answer.stop_reason = finding.map(|finding| plain(&text(run, finding)));
-    } else if let Some(finding) = finding.filter(|_| tripped) {
+    } else if let Some(finding) = finding.filter(|_| tripped && run.is_main()) {
         answer.tell_person(&messages::ending(run, finding));
     }
 }
