@@ -15,6 +15,8 @@ pub struct EventOutcome<'a> {
     pub model: &'a str,
     /// What the run is to be told of agents that it has started.
     pub parent_notifications: &'a [ParentNotification],
+    /// What the person is to be told of agents that were stopped, with those agents.
+    pub stopped_agents: Vec<(&'a ParentNotification, &'a Run)>,
     /// What was taken of the caps that spawns asked for.
     pub clamped_caps: &'a [ClampedCap],
     /// What every scope has used; empty where the answer does not tell it.

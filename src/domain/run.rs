@@ -147,6 +147,9 @@ pub struct Run {
     /// Whether its parent has been told how it ended.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parent_told: bool,
+    /// Whether the person was told of its stop.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub user_told: bool,
     /// Early warnings given: limit and per cent; 100 stands for a warned trip.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warned: Vec<(String, u8)>,

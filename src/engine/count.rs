@@ -297,6 +297,7 @@ fn restart(state: &mut SessionState, id: &str) {
     if let Some(run) = state.run_mut(id) {
         run.settled = false;
         run.parent_told = false;
+        run.user_told = false;
     }
 }
 

@@ -11,6 +11,7 @@ use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::compactions;
 use crate::engine::count;
 use crate::engine::dialogs;
+use crate::engine::end_notifications;
 use crate::engine::estimate;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
@@ -270,8 +271,12 @@ fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 
 /// Closes a run whose order is carried out: its clock stops, its shell commands are ended, its descendants follow.
 fn close(state: &mut SessionState, id: &str, event: &Event) {
+    if event.ending().is_some() {
+        end_notifications::tell_user(state, id);
+    }
     let Some(run) = state.run(id) else { return };
     let Some(order) = run.order.clone().filter(|order| order.phase == Phase::Halted) else { return };
+    end_notifications::tell_user(state, id);
     let all = order.finding.action != Action::Pause;
     if lifecycle::works(&event.kind) {
         state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));

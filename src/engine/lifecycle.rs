@@ -3,12 +3,11 @@
 use crate::domain::bounds::{CRONS, OPEN_AGENTS};
 use crate::domain::event::{Agent, Call, Event, EventKind, Moment, Notification};
 use crate::domain::finding_source::FindingSource;
-use crate::domain::incomplete;
 use crate::domain::ingested::{Link, Unannounced};
-use crate::domain::notification::ParentNotification;
 use crate::domain::policy::Action;
 use crate::domain::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
 use crate::engine::dialogs;
+use crate::engine::end_notifications;
 use crate::engine::inherited_budget;
 use crate::engine::session_state::{LimitSource, SessionState};
 use crate::engine::unlogged_requests;
@@ -299,19 +298,7 @@ pub fn ended_outside(state: &mut SessionState, id: &str) {
     state.session.spawns.retain(|spawn| spawn.wakes.as_deref() != Some(id));
     let Some(run) = state.run_mut(id) else { return };
     end(run, Status::Completed);
-    let order = run.order.as_ref();
-    let why = order.map(|order| order.finding.clone()).or_else(|| incomplete::incomplete(run));
-    let Some(finding) = why.filter(|_| !run.parent_told) else { return };
-    let news = ParentNotification {
-        run: run.id.clone(),
-        agent_type: run.agent_type.clone(),
-        finding,
-        stopped_with: run.stopped_with.clone(),
-        paused: run.status == Status::Paused,
-        reason: order.and_then(|order| order.reason.clone()),
-    };
-    run.parent_told = true;
-    state.parent_notifications.push(news);
+    end_notifications::tell_parent(state, id);
 }
 
 /// Takes note of the agent that a message has woken: the name that it was sent to may have said nothing.

@@ -75,6 +75,7 @@ fn go_on(state: &mut SessionState, id: &str) {
     run.stop_reason = None;
     run.error = None;
     run.parent_told = false;
+    run.user_told = false;
     run.resumed = current && !run.working;
     run.status = if (run.working || current) && !is_over { Status::Running } else { Status::Completed };
 }

@@ -18,6 +18,7 @@ pub fn outcome<'a>(state: &'a SessionState, run: &str, event: &'a Event, verdict
         run,
         model: run.map_or("", |run| estimate::model_of(state, run)),
         parent_notifications: &state.parent_notifications,
+        stopped_agents: state.stopped_agents.iter().filter_map(|news| Some((news, state.run(&news.run)?))).collect(),
         clamped_caps: &state.clamped_caps,
         used: run
             .filter(|run| tells_used(run, event, verdict))

@@ -33,6 +33,8 @@ pub struct SessionState {
     pub kills: Vec<Background>,
     /// What the parent's model has to be told.
     pub parent_notifications: Vec<ParentNotification>,
+    /// The subagents whose stop the person has to be told of.
+    pub stopped_agents: Vec<ParentNotification>,
     /// What spawns asked for and did not get in this event.
     pub clamped_caps: Vec<ClampedCap>,
     /// The run whose order was carried out in this event: those below it follow.
@@ -209,6 +211,7 @@ impl SessionState {
         self.unlogged_requests = UnloggedRequests::default();
         self.kills.clear();
         self.parent_notifications.clear();
+        self.stopped_agents.clear();
         self.clamped_caps.clear();
         self.halted = None;
     }

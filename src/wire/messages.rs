@@ -93,7 +93,7 @@ fn orders(finding: &Finding) -> String {
 }
 
 /// Gives the reason in the words of whoever ordered it.
-fn because(reason: Option<&String>) -> String {
+pub fn because(reason: Option<&String>) -> String {
     reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default()
 }
 

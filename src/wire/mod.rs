@@ -15,3 +15,4 @@ pub mod sanitize_output;
 pub mod shell;
 pub mod tools;
 pub mod truncate;
+pub mod user_lines;

@@ -13,7 +13,7 @@ use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::ui::terminal::plain;
 use crate::wire::completion::ended_for_good;
 use crate::wire::events::EventName;
-use crate::wire::{inject_run_id, messages, tools};
+use crate::wire::{inject_run_id, messages, tools, user_lines};
 
 /// The answer's JSON. Empty fields are left out; an answer without any is no answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -171,10 +171,9 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     early(&mut answer, (name, run), verdict);
     for news in case.outcome.parent_notifications {
         answer.tell_model(name, &messages::parent_notification(news));
-        // What an agent's end lacked, the person is told of with that end.
-        if !is_of_end(&news.finding) {
-            answer.tell_person(&messages::parent_notification(news));
-        }
+    }
+    for (news, stopped) in &case.outcome.stopped_agents {
+        answer.tell_person(&user_lines::stopped_agent(news, stopped));
     }
     for cut in case.outcome.clamped_caps.iter().filter(|cut| cut.run == run.id) {
         answer.tell_model(name, &messages::cut(cut));
@@ -214,7 +213,12 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
         _ => messages::report_due(run, finding, 0),
     };
     answer.tell_model(name, &text);
-    answer.tell_person(&text);
+    match verdict.refusal {
+        None if finding.action == Action::Warn => answer.tell_person(&text),
+        Some(_) if run.is_main() => answer.tell_person(&messages::ending(run, finding)),
+        // Of a subagent the person is told at its end; of a run that ended before, they were told.
+        _ => {}
+    }
     for other in verdict.findings.iter().skip(1).filter(|other| is_of_end(other)) {
         answer.tell_person(&messages::warning(run, other));
     }
@@ -273,7 +277,7 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             _ => messages::stop,
         };
         answer.stop_reason = finding.map(|finding| plain(&text(run, finding)));
-    } else if let Some(finding) = finding.filter(|_| tripped) {
+    } else if let Some(finding) = finding.filter(|_| tripped && run.is_main()) {
         answer.tell_person(&messages::ending(run, finding));
     }
 }

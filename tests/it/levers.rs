@@ -3,6 +3,7 @@
 mod advice;
 mod grant;
 mod law;
+mod one_line;
 mod scene;
 mod words;
 

@@ -209,7 +209,7 @@ fn json_has_the_sentences_in_full_and_exact_dollars() {
     78619 "stopped" "max_turns" 25/25
     181016 "parent_told" "max_turns" 25/25
     "#);
-    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"[{"to":"agent","text":"Fusebox: tool call limit reached. Execution limit exceeded: [max_turns]. Agent developer (run ad6547623eaf593da) is at tool calls 25/25 (max_turns, set by the user's fusebox.json). This call was not run. One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage."},{"to":"user","text":"Fusebox is ending agent developer (run ad6547623eaf593da), which may still report: tool calls 25/25 (max_turns, set by the user's fusebox.json)."}]"#);
+    insta::assert_snapshot!(session["timeline"][2]["told"], @r#"[{"to":"agent","text":"Fusebox: tool call limit reached. Execution limit exceeded: [max_turns]. Agent developer (run ad6547623eaf593da) is at tool calls 25/25 (max_turns, set by the user's fusebox.json). This call was not run. One more response is left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage."}]"#);
     insta::assert_snapshot!(session["runs"][1], @r#"{"run_id":"ad6547623eaf593da","agent_type":"developer","parent_run_id":"283bfb2c-02c0-486a-82ea-32385c65042c","depth":1,"status":"failed","stop_reason":"turn_limit_reached","turns":25,"requests":27,"tokens":91084,"duration_ms":75427,"cost_usd":"1.099376000000"}"#);
     insta::assert_snapshot!(format!("{:#}", replay["summary"]), @r#"
     {

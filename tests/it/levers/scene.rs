@@ -1,5 +1,6 @@
 //! A session at work for tests of levers: its client is a process of the test, its main agent and one subagent take steps.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -24,6 +25,8 @@ pub struct Scene {
     pub world: TestWorld,
     clients: Vec<Child>,
     clock: Clock,
+    /// What the person was shown.
+    heard: RefCell<Vec<String>>,
 }
 
 /// How far a scene has come.
@@ -48,7 +51,12 @@ fn client() -> Child {
 impl Scene {
     /// Makes a world with two clients, of which the first is at work.
     pub fn new() -> Scene {
-        Scene { world: TestWorld::new(), clients: vec![client(), client()], clock: Clock::default() }
+        Scene {
+            world: TestWorld::new(),
+            clients: vec![client(), client()],
+            clock: Clock::default(),
+            heard: RefCell::default(),
+        }
     }
 
     pub fn clock(&self) -> Clock {
@@ -99,6 +107,24 @@ impl Scene {
     pub fn responds(&mut self) {
         self.clock.calls += 1;
         self.respond(Actor::Main, self.clock.calls);
+    }
+
+    /// Returns the lines that the person was shown.
+    pub fn heard(&self) -> Vec<String> {
+        self.heard.borrow().clone()
+    }
+
+    /// The worker ends its stretch.
+    pub fn ends_worker(&self) {
+        self.worker("SubagentStop", json!({"stop_hook_active": false}));
+    }
+
+    /// The main agent learns that the worker has ended; returns whether it goes on.
+    pub fn is_notified(&mut self) -> bool {
+        self.main("Stop", json!({}));
+        self.clock.prompts += 1;
+        let ended = "<task-id>a1-0000</task-id>\n<tool-use-id>spawn</tool-use-id>\n<status>completed</status>";
+        self.main("UserPromptSubmit", json!({"prompt": format!("<task-notification>\n{ended}\n</task-notification>")}))
     }
 
     /// The main agent ends its turn.
@@ -214,7 +240,11 @@ impl Scene {
 
     /// Sends an event of the main agent; returns whether it goes on without a person.
     fn main(&self, name: &str, rest: Value) -> bool {
+        let is_shown = rest["agent_id"].is_null();
         let text = self.answer(name, rest);
+        let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+        let said = answer["systemMessage"].as_str().filter(|_| is_shown).unwrap_or_default();
+        self.heard.borrow_mut().extend(said.lines().map(str::to_owned));
         !["\"deny\"", "\"ask\"", "\"block\"", "\"continue\":false"].iter().any(|word| text.contains(word))
     }
 

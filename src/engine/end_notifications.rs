@@ -1,0 +1,42 @@
+//! Who is told how a subagent ended: the model of its parent, and the person, each once.
+
+use crate::domain::incomplete;
+use crate::domain::notification::ParentNotification;
+use crate::domain::session::{Run, Status};
+use crate::domain::verdict::Finding;
+use crate::engine::session_state::SessionState;
+
+/// Tells the parent of a run that was stopped, or whose work is incomplete, where it was not told yet.
+pub fn tell_parent(state: &mut SessionState, id: &str) {
+    tell_user(state, id);
+    let Some(run) = state.run_mut(id) else { return };
+    let why = ordered(run).or_else(|| incomplete::incomplete(run));
+    let Some(finding) = why.filter(|_| !run.parent_told) else { return };
+    run.parent_told = true;
+    let news = notification(run, finding);
+    state.parent_notifications.push(news);
+}
+
+/// Tells the person of a subagent that was stopped, where that was not said yet.
+pub fn tell_user(state: &mut SessionState, id: &str) {
+    let Some(run) = state.run_mut(id).filter(|run| !run.is_main() && !run.user_told) else { return };
+    let Some(finding) = ordered(run) else { return };
+    run.user_told = true;
+    let news = notification(run, finding);
+    state.stopped_agents.push(news);
+}
+
+fn ordered(run: &Run) -> Option<Finding> {
+    run.order.as_ref().map(|order| order.finding.clone())
+}
+
+fn notification(run: &Run, finding: Finding) -> ParentNotification {
+    ParentNotification {
+        run: run.id.clone(),
+        agent_type: run.agent_type.clone(),
+        finding,
+        stopped_with: run.stopped_with.clone(),
+        paused: run.status == Status::Paused,
+        reason: run.order.as_ref().and_then(|order| order.reason.clone()),
+    }
+}
