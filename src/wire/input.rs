@@ -306,7 +306,8 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
     let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
-    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing }
+    let edits = !failed && background.is_none() && tools::edits(tool, input.tool_input);
+    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 
 /// Reads the notifications that a prompt is made of; none where it is something else.
