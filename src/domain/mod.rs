@@ -20,6 +20,7 @@ pub mod missing_usage;
 pub mod model_hook;
 pub mod notification;
 pub mod order;
+pub mod own_counts;
 pub mod pattern;
 pub mod pending_prompt;
 pub mod policy;
