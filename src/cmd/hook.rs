@@ -27,6 +27,7 @@ use crate::wire::completion::mark;
 use crate::wire::events::EventName;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
+use crate::wire::read_event;
 use crate::wire::sanitize_output::shown;
 use crate::wire::truncate::{self, Shortener};
 
@@ -130,7 +131,7 @@ pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), fo
 }
 
 fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
-    input::event(input, env.now(), is_attended(env), guard)
+    read_event::event(input, env.now(), is_attended(env), guard)
 }
 
 /// Says what of the machine is this session's own.

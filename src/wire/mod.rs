@@ -12,6 +12,7 @@ pub mod messages;
 pub mod output;
 pub mod polling;
 mod prompt_hash;
+pub mod read_event;
 pub mod sanitize_output;
 pub mod shell;
 pub mod tools;

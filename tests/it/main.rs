@@ -18,6 +18,7 @@ mod diversions;
 mod doctor;
 mod earlier;
 mod endings;
+mod events_page;
 mod failing;
 mod first_requests;
 mod forged;
