@@ -28,6 +28,7 @@ use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::completion::mark;
 use fusebox::wire::events::EventName;
 use fusebox::wire::input::{self, Input};
+use fusebox::wire::read_event;
 use fusebox::wire::output::{self, Case};
 use libfuzzer_sys::fuzz_target;
 
@@ -67,7 +68,7 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
         };
         let ms = number as u64 * 1_000;
         let at = Moment { wall_ms: 1_795_168_800_000 + ms as i64, mono_ms: ms, boot: 1, slept_ms: 0 };
-        let event = input::event(&input, at, true, &Guard::default());
+        let event = read_event::event(&input, at, true, &Guard::default());
         told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;
         for call in calls_of(&event) {
             told_apart &= !call.is_empty();

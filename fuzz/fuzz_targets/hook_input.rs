@@ -18,6 +18,7 @@ use fusebox::platform::environment::Environment;
 use fusebox::store::{self, Store};
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
+use fusebox::wire::read_event;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
     for line in bytes.split(|byte| *byte == b'\n').take(MOST_CALLS) {
         let line = input::mended(line.to_vec());
         let Ok(input) = input::parse(&line) else { continue };
-        let event = input::event(&input, world.now(), true, &Guard::default());
+        let event = read_event::event(&input, world.now(), true, &Guard::default());
         told_apart &= *prompt.get_or_insert_with(|| event.prompt_id.clone()) == event.prompt_id;
         for call in calls_of(&event) {
             told_apart &= !call.is_empty();

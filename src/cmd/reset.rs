@@ -9,6 +9,7 @@ use crate::cmd::{require_human, target};
 use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::meters::Spend;
+use crate::domain::own_counts::OwnCounts;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::Counters;
 use crate::domain::verdict::Finding;
@@ -66,6 +67,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
             session.nested_turns = 0;
             session.spend_before_install = session.spend_before_install.of_no_spend();
             session.by_model.clear();
+            session.own_counts = OwnCounts::default();
             session.subagents = 0;
             session.warned.clear();
             session.pending_trips.clear();
@@ -74,6 +76,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
         Target::Run { run, .. } => {
             let Some(run) = edit.state.run_mut(run) else { return Counters::default() };
             run.by_model.clear();
+            run.own_counts = OwnCounts::default();
             run.extremes = (0, 0);
             run.repetition.clear();
             run.denials = 0;

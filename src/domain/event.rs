@@ -157,6 +157,8 @@ pub struct Outcome {
     pub stop_marker: Option<String>,
     /// Whether its result shows that the client asked the model nothing for it.
     pub asked_nothing: bool,
+    /// Whether it has edited files, or committed.
+    pub edits: bool,
 }
 
 /// How an agent's turn ended.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::amount::{Amount, PICO};
+use crate::domain::event::Outcome;
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
 
@@ -101,6 +102,17 @@ pub enum Stage {
     End,
 }
 
+/// What a limit is shown that counts for itself.
+#[derive(Debug)]
+pub enum Observed<'a> {
+    /// A model request was charged, or more of one.
+    Spent(Spend),
+    /// What was charged at an estimate was taken back.
+    TakenBack(Spend),
+    /// A tool call has ended.
+    CallEnded(&'a Outcome),
+}
+
 /// How a limit reads what is used, and what the next step would add.
 #[derive(Debug)]
 pub enum Meter {
@@ -145,6 +157,8 @@ pub struct Limit {
     pub phrase: &'static str,
     /// How it is read.
     pub meter: Meter,
+    /// Where it counts for itself: its new count, by the one before and what has happened. Meters have it as `own`.
+    pub observe: Option<fn(u64, &Observed) -> u64>,
     /// How it stands in configuration.
     pub form: Form,
     /// What ends where its action is `terminate`.
@@ -196,6 +210,7 @@ impl Limit {
         stop_reason: "",
         phrase: "",
         meter: Meter::Window,
+        observe: None,
         form: Form::Cap,
         ends: Ends::Run,
         action: None,

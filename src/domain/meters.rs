@@ -129,6 +129,8 @@ pub struct Meters {
     pub unknown: (Spend, Spend),
     /// What the call at hand would have the client ask that no transcript shows.
     pub unlogged: Spend,
+    /// What the limit that is looked at has counted for itself.
+    pub own: u64,
     /// Working time in milliseconds.
     pub duration_ms: u64,
     /// Wall time in milliseconds.

@@ -23,6 +23,7 @@ pub mod model_hook;
 pub mod notification;
 pub mod order;
 pub mod outcome;
+pub mod own_counts;
 pub mod pattern;
 pub mod pending_prompt;
 pub mod policy;

@@ -5,18 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::domain::event::Agent;
 use crate::domain::serde_default::is_default;
 
-/// The events at which hooks can ask the model. At the others there is no conversation to send.
-pub const ASKING: [&str; 8] = [
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "SubagentStop",
-    "Stop",
-];
-
 /// Whose events hooks run at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,9 +37,6 @@ pub struct ModelHook {
 impl ModelHook {
     /// Whether it runs at an event of an agent's, by the event's name on the wire.
     pub fn runs_at(&self, name: &str, agent: &Agent) -> bool {
-        if !ASKING.contains(&name) {
-            return false;
-        }
         match (&self.of, agent) {
             // A hook that is an agent has no hooks.
             (_, Agent::Sub { id, .. }) if is_hook_agent(id) => false,

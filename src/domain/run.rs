@@ -13,6 +13,7 @@ use crate::domain::listed::ListedRun;
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::{Growth, MissingUsage};
 use crate::domain::order::{Order, Status};
+use crate::domain::own_counts::OwnCounts;
 use crate::domain::pending_prompt::TranscriptEnd;
 use crate::domain::rate::RateWindows;
 use crate::domain::repetition::CallHistory;
@@ -162,6 +163,9 @@ pub struct Run {
     /// Requests, tokens and cost by model.
     #[serde(default, skip_serializing_if = "is_default")]
     pub by_model: BTreeMap<String, Spend>,
+    /// What limits count for themselves.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub own_counts: OwnCounts,
     /// Its last calls, to see repetition.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repetition: CallHistory,

@@ -15,6 +15,7 @@ use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
 use crate::domain::model_hook::ModelHook;
 pub use crate::domain::order::{Order, Phase, Status};
+use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 use crate::domain::policy::{Mode, OnError};
 use crate::domain::rate::RateWindows;
@@ -162,6 +163,9 @@ pub struct Session {
     /// Sums over all runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub counters: Counters,
+    /// What limits count for themselves.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub own_counts: OwnCounts,
     /// What was charged although it is nowhere in the main transcript.
     #[serde(default, skip_serializing_if = "is_default")]
     pub missing_usage: MissingUsage,

@@ -2,7 +2,7 @@
 
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Call, Event, EventKind, Moment};
-use crate::domain::limit_set::{LimitRule, LimitSet, Models};
+use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::order::Order;
 use crate::domain::pending_prompt::PendingPrompt;
@@ -54,8 +54,8 @@ pub struct ScopeUsage<'a> {
     pub limits: &'a LimitSet,
     /// What is used.
     pub meters: Meters,
-    /// What is used of some models, for the rules that count those.
-    pub by_models: Vec<(&'a Models, Meters)>,
+    /// What is used as some rules count it: of some models, or for themselves.
+    pub by_rule: Vec<(&'a LimitRule, Meters)>,
     /// Early warnings and warned trips so far.
     pub warned: &'a [(String, u8)],
     /// Trips that wait for a call to ask with.
@@ -76,7 +76,7 @@ impl ScopeUsage<'_> {
 
     /// Returns the meters that a rule reads.
     pub fn meters_of(&self, rule: &LimitRule) -> &Meters {
-        let some = rule.of.as_ref().and_then(|of| self.by_models.iter().find(|(models, _)| *models == of));
+        let some = self.by_rule.iter().find(|(counted, _)| counted.limit == rule.limit && counted.of == rule.of);
         some.map_or(&self.meters, |(_, meters)| meters)
     }
 }

@@ -6,6 +6,7 @@ use crate::domain::bounds::CRONS;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Background, Call, Event, EventKind, Intent, Moment, Outcome};
 use crate::domain::ingested::Recalled;
+use crate::domain::limit::Observed;
 use crate::domain::repetition::EndedCall;
 use crate::domain::session::{Request, Run, Status};
 use crate::engine::background;
@@ -184,6 +185,7 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Momen
     if outcome.asked_nothing {
         unlogged_requests::take_back(state, run, &call.id);
     }
+    state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(outcome)));
     let record = state.record_of(run, call);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);

@@ -25,14 +25,17 @@ use crate::engine::session_state::{CallState, SessionState};
 pub fn adopt(state: &mut SessionState, id: &str, event: &Event) -> bool {
     let works = lifecycle::works(&event.kind) && event.ending().is_none();
     let Some(order) = state.order_above().filter(|_| works) else { return false };
-    let of = state.session.limits.source(&order.finding.source).and_then(|rule| rule.of.clone());
-    let (of_run, of_session) = measure::meters_of(state, id, Occasion::of(event), of.as_ref());
+    let occasion = Occasion::of(event);
+    let (of_run, of_session) = match state.session.limits.source(&order.finding.source) {
+        Some(rule) => measure::meters_for(state, id, occasion, rule),
+        None => measure::meters(state, id, occasion),
+    };
     let grace = state.session.limits.grace_turns;
     let Some(run) = state.run(id).filter(|run| run.order.is_none()) else { return false };
     let fits = match order.finding.facts().map(|limit| &limit.meter) {
-        Some(Meter::Spend { part, .. }) => {
+        Some(Meter::Spend { used, part }) => {
             let next = part(&of_session.reserved) + part(&of_session.next);
-            order.finding.scope == Scope::Session && part(&of_session.spent) + next <= order.finding.cap
+            order.finding.scope == Scope::Session && used(&of_session) + next <= order.finding.cap
         }
         _ => true,
     };

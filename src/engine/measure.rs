@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Call, Intent, Moment};
-use crate::domain::limit_set::{LimitSet, Models};
+use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::meters::{Meters, Spend};
+use crate::domain::own_counts::OwnCounts;
 use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
@@ -43,6 +44,13 @@ pub fn meters_of(state: &SessionState, id: &str, occasion: Occasion, of: Option<
     (actor.of_run(of), actor.of_session(&state.session, of))
 }
 
+/// Returns the meters of a run and of its session as a rule counts them.
+pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> (Meters, Meters) {
+    let (of_run, of_session) = meters_of(state, id, occasion, rule.of.as_ref());
+    let own = state.run(id).map_or(0, |run| run.own_counts.of(rule));
+    (Meters { own, ..of_run }, Meters { own: state.session.own_counts.of(rule), ..of_session })
+}
+
 /// Returns what every scope with rules has used.
 pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) -> Vec<ScopeUsage<'a>> {
     let actor = Actor::new(state, run, occasion);
@@ -56,7 +64,7 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) 
     scopes.extend(state.shared_budgets.iter().map(|budget| ScopeUsage {
         scope: budget.scope,
         meters: actor.of_pool(budget, None),
-        by_models: by_models(&budget.limits, |of| actor.of_pool(budget, Some(of))),
+        by_rule: by_rule(&budget.limits, None, |of| actor.of_pool(budget, of)),
         limits: &budget.limits,
         warned: &budget.warned,
         pending_trips: &budget.pending_trips,
@@ -73,16 +81,22 @@ pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'
     let in_flight = state.session.reservations.iter().find(|held| held.holder == run.id);
     let Some(held) = in_flight.filter(|held| occasion.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
     usage.meters.reserved += held.spend;
-    for (_, meters) in usage.by_models.iter_mut().filter(|(of, _)| of.include(&held.model)) {
+    let counts = |rule: &LimitRule| rule.of.as_ref().is_none_or(|of| of.include(&held.model));
+    for (_, meters) in usage.by_rule.iter_mut().filter(|(rule, _)| counts(rule)) {
         meters.reserved += held.spend;
     }
     usage
 }
 
-/// Measures for each rule that counts some models only.
-fn by_models(rules: &LimitSet, measure: impl Fn(&Models) -> Meters) -> Vec<(&Models, Meters)> {
-    let some = rules.limits.iter().filter_map(|rule| rule.of.as_ref());
-    some.map(|of| (of, measure(of))).collect()
+/// Measures for each rule that counts some models only, or for itself.
+fn by_rule<'a>(
+    rules: &'a LimitSet,
+    own: Option<&OwnCounts>,
+    measure: impl Fn(Option<&Models>) -> Meters,
+) -> Vec<(&'a LimitRule, Meters)> {
+    let some = rules.limits.iter().filter(|rule| rule.of.is_some() || rule.limit.observe.is_some());
+    let count = |rule| own.map_or(0, |own| own.of(rule));
+    some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.of.as_ref()) })).collect()
 }
 
 impl<'a> Actor<'a> {
@@ -91,7 +105,7 @@ impl<'a> Actor<'a> {
         ScopeUsage {
             scope: Scope::Run,
             meters: self.of_run(None),
-            by_models: by_models(&run.limits, |of| self.of_run(Some(of))),
+            by_rule: by_rule(&run.limits, Some(&run.own_counts), |of| self.of_run(of)),
             limits: &run.limits,
             warned: &run.warned,
             pending_trips: &run.pending_trips,
@@ -105,7 +119,7 @@ impl<'a> Actor<'a> {
         ScopeUsage {
             scope,
             meters: self.of_session(session, None),
-            by_models: by_models(&session.limits, |of| self.of_session(session, Some(of))),
+            by_rule: by_rule(&session.limits, Some(&session.own_counts), |of| self.of_session(session, of)),
             limits: &session.limits,
             warned: &session.warned,
             pending_trips: &session.pending_trips,

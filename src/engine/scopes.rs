@@ -5,6 +5,7 @@ use crate::domain::bounds::of_model;
 use crate::domain::budget::SharedBudget;
 use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
+use crate::domain::limit::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::{self, RESERVE_LIVES_MS, Reservation};
@@ -79,6 +80,9 @@ impl<'a> ScopeMut<'a> {
         {
             session.inherited += adds.spend;
         }
+        if !adds.inherited && !adds.earlier {
+            self.observe(Some(adds.model), &Observed::Spent(adds.spend));
+        }
     }
 
     /// Takes a charge back that was an estimate of what no transcript shows.
@@ -94,6 +98,22 @@ impl<'a> ScopeMut<'a> {
                 let of_model = of_model(by_model, model, true);
                 *of_model = of_model.beyond(spend);
             }
+        }
+        self.observe(Some(model), &Observed::TakenBack(spend));
+    }
+
+    /// Shows what has happened to the rules that count for themselves. Where a count begins anew, so do its warnings. The limits of
+    /// budgets are on periods, and count nothing for themselves.
+    pub fn observe(&mut self, model: Option<&str>, seen: &Observed) {
+        let (ScopeMut::Run(Run { limits, own_counts, warned, pending_trips, .. })
+        | ScopeMut::Session(Session { limits, own_counts, warned, pending_trips, .. })
+        | ScopeMut::Outer(Session { limits, own_counts, warned, pending_trips, .. })) = self
+        else {
+            return;
+        };
+        for rule in limits.limits.iter().filter(|rule| own_counts.observe(rule, model, seen)) {
+            warned.retain(|(name, _)| *name != rule.name());
+            pending_trips.retain(|trip| !rule.is_source(&trip.source));
         }
     }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::store;
 use crate::store::{health, log_file};
-use crate::wire::events::EventName;
+use crate::wire::events::{EventName, OnFailure};
 use crate::wire::input::{self, Input, Unreadable, was_not_made};
 
 /// Answers to input that is no event; it is written down.
@@ -59,11 +59,11 @@ pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {
 /// and any end of a turn, since a hook could prolong that.
 fn ends(event: EventName, results: &[&str]) -> bool {
     let was_refused = |result: &&str| byte_search::find(CANNOT.as_bytes(), result.as_bytes()).is_some();
-    match event {
-        EventName::PostToolBatch => {
+    match event.row().on_failure {
+        OnFailure::EndAfterRefusals => {
             results.iter().any(was_refused) || !results.is_empty() && results.iter().all(|result| was_not_made(result))
         }
-        EventName::Stop | EventName::SubagentStop => true,
+        OnFailure::End => true,
         _ => false,
     }
 }
@@ -74,19 +74,17 @@ pub type Pieces = [&'static str; 5];
 /// Words the answer to an event that nothing else has answered in time, in pieces that were laid out beforehand: the same as where
 /// the state fails. `results` are those of a batch.
 pub fn late(event: EventName, results: &[&str], waits: &'static str) -> Pieces {
-    let (head, tail) = match event {
-        EventName::PreToolUse => (
+    let (head, tail) = match event.row().on_failure {
+        OnFailure::Deny => (
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
             r#""}}"#,
         ),
-        EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange => {
-            (r#"{"decision":"block","reason":""#, r#""}"#)
-        }
+        OnFailure::Block => (r#"{"decision":"block","reason":""#, r#""}"#),
         _ if ends(event, results) => (r#"{"continue":false,"stopReason":""#, r#""}"#),
-        EventName::SessionStart => (r#"{"systemMessage":""#, r#""}"#),
+        OnFailure::Tell => (r#"{"systemMessage":""#, r#""}"#),
         _ => return Pieces::default(),
     };
-    let words = if event == EventName::SessionStart { CANNOT_LATE } else { REFUSED_LATE };
+    let words = if event.row().on_failure == OnFailure::Tell { CANNOT_LATE } else { REFUSED_LATE };
     [head, words, waits, " did not come in time; it may be tried again", tail]
 }
 
@@ -109,21 +107,18 @@ fn by_on_error(env: &Environment, name: Option<EventName>, what: &str) -> String
 
 /// Whether what an event is about is refused where the state can be neither read nor written.
 pub fn is_refused(name: EventName) -> bool {
-    matches!(
-        name,
-        EventName::PreToolUse | EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange
-    )
+    matches!(name.row().on_failure, OnFailure::Deny | OnFailure::Block)
 }
 
 /// Words a refusal for the events that can be refused.
 fn refusal(name: Option<EventName>, reason: &str) -> Option<String> {
-    let answer = match name? {
-        EventName::PreToolUse => serde_json::json!({"hookSpecificOutput": {
+    let answer = match name?.row().on_failure {
+        OnFailure::Deny => serde_json::json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}}),
-        EventName::UserPromptSubmit | EventName::PreCompact | EventName::ConfigChange => {
+        OnFailure::Block => {
             serde_json::json!({"decision": "block", "reason": reason})
         }
-        EventName::SessionStart => serde_json::json!({"systemMessage": reason}),
+        OnFailure::Tell => serde_json::json!({"systemMessage": reason}),
         _ => return None,
     };
     Some(answer.to_string())

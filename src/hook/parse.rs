@@ -6,7 +6,8 @@ use crate::domain::event::Event;
 use crate::platform::environment::Environment;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::events::EventName;
-use crate::wire::input::{self, Input};
+use crate::wire::input::Input;
+use crate::wire::read_event;
 
 /// A hook call.
 pub struct HookCall<'a> {
@@ -38,7 +39,7 @@ impl HookCall<'_> {
 }
 
 fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
-    input::event(input, env.now(), is_attended(env), guard)
+    read_event::event(input, env.now(), is_attended(env), guard)
 }
 
 /// Says what of the machine is this session's own.

@@ -13,7 +13,7 @@ use crate::install::{client_extensions, hooks};
 use crate::platform::environment::Environment;
 use crate::platform::{changes, processes};
 use crate::store::Store;
-use crate::wire::events::EVENTS;
+use crate::wire::events::{EVENTS, EventRow};
 
 /// Reads the settings as they are now, and takes them for those that the session works with.
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
@@ -99,7 +99,7 @@ fn loss(session: &Session, now: &Registered) -> Option<String> {
     }
     let had = EVENTS.iter().filter(|row| session.handlers.iter().any(|name| name == row.name));
     let (kept, lost): (Vec<_>, Vec<_>) = had.partition(|row| now.events.contains(&row.event));
-    let names: Vec<&str> = lost.iter().map(|row| row.name).collect();
+    let names: Vec<&str> = lost.iter().map(|row: &&EventRow| row.name).collect();
     match (kept.len(), lost.len()) {
         (_, 0) => None,
         (0, _) => Some("would take Fusebox's hooks away".to_owned()),

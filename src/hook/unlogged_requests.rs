@@ -67,8 +67,9 @@ fn calls(event: &Event) -> &[Call] {
 
 /// Returns the hooks that ask the model at an event.
 fn hooks<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a ModelHook> {
-    let name = EventName::of(&event.kind).map_or("", EventName::as_str);
-    let of_event = session.model_hooks.iter().filter(move |hook| hook.runs_at(name, &event.agent));
+    let row = EventName::of(&event.kind).map(EventName::row).filter(|row| row.asks_model);
+    let runs = move |hook: &&ModelHook| row.is_some_and(|row| hook.runs_at(row.name, &event.agent));
+    let of_event = session.model_hooks.iter().filter(runs);
     of_event.filter(|hook| match (&event.kind, &event.agent) {
         (EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _), _) => hook.is_for(&call.tool),
         (EventKind::SubagentStarted | EventKind::SubagentEnded(_), Agent::Sub { agent_type, .. }) => {

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::domain::model_hook::{ASKING, ModelHook};
+use crate::domain::model_hook::ModelHook;
 use crate::install::hooks::{count, find_asking};
 use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
 use crate::platform::file_info;
 use crate::platform::files;
+use crate::wire::events::EVENTS;
 
 /// The most entries of a folder that are looked at.
 const MOST_ENTRIES: usize = 5_000;
@@ -119,7 +120,8 @@ pub fn of(hooks: &Value) -> Vec<ModelHook> {
 
 /// Returns what is taken for hooks that cannot be read: one at each event.
 pub fn unread() -> Vec<ModelHook> {
-    ASKING.map(|event| ModelHook { event: event.to_owned(), count: 1, ..ModelHook::default() }).into()
+    let asking = EVENTS.iter().filter(|row| row.asks_model);
+    asking.map(|row| ModelHook { event: row.name.to_owned(), count: 1, ..ModelHook::default() }).collect()
 }
 
 /// What came of reading a file.

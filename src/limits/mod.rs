@@ -7,6 +7,7 @@ mod max_cost_usd;
 mod max_cost_usd_per_day;
 mod max_cost_usd_per_month;
 mod max_cost_usd_per_week;
+mod max_cost_usd_without_edits;
 mod max_delegation_depth;
 mod max_denials;
 mod max_duration_ms;
@@ -34,6 +35,7 @@ pub const REGISTRY: &[&Limit] = &[
     &max_cost_usd::LIMIT,
     &max_planning_cost_usd::LIMIT,
     &max_execution_cost_usd::LIMIT,
+    &max_cost_usd_without_edits::LIMIT,
     &max_cost_usd_per_day::LIMIT,
     &max_cost_usd_per_week::LIMIT,
     &max_cost_usd_per_month::LIMIT,

@@ -33,6 +33,7 @@ use crate::wire::completion::mark;
 use crate::wire::events::EventName;
 use crate::wire::input::{self, Input};
 use crate::wire::output::{self, Answer, Case};
+use crate::wire::read_event;
 
 /// What recordings are played against.
 #[derive(Clone, Copy)]
@@ -149,7 +150,7 @@ impl<'a> Player<'a> {
 
     fn event(&self, input: &Input, call: &HookCall) -> Event {
         let moment = self.recording.moment(call);
-        let mut event = input::event(input, moment, self.recording.attended, &Guard::default());
+        let mut event = read_event::event(input, moment, self.recording.attended, &Guard::default());
         let stop = self.state.explicit_stop(&event.agent);
         mark(&mut event, input.tool_response, stop);
         event

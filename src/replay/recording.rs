@@ -11,6 +11,7 @@ use crate::platform::files;
 use crate::replay::rows::{self, RowKind};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input;
+use crate::wire::read_event;
 
 /// The file of hook calls in a recording's folder.
 pub const HOOKS: &str = "hooks.jsonl";
@@ -93,7 +94,7 @@ pub fn read(folder: &Path) -> Result<Vec<Recording>> {
 fn parse(line: &str) -> std::result::Result<(HookCall, CallOrigin), String> {
     let call: HookCall = serde_json::from_str(line).map_err(|cause| cause.to_string())?;
     let input = input::parse(call.input.get().as_bytes()).map_err(|cause| cause.to_string())?;
-    let event = input::event(&input, Moment::default(), true, &Guard::default());
+    let event = read_event::event(&input, Moment::default(), true, &Guard::default());
     let transcript = input.transcript_path.to_string();
     let origin = CallOrigin { session: event.session, transcript, prompt: event.prompt_id };
     Ok((call, origin))

@@ -1,78 +1,182 @@
-//! The hook events Fusebox registers for, as a table. A new event is one row here.
+//! The hook events Fusebox registers for, as a table. A new event is one row here: its type, its reading, its registration, its page
+//! in the documentation and what is answered where Fusebox fails come from it.
 
-use crate::domain::event::EventKind;
+use crate::domain::event::{Ending, EventKind};
+use crate::wire::bypass_detection::Guard;
+use crate::wire::input::{self, Failed, Input};
+use crate::wire::prompt_hash::prompt_hash;
 
-/// An event of the hook protocol that Fusebox knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventName {
-    /// A client starts, resumes, clears, compacts or forks a session.
-    SessionStart,
-    /// A prompt is about to be sent; notifications of background tasks come this way too.
-    UserPromptSubmit,
-    /// A tool call is about to run.
-    PreToolUse,
-    /// A permission dialog is about to be shown.
-    PermissionRequest,
-    /// A tool call succeeded.
-    PostToolUse,
-    /// A tool call ran and failed.
-    PostToolUseFailure,
-    /// All calls of one model response have results; the next model request follows.
-    PostToolBatch,
-    /// A subagent starts, or goes on after a message.
-    SubagentStart,
-    /// A subagent finished by itself.
-    SubagentStop,
-    /// The main agent finished its turn by itself.
-    Stop,
-    /// A session ends.
-    SessionEnd,
-    /// A settings file changed while the client runs.
-    ConfigChange,
-    /// A conversation is about to be compacted.
-    PreCompact,
+/// What is answered to an event where the state can be neither read nor written, or the answer does not come in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Nothing.
+    Nothing,
+    /// The call is refused.
+    Deny,
+    /// What is about to happen is blocked.
+    Block,
+    /// The person is told.
+    Tell,
+    /// The agent's turn ends where a call of the batch was refused for the failure, or none was made.
+    EndAfterRefusals,
+    /// The agent's turn ends: no hook prolongs it.
+    End,
 }
 
-/// How an event is registered in settings.json.
+/// All that is known of one event.
+#[derive(Clone, Copy, Debug)]
 pub struct EventRow {
     /// The event.
     pub event: EventName,
     /// Its name on the wire.
     pub name: &'static str,
+    /// When the client sends it.
+    pub doc: &'static str,
+    /// Reads what has happened.
+    pub read: fn(&Input, &Guard) -> EventKind,
     /// Whether the client matches it against a pattern (`matcher`).
     pub has_matcher: bool,
-    /// Seconds after which the client gives up on the hook.
+    /// Seconds after which the client gives up on the hook. Where an agent's work ends, a command may judge it.
     pub timeout_s: u32,
     /// Whether the client honours `"onFailure": "block"` for it, so that `--fail-closed` sets it.
     pub can_fail_closed: bool,
+    /// Whether its answer can carry a text for the model.
+    pub tells_model: bool,
+    /// Whether other hooks at it can ask the model: at some there is no conversation to send.
+    pub asks_model: bool,
+    /// What is answered where Fusebox fails.
+    pub on_failure: OnFailure,
 }
 
-const fn row(
-    event: EventName,
-    name: &'static str,
-    has_matcher: bool,
-    timeout_s: u32,
-    can_fail_closed: bool,
-) -> EventRow {
-    EventRow { event, name, has_matcher, timeout_s, can_fail_closed }
+/// What most events are, for the rest of a row.
+const PLAIN: EventRow = EventRow {
+    event: EventName::SessionStart,
+    name: "",
+    doc: "",
+    read: |_, _| EventKind::Other(String::new()),
+    has_matcher: true,
+    timeout_s: 10,
+    can_fail_closed: false,
+    tells_model: false,
+    asks_model: false,
+    on_failure: OnFailure::Nothing,
+};
+
+/// Makes the type of an event's name and the table out of one row for each event.
+macro_rules! events {
+    ($($(#[doc = $doc:literal])+ $event:ident { $($field:ident: $value:expr,)+ })+) => {
+        /// An event of the hook protocol that Fusebox knows.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum EventName {
+            $($(#[doc = $doc])+ $event,)+
+        }
+
+        /// Every event that Fusebox registers for.
+        pub static EVENTS: [EventRow; [$(EventName::$event),+].len()] = [
+            $(EventRow {
+                event: EventName::$event,
+                name: stringify!($event),
+                doc: concat!($($doc),+),
+                $($field: $value,)+
+                ..PLAIN
+            },)+
+        ];
+    };
 }
 
-/// Every event Fusebox registers for; where an agent's work ends, a command may judge it. New ones are appended: their places are saved as bits.
-pub const EVENTS: [EventRow; 13] = [
-    row(EventName::SessionStart, "SessionStart", true, 10, false),
-    row(EventName::UserPromptSubmit, "UserPromptSubmit", false, 10, true),
-    row(EventName::PreToolUse, "PreToolUse", true, 10, true),
-    row(EventName::PermissionRequest, "PermissionRequest", true, 10, false),
-    row(EventName::PostToolUse, "PostToolUse", true, 10, true),
-    row(EventName::PostToolUseFailure, "PostToolUseFailure", true, 10, true),
-    row(EventName::PostToolBatch, "PostToolBatch", false, 10, true),
-    row(EventName::SubagentStart, "SubagentStart", true, 10, false),
-    row(EventName::SubagentStop, "SubagentStop", true, 610, false),
-    row(EventName::Stop, "Stop", false, 610, false),
-    row(EventName::SessionEnd, "SessionEnd", true, 5, false),
-    row(EventName::ConfigChange, "ConfigChange", true, 10, true),
-    row(EventName::PreCompact, "PreCompact", true, 10, true),
-];
+events! {
+    /// A client starts, resumes, clears, compacts or forks a session.
+    SessionStart {
+        read: |input, _| EventKind::SessionStart { source: input.source.clone().unwrap_or_default() },
+        tells_model: true,
+        on_failure: OnFailure::Tell,
+    }
+    /// A prompt is about to be sent; notifications of background tasks come this way too.
+    UserPromptSubmit {
+        read: |input, _| input::prompt(input),
+        has_matcher: false,
+        can_fail_closed: true,
+        tells_model: true,
+        asks_model: true,
+        on_failure: OnFailure::Block,
+    }
+    /// A tool call is about to run.
+    PreToolUse {
+        read: |input, guard| EventKind::ToolRequested(input::call(input, guard)),
+        can_fail_closed: true,
+        tells_model: true,
+        asks_model: true,
+        on_failure: OnFailure::Deny,
+    }
+    /// A permission dialog is about to be shown.
+    PermissionRequest {
+        read: |_, _| EventKind::PermissionRequested,
+        asks_model: true,
+    }
+    /// A tool call succeeded.
+    PostToolUse {
+        read: |input, guard| EventKind::ToolEnded(input::call(input, guard), input::outcome(input, Failed::No)),
+        can_fail_closed: true,
+        tells_model: true,
+        asks_model: true,
+    }
+    /// A tool call ran and failed.
+    PostToolUseFailure {
+        read: |input, guard| EventKind::ToolEnded(input::call(input, guard), input::outcome(input, Failed::Yes)),
+        can_fail_closed: true,
+        tells_model: true,
+        asks_model: true,
+    }
+    /// All calls of one model response have results; the next model request follows.
+    PostToolBatch {
+        read: |input, _| EventKind::BatchEnded(input.tool_calls.iter().map(input::batch_call).collect()),
+        has_matcher: false,
+        can_fail_closed: true,
+        tells_model: true,
+        asks_model: true,
+        on_failure: OnFailure::EndAfterRefusals,
+    }
+    /// A subagent starts, or goes on after a message.
+    SubagentStart {
+        read: |_, _| EventKind::SubagentStarted,
+        tells_model: true,
+    }
+    /// A subagent finished by itself.
+    SubagentStop {
+        read: |input, _| EventKind::SubagentEnded(Ending { waits: false, ..input::ending(input) }),
+        timeout_s: 610,
+        asks_model: true,
+        on_failure: OnFailure::End,
+    }
+    /// The main agent finished its turn by itself.
+    Stop {
+        read: |input, _| EventKind::Stopped {
+            ending: input::ending(input),
+            crons: input.session_crons.iter().map(|cron| prompt_hash(&cron.prompt)).collect(),
+        },
+        has_matcher: false,
+        timeout_s: 610,
+        asks_model: true,
+        on_failure: OnFailure::End,
+    }
+    /// A session ends.
+    SessionEnd {
+        read: |_, _| EventKind::SessionEnded,
+        timeout_s: 5,
+    }
+    /// A settings file changed while the client runs.
+    ConfigChange {
+        read: |_, _| EventKind::ConfigChanged { lost: Vec::new() },
+        can_fail_closed: true,
+        on_failure: OnFailure::Block,
+    }
+    /// A conversation is about to be compacted.
+    PreCompact {
+        read: |_, _| EventKind::Compacting,
+        can_fail_closed: true,
+        on_failure: OnFailure::Block,
+    }
+}
 
 impl EventName {
     /// Finds the event with this name on the wire.
@@ -80,9 +184,19 @@ impl EventName {
         EVENTS.iter().find(|row| row.name == name).map(|row| row.event)
     }
 
+    /// Returns its row.
+    pub fn row(self) -> &'static EventRow {
+        EVENTS.iter().find(|row| row.event == self).unwrap_or(&PLAIN)
+    }
+
     /// Returns the seconds after which the client gives up on a hook of the event.
     pub fn timeout_s(self) -> u32 {
-        EVENTS.iter().find(|row| row.event == self).map_or(0, |row| row.timeout_s)
+        self.row().timeout_s
+    }
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        self.row().name
     }
 
     /// Returns the event that brings what has happened.
@@ -103,10 +217,5 @@ impl EventName {
             EventKind::Compacting => EventName::PreCompact,
             EventKind::Other(_) => return None,
         })
-    }
-
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        EVENTS.iter().find(|row| row.event == self).map_or("", |row| row.name)
     }
 }

@@ -1,4 +1,4 @@
-//! What the client writes to a hook: JSON on standard input, parsed into an [`Event`].
+//! What the client writes to a hook: JSON on standard input, and the parts of events in it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,11 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::byte_search;
 use crate::domain::event::{
-    Agent, Background, Call, Ending, Event, EventKind, Fingerprints, Moment, Notification, Outcome, Spawned,
+    Agent, Background, Call, Ending, EventKind, Fingerprints, Moment, Notification, Outcome, Spawned,
 };
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
-use crate::wire::events::EventName;
 use crate::wire::prompt_hash::prompt_hash;
 use crate::wire::{fingerprints, machine_prompts, tools};
 
@@ -37,8 +36,8 @@ pub struct Input<'a> {
     pub tool_input: Option<&'a RawValue>,
     /// The model that a session starts with.
     pub model: Option<String>,
-    context_tokens: Option<f64>,
-    prompt_id: Option<String>,
+    pub(super) context_tokens: Option<f64>,
+    pub(super) prompt_id: Option<String>,
     agent_id: Option<String>,
     agent_type: Option<String>,
     tool_name: Option<String>,
@@ -50,11 +49,11 @@ pub struct Input<'a> {
     #[serde(borrow)]
     error: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    tool_calls: Vec<BatchCall<'a>>,
+    pub(super) tool_calls: Vec<BatchCall<'a>>,
     #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
-    source: Option<String>,
-    session_crons: Vec<Cron>,
+    pub(super) source: Option<String>,
+    pub(super) session_crons: Vec<Cron>,
     #[serde(borrow)]
     last_assistant_message: Option<Cow<'a, str>>,
     background_tasks: Vec<Task>,
@@ -101,8 +100,9 @@ pub fn was_not_made(result: &str) -> bool {
     NOT_MADE.iter().any(|begins| result.starts_with(begins))
 }
 
+/// One call of a batch.
 #[derive(Debug, Deserialize)]
-struct BatchCall<'a> {
+pub(super) struct BatchCall<'a> {
     #[serde(default)]
     tool_name: String,
     #[serde(default)]
@@ -113,10 +113,11 @@ struct BatchCall<'a> {
     tool_response: Option<&'a RawValue>,
 }
 
+/// A prompt of the client's schedule.
 #[derive(Debug, Deserialize)]
-struct Cron {
+pub(super) struct Cron {
     #[serde(default)]
-    prompt: String,
+    pub(super) prompt: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -196,19 +197,8 @@ pub fn mended(mut json: Vec<u8>) -> Vec<u8> {
     json
 }
 
-/// Turns an input into an event.
-pub fn event(input: &Input, at: Moment, attended: bool, guard: &Guard) -> Event {
-    Event {
-        session: input.session_id.clone().into_owned(),
-        agent: agent(input),
-        prompt_id: input.prompt_id.clone(),
-        at,
-        attended,
-        kind: kind(input, guard),
-    }
-}
-
-fn agent(input: &Input) -> Agent {
+/// Returns who acts.
+pub(super) fn agent(input: &Input) -> Agent {
     match &input.agent_id {
         Some(id) if input.backgrounded_main().is_none() => {
             Agent::Sub { id: id.clone(), agent_type: input.agent_type.clone().unwrap_or_default() }
@@ -223,41 +213,22 @@ pub fn is_backgrounded_main(id: &str) -> bool {
     tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
 }
 
-fn kind(input: &Input, guard: &Guard) -> EventKind {
-    let Some(name) = EventName::parse(&input.hook_event_name) else {
-        return EventKind::Other(input.hook_event_name.clone().into_owned());
-    };
-    match name {
-        EventName::SessionStart => EventKind::SessionStart { source: input.source.clone().unwrap_or_default() },
-        EventName::UserPromptSubmit => {
-            let text = input.prompt.as_deref().unwrap_or("");
-            let by_machine = machine_prompts::is_a_machines(text);
-            EventKind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
-        }
-        EventName::PreToolUse => EventKind::ToolRequested(call(input, guard)),
-        EventName::PermissionRequest => EventKind::PermissionRequested,
-        EventName::PostToolUse => EventKind::ToolEnded(call(input, guard), outcome(input, Failed::No)),
-        EventName::PostToolUseFailure => EventKind::ToolEnded(call(input, guard), outcome(input, Failed::Yes)),
-        EventName::PostToolBatch => EventKind::BatchEnded(input.tool_calls.iter().map(batch_call).collect()),
-        EventName::SubagentStart => EventKind::SubagentStarted,
-        EventName::SubagentStop => EventKind::SubagentEnded(Ending { waits: false, ..ending(input) }),
-        EventName::Stop => EventKind::Stopped {
-            ending: ending(input),
-            crons: input.session_crons.iter().map(|cron| prompt_hash(&cron.prompt)).collect(),
-        },
-        EventName::SessionEnd => EventKind::SessionEnded,
-        EventName::ConfigChange => EventKind::ConfigChanged { lost: Vec::new() },
-        EventName::PreCompact => EventKind::Compacting,
-    }
+/// Reads a prompt.
+pub(super) fn prompt(input: &Input) -> EventKind {
+    let text = input.prompt();
+    let by_machine = machine_prompts::is_a_machines(text);
+    EventKind::Prompt { text_hash: prompt_hash(text), notifications: notifications(text), by_machine }
 }
 
-fn call(input: &Input, guard: &Guard) -> Call {
+/// Reads the call that an event is about.
+pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let tool = input.tool_name.clone().unwrap_or_default();
     let intent = tools::intent(&tool, input.tool_input, guard);
     Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, fingerprints: Fingerprints::default() }
 }
 
-fn batch_call(call: &BatchCall) -> Call {
+/// Reads one of the calls of a batch.
+pub(super) fn batch_call(call: &BatchCall) -> Call {
     let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
     let (tool, input) = (&call.tool_name, call.tool_input);
     let mut fingerprints = fingerprints::of(tool, input, call.tool_response);
@@ -273,7 +244,7 @@ fn batch_call(call: &BatchCall) -> Call {
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.
-fn ending(input: &Input) -> Ending {
+pub(super) fn ending(input: &Input) -> Ending {
     Ending {
         partial: input.last_assistant_message.as_deref().is_some_and(says_partial),
         again: input.stop_hook_active,
@@ -284,12 +255,16 @@ fn ending(input: &Input) -> Ending {
 /// What the client calls an agent in its list of background tasks.
 const SUBAGENT: &str = "subagent";
 
-enum Failed {
+/// Whether a call failed, by its event.
+pub(super) enum Failed {
+    /// It did.
     Yes,
+    /// It did not.
     No,
 }
 
-fn outcome(input: &Input, failed: Failed) -> Outcome {
+/// Reads how a call ended.
+pub(super) fn outcome(input: &Input, failed: Failed) -> Outcome {
     let response: Response = match input.tool_response {
         Some(raw) if raw.get().starts_with('{') => serde_json::from_str(raw.get()).unwrap_or_default(),
         _ => Response::default(),
@@ -312,7 +287,8 @@ fn outcome(input: &Input, failed: Failed) -> Outcome {
     let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
-    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing }
+    let edits = !failed && background.is_none() && tools::edits(tool, input.tool_input);
+    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 
 /// Reads the notifications that a prompt is made of; none where it is something else.

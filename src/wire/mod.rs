@@ -2,6 +2,7 @@
 
 pub mod bypass_detection;
 pub mod completion;
+pub mod edits;
 pub mod events;
 pub mod fingerprints;
 pub mod inject_run_id;
@@ -11,6 +12,7 @@ pub mod messages;
 pub mod output;
 pub mod polling;
 mod prompt_hash;
+pub mod read_event;
 pub mod sanitize_output;
 pub mod shell;
 pub mod tools;

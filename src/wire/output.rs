@@ -104,16 +104,7 @@ impl Answer {
 
     /// Adds a sentence for the model, where the event can carry one.
     fn tell_model(&mut self, event: EventName, text: &str) {
-        const CARRIERS: [EventName; 7] = [
-            EventName::SessionStart,
-            EventName::UserPromptSubmit,
-            EventName::PreToolUse,
-            EventName::PostToolUse,
-            EventName::PostToolUseFailure,
-            EventName::PostToolBatch,
-            EventName::SubagentStart,
-        ];
-        if CARRIERS.contains(&event) {
+        if event.row().tells_model {
             append(&mut self.specific(event).additional_context, text);
         }
     }

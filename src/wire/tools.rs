@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::byte_search;
 use crate::domain::event::{Intent, Wait};
 use crate::wire::bypass_detection::{Guard, names_the_model};
+use crate::wire::edits;
 use crate::wire::polling;
 use crate::wire::prompt_hash::prompt_hash;
 
@@ -237,6 +238,13 @@ pub fn subject(tool: &str, input: Option<&RawValue>) -> Option<String> {
     let fields: Fields = serde_json::from_str(input?.get()).ok()?;
     let subject = if writes(tool) { fields.file_path.or(fields.notebook_path) } else { fields.command };
     subject.map(Cow::into_owned)
+}
+
+/// Whether a call edits files where it ends well, or commits.
+pub fn edits(tool: &str, input: Option<&RawValue>) -> bool {
+    let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
+    let names_it = |input: &&RawValue| byte_search::find(b"commit", input.get().as_bytes()).is_some();
+    writes(tool) || is_shell && command(input.filter(names_it)).is_some_and(|command| edits::commits(&command))
 }
 
 /// Returns a shell call's command.

@@ -98,11 +98,7 @@ fn event_of(session: &Session, name: EventName) -> Value {
             session.event(name.as_str(), &json!({"source": "project_settings", "file_path": file}))
         }
         EventName::PreCompact => session.event(name.as_str(), &json!({"trigger": "auto", "custom_instructions": null})),
-        EventName::PermissionRequest
-        | EventName::SubagentStart
-        | EventName::SubagentStop
-        | EventName::Stop
-        | EventName::SessionEnd => session.event(name.as_str(), &json!({})),
+        _ => session.event(name.as_str(), &json!({})),
     }
 }
 

@@ -9,6 +9,7 @@ use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::session_state::SessionState;
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
+use fusebox::wire::read_event;
 use serde_json::{Value, json};
 
 use crate::waiting::{FEW, Loops, MANY};
@@ -87,7 +88,7 @@ impl Polls {
         let mut told = json!({"session_id": "s1", "prompt_id": format!("p{}", self.prompts), "hook_event_name": name});
         told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         let bytes = told.to_string().into_bytes();
-        let event = input::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
+        let event = read_event::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
         let (_, verdict) = apply_event(&mut self.book, &event, &Ingested::default(), &Loops);
         self.book.saved();
         self.is_ended |= verdict.decision >= Decision::Deny;

@@ -12,6 +12,7 @@ use fusebox::engine::session_state::{LimitSource, SessionState};
 use fusebox::limits;
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
+use fusebox::wire::read_event;
 use serde_json::{Value, json};
 
 use crate::world::in_long_form;
@@ -62,7 +63,7 @@ impl Again {
                 "tool_use_id": format!("t{number}"), "tool_input": self.input});
             told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
             let bytes = told.to_string().into_bytes();
-            let event = input::event(&input::parse(&bytes).unwrap(), at, true, &Guard::default());
+            let event = read_event::event(&input::parse(&bytes).unwrap(), at, true, &Guard::default());
             let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &Loops);
             book.saved();
             verdict.decision

@@ -10,6 +10,7 @@ use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::events::EventName;
 use fusebox::wire::input;
 use fusebox::wire::output::{self, Answer, Case};
+use fusebox::wire::read_event;
 use serde_json::{Value, json};
 
 /// Has a text for developers alone.
@@ -33,7 +34,7 @@ fn answer(tool_input: &Value) -> String {
         "tool_use_id": "t1", "tool_input": tool_input})
     .to_string();
     let input = input::parse(text.as_bytes()).unwrap();
-    let event = input::event(&input, crate::state::at(0), true, &Guard::default());
+    let event = read_event::event(&input, crate::state::at(0), true, &Guard::default());
     let mut book = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
     let (run, verdict) = apply_event(&mut book, &event, &Ingested::default(), &ForDevelopers);
     let name = Some(EventName::PreToolUse);

@@ -1,0 +1,84 @@
+//! What limits count for themselves, in one scope.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::limit::Observed;
+use crate::domain::limit_set::LimitRule;
+
+/// The counts of limits that count for themselves, by the names of their rules. One that is not there is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OwnCounts(BTreeMap<String, u64>);
+
+impl OwnCounts {
+    /// Returns what a rule has counted.
+    pub fn of(&self, rule: &LimitRule) -> u64 {
+        match rule.limit.observe {
+            Some(_) => self.0.get(&*rule.name()).copied().unwrap_or(0),
+            None => 0,
+        }
+    }
+
+    /// Shows a rule what has happened; returns whether its count begins anew. `model` is `None` where no model has to do with it.
+    pub fn observe(&mut self, rule: &LimitRule, model: Option<&str>, seen: &Observed) -> bool {
+        let counts = |model: &str| rule.of.as_ref().is_none_or(|of| of.include(model));
+        let Some(observe) = rule.limit.observe.filter(|_| model.is_none_or(counts)) else { return false };
+        let before = self.of(rule);
+        let after = observe(before, seen);
+        if after == 0 {
+            self.0.remove(&*rule.name());
+        } else if after != before {
+            self.0.insert(rule.name().into_owned(), after);
+        }
+        before > 0 && after == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::Outcome;
+    use crate::domain::limit::Limit;
+    use crate::domain::limit_set::Models;
+    use crate::domain::meters::Spend;
+    use crate::domain::policy::{Action, Layer};
+
+    /// Counts requests since the last call that failed.
+    const LIMIT: Limit = Limit {
+        key: "made_up",
+        observe: Some(|count, seen| match seen {
+            Observed::Spent(spend) => count + spend.requests,
+            Observed::TakenBack(spend) => count.saturating_sub(spend.requests),
+            Observed::CallEnded(outcome) if outcome.failed => 0,
+            Observed::CallEnded(_) => count,
+        }),
+        ..Limit::PLAIN
+    };
+
+    fn rule(limit: &'static Limit, like: Option<&str>) -> LimitRule {
+        let of = like.map(|like| Models::Like(like.to_owned()));
+        LimitRule { limit, cap: 1, action: Action::Warn, layer: Layer::User, increase: 0, of, locked: false }
+    }
+
+    #[test]
+    fn each_rule_counts_what_its_models_spend_and_begins_anew_by_itself() {
+        let (all, opus, other) = (rule(&LIMIT, None), rule(&LIMIT, Some("*opus*")), rule(&Limit::PLAIN, None));
+        let mut counts = OwnCounts::default();
+        let spent = |requests| Observed::Spent(Spend { requests, ..Spend::default() });
+        let ended = |failed| Outcome { failed, ..Outcome::default() };
+        for (model, seen, of_all, of_opus) in [
+            (Some("opus"), spent(2), 2, 2),
+            (Some("sonnet"), spent(3), 5, 2),
+            (None, Observed::CallEnded(&ended(false)), 5, 2),
+            (Some("opus"), Observed::TakenBack(Spend { requests: 1, ..Spend::default() }), 4, 1),
+        ] {
+            assert!([&all, &opus, &other].iter().all(|rule| !counts.observe(rule, model, &seen)), "{seen:?}");
+            assert_eq!((counts.of(&all), counts.of(&opus), counts.of(&other)), (of_all, of_opus, 0), "{seen:?}");
+        }
+        let failed = ended(true);
+        let begin = [&all, &opus, &all, &other].map(|rule| counts.observe(rule, None, &Observed::CallEnded(&failed)));
+        assert_eq!((begin, counts), ([true, true, false, false], OwnCounts::default()));
+    }
+}
