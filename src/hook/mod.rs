@@ -71,8 +71,8 @@ impl Outcome {
 /// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
 /// half an answer, or two of them, for text that decides nothing.
 pub fn run(env: &Environment) -> ExitCode {
-    processes::seal();
-    let deadline = Deadline::start();
+    processes::seal(env);
+    let deadline = Deadline::start(env);
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
     let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();

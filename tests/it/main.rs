@@ -21,6 +21,7 @@ mod endings;
 mod failing;
 mod first_requests;
 mod forged;
+mod given;
 mod hidden;
 mod install;
 mod late_usage;
