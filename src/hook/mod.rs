@@ -121,5 +121,5 @@ pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), fo
     let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
     let reply = reply::compose(env, &mut loaded.state, &call, &applied);
     let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-    Ok(Outcome { answer: reply.text, rest: Some(FollowUp::Finish(saved, reply.watch)) })
+    Ok(Outcome { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) })
 }
