@@ -9,7 +9,7 @@ use crate::store;
 
 /// Watches what the order on standard input says.
 pub fn run(env: &Environment) -> ExitCode {
-    processes::seal();
+    processes::seal(env);
     processes::leave_session();
     // What is longer is no order.
     let bytes = env.stdin(command_watch::LONGEST, Vec::clear);

@@ -84,7 +84,7 @@ pub fn begin(env: &Environment, folder: &Path, order: &WatchOrder) {
     let (Some(binary), Ok(text)) = (env.binary(), serde_json::to_vec(order)) else { return };
     // What the command is, the process table does not show: whoever looks for it there is to find the command alone.
     let watch = Program::new(binary).args([WORD]).folder(folder).env("FUSEBOX_HOME", folder);
-    let _unwatched = watch.begin(&text);
+    let _unwatched = env.begin(watch, &text);
 }
 
 /// Watches until the command is over, or ends it.
@@ -187,7 +187,7 @@ impl Watch<'_> {
         store.begin()?;
         store.save_record(record, self.env.now())?;
         store.commit()?;
-        store.leave();
+        store.leave(self.env);
         Ok(())
     }
 

@@ -16,18 +16,18 @@ pub enum FollowUp {
     /// The event was taken by another process: the database is let go.
     Leave(Store),
     /// The event was taken into the state, and a command may have to be watched.
-    Finish(Saved, Option<WatchOrder>),
+    Finish(Box<Saved>, Option<WatchOrder>),
 }
 
 /// Lets the state go; then has a command watched, writes the log, ends shell commands that outlive their run, and has the
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
     let (Saved { store, state, folder, prunes }, watch) = match follow_up {
-        FollowUp::Leave(store) => return store.leave(),
-        FollowUp::Finish(saved, watch) => (saved, watch),
+        FollowUp::Leave(store) => return store.leave(env),
+        FollowUp::Finish(saved, watch) => (*saved, watch),
     };
     let is_unlocked = store.is_unlocked();
-    store.leave();
+    store.leave(env);
     if let Some(order) = watch {
         command_watch::begin(env, &folder, &order);
     }

@@ -71,8 +71,8 @@ impl Outcome {
 /// Answers the hook call on standard input; never exits with 2. The answer is printed at one place and whole: the client takes
 /// half an answer, or two of them, for text that decides nothing.
 pub fn run(env: &Environment) -> ExitCode {
-    processes::seal();
-    let deadline = Deadline::start();
+    processes::seal(env);
+    let deadline = Deadline::start(env);
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
     let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
@@ -121,5 +121,5 @@ pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), fo
     let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
     let reply = reply::compose(env, &mut loaded.state, &call, &applied);
     let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-    Ok(Outcome { answer: reply.text, rest: Some(FollowUp::Finish(saved, reply.watch)) })
+    Ok(Outcome { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) })
 }

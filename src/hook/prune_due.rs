@@ -31,5 +31,5 @@ pub fn is_due(store: &Store, event: &Event) -> Result<bool> {
 /// Begins a pruning in the background. Nothing waits for it, and where it cannot be begun another day will do.
 pub fn begin(env: &Environment, folder: &Path) {
     let Some(binary) = env.binary() else { return };
-    let _another_day = Program::new(binary).args(["prune", "--automatic"]).folder(folder).begin(b"");
+    let _another_day = env.begin(Program::new(binary).args(["prune", "--automatic"]).folder(folder), b"");
 }

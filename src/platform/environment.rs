@@ -18,6 +18,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::domain::event::Moment;
 use crate::domain::stable_hash;
+use crate::platform::given::GivenWorld;
+use crate::platform::run_command::Program;
 use crate::platform::stopwatch::Stopwatch;
 use crate::platform::{file_info, files};
 use crate::ui::terminal;
@@ -38,35 +40,54 @@ const SHORTEST_SLEEP_MS: u64 = 1000;
 /// The longest file that only names a folder, in bytes.
 const LONGEST_LINK: u64 = 8 << 10;
 
-/// The process's surroundings.
+/// The process's surroundings: the real ones, or those that a test gives.
 pub struct Environment {
-    _private: (),
+    given: Option<GivenWorld>,
 }
 
 impl Environment {
     /// Returns the real surroundings.
     pub fn real() -> Environment {
-        Environment { _private: () }
+        Environment { given: None }
+    }
+
+    /// Returns surroundings that a test owns.
+    pub fn given(world: GivenWorld) -> Environment {
+        Environment { given: Some(world) }
+    }
+
+    /// Returns the surroundings that a test gave; `None` in the real ones.
+    pub fn given_world(&self) -> Option<&GivenWorld> {
+        self.given.as_ref()
+    }
+
+    /// Whether the process goes on once the command is over: it has to close what it leaves, and nothing may end it.
+    pub fn goes_on(&self) -> bool {
+        self.given.is_some()
     }
 
     /// Returns an environment variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<String> {
-        env::var(name).ok().filter(|value| !value.is_empty())
+        let value = match &self.given {
+            Some(world) => world.variables.get(name).cloned(),
+            None => env::var(name).ok(),
+        };
+        value.filter(|value| !value.is_empty())
     }
 
     /// Returns the first word after the program's name.
     pub fn word(&self) -> Option<OsString> {
-        env::args_os().nth(1)
+        self.args().into_iter().nth(1)
     }
 
     /// Returns the absolute path by which this program was started; nothing where it was looked up on the PATH.
     pub fn called_as(&self) -> Option<String> {
-        env::args_os().next()?.into_string().ok().filter(|path| path.starts_with('/'))
+        self.args().into_iter().next()?.into_string().ok().filter(|path| path.starts_with('/'))
     }
 
     /// Returns the command line.
     pub fn args(&self) -> Vec<OsString> {
-        env::args_os().collect()
+        self.given.as_ref().map_or_else(|| env::args_os().collect(), GivenWorld::command_line)
     }
 
     /// Returns this process's id.
@@ -76,12 +97,15 @@ impl Environment {
 
     /// Returns the path of the running binary.
     pub fn binary(&self) -> Option<PathBuf> {
-        env::current_exe().ok()
+        self.given.as_ref().map_or_else(|| env::current_exe().ok(), |world| Some(world.binary.clone()))
     }
 
     /// Returns the working directory.
     pub fn folder(&self) -> PathBuf {
-        env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+        match &self.given {
+            Some(world) => world.folder.clone(),
+            None => env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        }
     }
 
     /// Returns the folders in which programs are looked up.
@@ -125,6 +149,9 @@ impl Environment {
 
     /// Returns the moment.
     pub fn now(&self) -> Moment {
+        if let Some(world) = &self.given {
+            return world.now.get();
+        }
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let millis = |clock: Timespec| (clock.tv_sec as u64) * 1000 + (clock.tv_nsec as u64) / 1_000_000;
         // This one stops while the machine sleeps on Linux alone.
@@ -154,6 +181,13 @@ impl Environment {
     /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
     /// so many bytes have come, `shorten` makes them fewer after each piece.
     pub fn stdin(&self, most: usize, mut shorten: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
+        if let Some(world) = &self.given {
+            let mut bytes = world.input.clone();
+            if bytes.len() > most {
+                shorten(&mut bytes);
+            }
+            return bytes;
+        }
         let (stdin, began) = (io::stdin(), Stopwatch::start());
         let mut bytes = Vec::with_capacity(8 * 1024);
         loop {
@@ -185,6 +219,10 @@ impl Environment {
 
     /// Writes to standard output, as [`Environment::print`] does; returns whether all of it was taken.
     pub fn answer(&self, text: &str) -> bool {
+        if let Some(world) = &self.given {
+            world.output.borrow_mut().push_str(&terminal::safe(text));
+            return true;
+        }
         let mut out = io::stdout().lock();
         out.write_all(terminal::safe(text).as_bytes()).and_then(|()| out.flush()).is_ok()
     }
@@ -194,6 +232,17 @@ impl Environment {
         let _closed = writev(io::stdout(), &pieces.map(|piece| IoSlice::new(piece.as_bytes())));
     }
 
+    /// Begins a program in the background with this input; nothing waits for it.
+    pub fn begin(&self, program: Program, input: &[u8]) -> io::Result<()> {
+        match &self.given {
+            Some(world) => {
+                world.begun.borrow_mut().push(program.words());
+                Ok(())
+            }
+            None => program.begin(input),
+        }
+    }
+
     /// Ends the process, whatever its threads are at.
     pub fn end(&self) -> ! {
         std::process::exit(0)
@@ -201,6 +250,9 @@ impl Environment {
 
     /// Writes a line to standard error.
     pub fn eprintln_safe(&self, text: &str) {
+        if let Some(world) = &self.given {
+            return world.errors.borrow_mut().push_str(&format!("{}\n", terminal::safe(text)));
+        }
         let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
     }
 
@@ -208,7 +260,7 @@ impl Environment {
     /// takes the line away.
     pub fn progress(&self, text: &str) {
         let mut out = io::stderr().lock();
-        if out.is_terminal() {
+        if self.given.is_none() && out.is_terminal() {
             let _closed = write!(out, "\r\x1b[K{}", terminal::plain(text)).and_then(|()| out.flush());
         }
     }
@@ -226,15 +278,21 @@ impl Environment {
 
     /// Whether output may be coloured: a terminal or CLICOLOR_FORCE, and no NO_COLOR.
     pub fn colours(&self) -> bool {
-        let shown = io::stdout().is_terminal() && self.var("TERM").as_deref() != Some("dumb");
+        let shown = self.given.is_none() && io::stdout().is_terminal() && self.var("TERM").as_deref() != Some("dumb");
         (shown || self.var("CLICOLOR_FORCE").is_some()) && self.var("NO_COLOR").is_none()
     }
 
     /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does. A pipe or file takes the most.
     pub fn width(&self) -> usize {
         let said = self.var("COLUMNS").and_then(|columns| columns.parse().ok());
-        let terminal =
-            || tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+        let terminal = || {
+            self.given
+                .is_none()
+                .then(|| tcgetwinsize(io::stdout()).ok())
+                .flatten()
+                .map(|size| usize::from(size.ws_col))
+                .filter(|width| *width > 0)
+        };
         said.or_else(terminal).unwrap_or(WIDEST).clamp(NARROWEST, WIDEST)
     }
 

@@ -8,6 +8,7 @@ pub mod file_info;
 pub mod file_system;
 pub mod files;
 pub mod foreground;
+pub mod given;
 pub mod locks;
 pub mod processes;
 pub mod run_command;

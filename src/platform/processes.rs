@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use rustix::process::{nice, setsid};
 
+use crate::platform::environment::Environment;
 use crate::platform::{file_info, files};
 
 /// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
@@ -131,9 +132,11 @@ pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
 
 /// Keeps other processes of the same user away from this one's descriptors and memory, as far as the platform can: what one of
 /// them wrote to its standard output would be taken for its answer.
-pub fn seal() {
+pub fn seal(env: &Environment) {
     #[cfg(target_os = "linux")]
-    let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    if !env.goes_on() {
+        let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    }
 }
 
 /// Leaves the session of the terminal or client that started this process, so that what ends them does not end it.

@@ -72,6 +72,12 @@ impl Program {
         self
     }
 
+    /// Returns its name and arguments.
+    pub fn words(&self) -> Vec<String> {
+        let words = [self.command.get_program()].into_iter().chain(self.command.get_args());
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
     /// Begins it in the background with this input. Nothing waits for it.
     pub fn begin(mut self, input: &[u8]) -> io::Result<()> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };

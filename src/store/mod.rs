@@ -121,13 +121,16 @@ impl Store {
         &self.folder
     }
 
-    /// Folds the write-ahead log back once it is long, and leaves the database open: closing would do it every time.
-    pub fn leave(self) {
+    /// Folds the write-ahead log back once it is long, and leaves the database open for the process to end: closing would fold it back
+    /// every time. Where the process goes on, it closes the database.
+    pub fn leave(self, env: &Environment) {
         let log = self.folder.join("state.db-wal");
         if file_info::of(&log).is_ok_and(|meta| meta.length > WAL_LIMIT) {
             let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-        std::mem::forget(self);
+        if !env.goes_on() {
+            std::mem::forget(self);
+        }
     }
 }
 

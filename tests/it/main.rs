@@ -24,6 +24,7 @@ mod events_page;
 mod failing;
 mod first_requests;
 mod forged;
+mod given;
 mod hidden;
 mod install;
 mod late_usage;

@@ -1,6 +1,7 @@
 //! A world of its own for each test: a home, a client's folder, a project and a state folder below one temporary folder, an
 //! environment with nothing in it that the test did not put there, and the program as a user runs it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The program under test.
-const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
+pub const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
 
 /// Whether the generated tests try all that they can: `FUSEBOX_LAWS=full`.
 pub fn in_long_form() -> bool {
@@ -55,6 +56,12 @@ impl TestWorld {
     /// Sets a variable of the environment for every command from now on.
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.environment.push((name.into(), value.into()));
+    }
+
+    /// Returns the variables of the environment, the last value of each.
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        let text = |text: &OsString| text.to_str().unwrap().to_owned();
+        self.environment.iter().map(|(name, value)| (text(name), text(value))).collect()
     }
 
     /// Returns the full path of a place in this world.

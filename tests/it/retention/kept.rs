@@ -11,6 +11,7 @@ use fusebox::store::Store;
 use fusebox::upkeep::prune;
 use serde_json::{Value, json};
 
+use crate::given::GivenTime;
 use crate::levers::with_paused_session;
 use crate::retention::{ago, billed, sums};
 use crate::state::{TEN, developer, load, record, save, trip};
@@ -28,16 +29,16 @@ fn response(id: &str, days: i64) -> String {
     format!("{}\n", json!({"type": "assistant", "timestamp": rfc3339::format(ago(days)), "message": message}))
 }
 
-fn event(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> String {
+fn input(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> Value {
     let mut input = json!({"session_id": "s1", "transcript_path": world.path(transcript), "cwd": world.path("project"),
         "prompt_id": "p1", "hook_event_name": name});
     input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-    world.hook(input).ok()
+    input
 }
 
 fn resume(world: &TestWorld, transcript: &str) -> String {
-    event(world, transcript, "SessionStart", &json!({"source": "resume"}));
-    event(world, transcript, "UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p2"}))
+    world.hook(input(world, transcript, "SessionStart", &json!({"source": "resume"}))).ok();
+    world.hook(input(world, transcript, "UserPromptSubmit", &json!({"prompt": "on", "prompt_id": "p2"}))).ok()
 }
 
 /// A world with a session that had three responses, and no event for so many days.
@@ -45,14 +46,9 @@ fn with_old_session(days: i64) -> TestWorld {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", POLICY);
     world.write("s1.jsonl", (0..3).map(|number| response(&format!("m{number}"), days)).collect::<String>());
-    event(&world, "s1.jsonl", "SessionStart", &json!({"source": "startup"}));
-    event(&world, "s1.jsonl", "UserPromptSubmit", &json!({"prompt": "go"}));
-    save(&world, |store| {
-        let told = store.session("s1").unwrap().unwrap();
-        let earlier = |moment: Moment| Moment { wall_ms: moment.wall_ms - days * DAY_MS, ..moment };
-        let (started, last) = (earlier(told.started), earlier(told.last));
-        store.save_session(&Session { started, last, listed: None, ..*told }).unwrap();
-    });
+    let then = GivenTime::at(&world, ago(days));
+    then.hook(input(&world, "s1.jsonl", "SessionStart", &json!({"source": "startup"})));
+    then.hook(input(&world, "s1.jsonl", "UserPromptSubmit", &json!({"prompt": "go"})));
     world
 }
 
@@ -229,21 +225,40 @@ fn a_report_that_is_being_made_keeps_pruning_away() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "what goes on in the background is seen in the state alone")]
 fn a_start_begins_it_in_the_background() {
+    let world = with_old_session(100);
+    let mut time = GivenTime::at(&world, ago(100));
+    let start = json!({"session_id": "s2", "transcript_path": "", "cwd": "/p", "hook_event_name": "SessionStart", "source": "startup"});
+    for (days, begins) in [(0, false), (1, true), (0, false), (99, true)] {
+        time.pass_days(days);
+        assert_eq!(time.hook(&start), r#"{"suppressOutput":true}"#);
+        let begun = std::mem::take(&mut *time.begun.borrow_mut());
+        assert_eq!(begun.len(), usize::from(begins), "{begun:?} after {days} days");
+        for words in &begun {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            assert_eq!(words[1..], ["prune", "--automatic"]);
+            time.run(&words[1..]).ok();
+        }
+    }
+    assert!(load(&world, "s1").0.pruned.is_none(), "it goes at most a week beyond the pruning before");
+    time.run(&["prune"]).ok();
+    assert!(load(&world, "s1").0.pruned.is_some());
+    time.pass_ms(3_600_000);
+    assert!(time.run(&["doctor"]).stdout.contains("detail is kept for 90 days; pruned 1 h ago"));
+}
+
+#[test]
+fn what_is_begun_in_the_background_comes_to_its_end() {
     let world = with_old_session(100);
     save(&world, |store| store.set_metadata("pruning", &format!("[{0},{0}]", ago(2))).unwrap());
     let start = json!({"session_id": "s2", "transcript_path": "", "cwd": "/p", "hook_event_name": "SessionStart", "source": "startup"});
-    assert_eq!(world.hook(start).ok(), r#"{"suppressOutput":true}"#);
-    let done = || {
-        let store = Store::open_for(&world.path("state"), None).unwrap();
-        retention::last(&store).unwrap().1.is_some()
-    };
-    let looked = (0..2000).find(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+    world.hook(start).ok();
+    // Each look waits for the lock that the pruning holds.
+    let done = || retention::last(&Store::open_for(&world.path("state"), None).unwrap()).unwrap().1.is_some();
+    let looks = std::iter::repeat_with(|| {
+        std::thread::yield_now();
         done()
     });
-    assert!(looked.is_some(), "no pruning came to its end");
+    assert!(looks.take(50_000).any(|done| done), "no pruning came to its end");
     assert!(load(&world, "s1").0.pruned.is_some());
-    assert!(world.run(&["doctor"]).stdout.contains("detail is kept for 90 days; pruned 0 h ago"));
 }

@@ -1,0 +1,135 @@
+//! A world whose clock a test owns: hooks and commands run in this process, at the moment that the test says.
+
+use std::cell::RefCell;
+use std::process::ExitCode;
+
+use fusebox::domain::event::Moment;
+use fusebox::platform::environment::Environment;
+use fusebox::platform::given::GivenWorld;
+use fusebox::{cmd, hook};
+use serde_json::{Value, json};
+
+use crate::world::{FUSEBOX, Outcome, TestWorld};
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
+/// Before the test begins the machine has run for so long, in milliseconds: no session of a test is older.
+const UP_MS: u64 = 400 * DAY_MS as u64;
+
+/// A test's world at a moment.
+pub struct GivenTime<'a> {
+    world: &'a TestWorld,
+    now: Moment,
+    /// The arguments of each program that was to be begun in the background.
+    pub begun: RefCell<Vec<Vec<String>>>,
+}
+
+impl<'a> GivenTime<'a> {
+    /// Sets the clock of a world.
+    pub fn at(world: &'a TestWorld, wall_ms: i64) -> GivenTime<'a> {
+        let now = Moment { wall_ms, mono_ms: UP_MS, boot: 1, slept_ms: 0 };
+        GivenTime { world, now, begun: RefCell::default() }
+    }
+
+    /// Lets so many milliseconds pass.
+    pub fn pass_ms(&mut self, ms: i64) {
+        self.now.wall_ms += ms;
+        self.now.mono_ms = self.now.mono_ms.saturating_add_signed(ms);
+    }
+
+    /// Lets days pass.
+    pub fn pass_days(&mut self, days: i64) {
+        self.pass_ms(days * DAY_MS);
+    }
+
+    /// Moves the wall clock alone, as a person or an agent may.
+    pub fn move_wall_days(&mut self, days: i64) {
+        self.now.wall_ms += days * DAY_MS;
+    }
+
+    /// Runs `fusebox hook` with this input; returns the answer.
+    pub fn hook(&self, input: impl std::fmt::Display) -> String {
+        self.in_process(&["hook"], input.to_string().into_bytes(), hook::run).ok()
+    }
+
+    /// Runs `fusebox` with these arguments.
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        self.in_process(arguments, Vec::new(), cmd::run)
+    }
+
+    fn in_process(&self, arguments: &[&str], input: Vec<u8>, run: fn(&Environment) -> ExitCode) -> Outcome {
+        let given = GivenWorld {
+            variables: self.world.variables(),
+            folder: self.world.path("project"),
+            binary: FUSEBOX.into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            input,
+            ..GivenWorld::default()
+        };
+        given.now.set(self.now);
+        let env = Environment::given(given);
+        let code = run(&env);
+        let given = env.given_world().unwrap();
+        self.begun.borrow_mut().append(&mut given.begun.borrow_mut());
+        let text = |text: &RefCell<String>| self.world.normalized(&text.borrow());
+        let code = if code == ExitCode::SUCCESS { 0 } else { 1 };
+        Outcome { code, stdout: text(&given.output), stderr: text(&given.errors) }
+    }
+}
+
+/// When these tests begin: 2026-11-20 10:00 UTC.
+const BEGAN_MS: i64 = 1_795_168_800_000;
+
+/// Returns the input of an event of a tool call.
+fn tool(world: &TestWorld, id: &str, name: &str) -> Value {
+    json!({"session_id": "s1", "transcript_path": world.path("none.jsonl"), "cwd": world.path("project"),
+        "prompt_id": "p1", "hook_event_name": name, "tool_name": "Read", "tool_input": {}, "tool_use_id": id})
+}
+
+/// Returns the first session as `status` has it.
+fn status(time: &GivenTime) -> Value {
+    let status: Value = serde_json::from_str(&time.run(&["status", "--json"]).ok()).unwrap();
+    status["sessions"][0].clone()
+}
+
+#[test]
+fn time_passes_when_the_test_says_so() {
+    let world = TestWorld::new();
+    let mut time = GivenTime::at(&world, BEGAN_MS);
+    time.hook(tool(&world, "t1", "PreToolUse"));
+    time.pass_ms(90_000);
+    time.hook(tool(&world, "t1", "PostToolUse"));
+    let session = status(&time);
+    assert_eq!(session["started_at"], "2026-11-20T10:00:00.000Z");
+    assert_eq!(session["runs"][0]["duration_ms"], 90_000);
+    assert_eq!(*time.begun.borrow(), Vec::<Vec<String>>::new());
+    // Its files are real: another process sees the same state.
+    let theirs = world.run(&["status", "s1"]);
+    assert_eq!(theirs.code, 0, "{theirs}");
+}
+
+#[test]
+fn a_wall_clock_that_is_moved_frees_nobody_and_ages_no_run() {
+    for days in [-366, -1, 1, 366] {
+        let world = TestWorld::new();
+        let policy = r#"{"main": {"max_turns": 2, "timeout_action": "terminate", "grace_turns": 0, "max_duration_ms": 3600000}}"#;
+        world.write("home/.claude/fusebox.json", policy);
+        let mut time = GivenTime::at(&world, BEGAN_MS);
+        for (id, is_denied) in [("t1", false), ("t2", false), ("t3", true)] {
+            let answer = time.hook(tool(&world, id, "PreToolUse"));
+            assert_eq!(answer.contains("deny"), is_denied, "{days} days, {id}: {answer}");
+            time.move_wall_days(days);
+            time.pass_ms(1_000);
+            if !is_denied {
+                time.hook(tool(&world, id, "PostToolUse"));
+            }
+        }
+        let run = &status(&time)["runs"][0];
+        assert_eq!(
+            (&run["turns"], &run["stop_reason"]),
+            (&json!(2), &json!("turn_limit_reached")),
+            "{days} days: {run}"
+        );
+        assert_eq!(run["duration_ms"], 2_000, "{days} days: {run}");
+    }
+}
