@@ -21,6 +21,7 @@ mod cost;
 mod delegation;
 mod duration;
 mod earlier;
+mod edits;
 mod endings;
 mod harness;
 mod hidden;

@@ -9,6 +9,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use fusebox::wire::events::EVENTS;
+
 /// The program under test.
 pub const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
 
@@ -123,8 +125,11 @@ impl TestWorld {
         Invocation { world: self, command, input: String::new() }
     }
 
-    /// Replaces what differs from test to test: `[ROOT]` for the temporary folder, `[FUSEBOX]` for the program.
+    /// Replaces what differs from test to test: `[ROOT]` for the temporary folder, `[FUSEBOX]` for the program, `[ALL]` for the number of events.
     pub fn normalized(&self, text: &str) -> String {
+        let events = EVENTS.len();
+        let text = text.replace(&format!("at {events} hooks"), "at [ALL] hooks");
+        let text = text.replace(&format!("at {events} of {events} events"), "at [ALL] events");
         text.replace(FUSEBOX, "[FUSEBOX]").replace(&self.root.display().to_string(), "[ROOT]")
     }
 }

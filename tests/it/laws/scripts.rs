@@ -237,7 +237,7 @@ pub fn case(limit: &'static Limit, scope: Scope, sizes: Sizes) -> impl Strategy<
 }
 
 fn rule() -> impl Strategy<Value = (&'static Limit, Scope, u64, Action)> {
-    select(&REGISTRY[..]).prop_flat_map(|limit| {
+    select(REGISTRY).prop_flat_map(|limit| {
         let outer = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
         let scopes: Vec<Scope> = limit.scopes.iter().copied().chain(outer).collect();
         (Just(limit), select(scopes), caps(limit), select(&ACTIONS[..]))

@@ -64,7 +64,7 @@ fn told(folder: &Path, name: &str, config: &Value) -> String {
 #[test]
 fn every_limit_does_as_its_story_says() {
     let mut wrong = String::new();
-    for limit in REGISTRY.iter().copied() {
+    for limit in REGISTRY {
         let folder = cases().join(format!("limit-{limit}"));
         let told: String = variants(&folder).iter().map(|(name, config)| told(&folder, name, config)).collect();
         compare(&folder, &told, &mut wrong);
@@ -75,7 +75,7 @@ fn every_limit_does_as_its_story_says() {
 #[test]
 fn the_story_of_a_limit_leaves_nothing_out() {
     let mut missing = Vec::new();
-    for limit in REGISTRY.iter().copied() {
+    for limit in REGISTRY {
         let known = variants(&cases().join(format!("limit-{limit}")));
         let names: Vec<&str> = known.keys().map(|name| name.split(" @ ").next().unwrap_or_default()).collect();
         let lacks = VARIANTS.iter().filter(|variant| !names.contains(variant));
