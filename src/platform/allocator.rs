@@ -52,9 +52,11 @@ impl Arena {
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let base = self.room.get().cast::<u8>();
+        // An alignment is a power of two, so that no division is needed.
+        let below = layout.align().max(ALIGNMENT) - 1;
         let mut used = self.used.load(Relaxed);
         loop {
-            let start = (base as usize + used).next_multiple_of(layout.align().max(ALIGNMENT)) - base as usize;
+            let start = ((base as usize + used + below) & !below) - base as usize;
             let Some(end) = start.checked_add(layout.size()).filter(|end| *end <= ROOM) else {
                 // SAFETY: the caller's duties are the same as the system's.
                 return unsafe { System.alloc(layout) };
