@@ -100,8 +100,8 @@ fn is_slim(session: &Session) -> bool {
 }
 
 /// Prunes the state; `rest` is called after each step, while nothing is locked.
-pub fn prune(env: &Environment, folder: &Path, order: PruneOrder<'_>, rest: impl FnMut()) -> Result<Removed> {
-    let mut pruner = Pruner { env, folder, order, rest, removed: Removed::default() };
+pub fn prune(env: &Environment, folder: &Path, order: PruneOrder<'_>, mut rest: impl FnMut()) -> Result<Removed> {
+    let mut pruner = Pruner { env, folder, order, rest: &mut rest, removed: Removed::default() };
     pruner.in_one_step(None, |store| {
         let closed = closed_ms(store)?.max(order.before_ms);
         store.set_metadata(CLOSED, &closed.to_string())
@@ -118,15 +118,15 @@ pub fn prune(env: &Environment, folder: &Path, order: PruneOrder<'_>, rest: impl
     Ok(pruner.removed)
 }
 
-struct Pruner<'a, R: FnMut()> {
+struct Pruner<'a> {
     env: &'a Environment,
     folder: &'a Path,
     order: PruneOrder<'a>,
-    rest: R,
+    rest: &'a mut dyn FnMut(),
     removed: Removed,
 }
 
-impl<R: FnMut()> Pruner<'_, R> {
+impl Pruner<'_> {
     /// Does one thing to the state, in a transaction of its own.
     fn in_one_step<T>(&mut self, session: Option<&str>, work: impl FnOnce(&Store) -> Result<T>) -> Result<T> {
         let busy = || Error::failed("a report is being made").hint("prune when it is done");
