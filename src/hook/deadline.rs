@@ -141,6 +141,11 @@ impl Deadline {
         self.claim(claimed.min(COMMITTING), ANSWERED);
     }
 
+    /// Whether this call has been answered.
+    pub fn is_answered(&self) -> bool {
+        self.0.owner.load(Acquire) == ANSWERED
+    }
+
     fn claim(&self, from: u8, to: u8) {
         let owner = &self.0.owner;
         let mut at = from;
@@ -154,7 +159,7 @@ impl Deadline {
 }
 
 /// Waits for the end of the process.
-fn stand_still() -> ! {
+pub fn stand_still() -> ! {
     loop {
         thread::park();
     }
@@ -186,7 +191,7 @@ impl Shared {
         }
         // The answer is given, or being written; what is left to do has had its time.
         thread::park_timeout(LAST_WORK);
-        env.end();
+        env.end(true);
     }
 
     fn answer(&self, env: &Environment) {
@@ -195,7 +200,7 @@ impl Shared {
         let known = self.event.get().map(|(event, results)| (*event, results.as_slice()));
         let (event, results) = known.unwrap_or((EventName::PreToolUse, &[]));
         env.answer_in_pieces(failure::late(event, results, waits));
-        env.end();
+        env.end(true);
     }
 }
 

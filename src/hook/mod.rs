@@ -39,9 +39,10 @@ pub mod state_folder;
 pub mod unheard_messages;
 pub mod unlogged_requests;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 
 use crate::error::{ErrorKind, Result};
 use crate::hook::deadline::{Deadline, Waits};
@@ -76,21 +77,41 @@ pub fn run(env: &Environment) -> ExitCode {
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
     let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
-    let outcome = catch_unwind(AssertUnwindSafe(|| match input::parse(bytes) {
+    answer_bugs(&deadline, bytes);
+    let Outcome { answer, rest } = match input::parse(bytes) {
         Ok(input) => {
             let answer = answer(env, &deadline, &input, bytes);
             answer.unwrap_or_else(|error| Outcome::only(failure::state(env, &input, &error)))
         }
         Err(unreadable) => Outcome::only(failure::unreadable(env, bytes, &unreadable)),
-    }));
-    let Outcome { answer, rest } = outcome.unwrap_or_else(|_| Outcome::only(failure::bug(env, bytes)));
+    };
     deadline.claim_answer();
     let printed = env.answer(&shown(&answer));
     if let Some(rest) = rest {
-        // The answer is given: what fails from here on must not take it back.
-        let _ended = catch_unwind(AssertUnwindSafe(|| follow_up::finish(env, rest)));
+        follow_up::finish(env, rest);
     }
     if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Has a panic of this thread answered as `on_error` says. The process ends there: nothing unwinds. One of another thread ends
+/// that thread's work alone.
+fn answer_bugs(deadline: &Deadline, bytes: &'static [u8]) {
+    let (deadline, answering, report) = (deadline.clone(), thread::current().id(), panic::take_hook());
+    panic::set_hook(Box::new(move |bug| {
+        report(bug);
+        if thread::current().id() != answering {
+            deadline::stand_still();
+        }
+        let env = Environment::real();
+        // Once the answer is given, what fails must not take it back.
+        let mut told = true;
+        if !deadline.is_answered() {
+            let answer = failure::bug(&env, bytes);
+            deadline.claim_answer();
+            told = env.answer(&shown(&answer));
+        }
+        env.end(told)
+    }));
 }
 
 /// Answers an event; where the state turns out to be damaged or outdated, from a new one.

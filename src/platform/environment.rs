@@ -243,9 +243,9 @@ impl Environment {
         }
     }
 
-    /// Ends the process, whatever its threads are at.
-    pub fn end(&self) -> ! {
-        std::process::exit(0)
+    /// Ends the process, whatever its threads are at: with 0 where all is well, else with 1.
+    pub fn end(&self, well: bool) -> ! {
+        std::process::exit(i32::from(!well))
     }
 
     /// Writes a line to standard error.
