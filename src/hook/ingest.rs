@@ -19,6 +19,7 @@ use crate::hook::{
 };
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
+use crate::pricing::table::Table;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
@@ -91,14 +92,7 @@ pub fn ingest_transcripts(
         // What was found is in the state already: a shared budget that is counted anew here has it.
         shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
     }
-    if findings.charges.is_empty() && missing_usage::is_all(state, event) {
-        state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
-    }
-    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
-        && state.first_request.is_none()
-    {
-        state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
-    }
+    estimate_first_requests(state, event, findings.charges.is_empty(), &table);
     unlogged_requests::estimate_requests(state, event, &findings.charges, table);
     let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
     for holder in holders {
@@ -108,6 +102,23 @@ pub fn ingest_transcripts(
     spend_before_install::close(state, event, &findings.recalled);
     findings.answered = answered_dialogs::answered(store, state, event)?;
     Ok(findings)
+}
+
+/// Estimates first requests of which no response tells: the session's own, and the one of an agent that is about to start.
+fn estimate_first_requests<'a>(
+    state: &mut SessionState,
+    event: &Event,
+    no_charges: bool,
+    table: &dyn Fn() -> &'a Table,
+) {
+    if no_charges && missing_usage::is_all(state, event) {
+        state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
+    }
+    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
+        && state.first_request.is_none()
+    {
+        state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+    }
 }
 
 /// Finds out how the acting subagent was spawned, until that is known.

@@ -164,7 +164,7 @@ fn read_over(place: &RowPlace, fields: &Map<String, Value>, problems: &mut Vec<P
 
 fn read_from(place: &RowPlace, row: &Map<String, Value>, problems: &mut Vec<Problem>) -> Option<i64> {
     let value = row.get("from").filter(|value| !value.is_null())?;
-    let date = value.as_str().and_then(|date| Day::parse(date));
+    let date = value.as_str().and_then(Day::parse);
     if date.is_none() {
         problems.push(place.problem("from", "must be a day, such as \"2027-01-31\", or left out"));
     }
