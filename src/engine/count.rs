@@ -185,7 +185,10 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Momen
     if outcome.asked_nothing {
         unlogged_requests::take_back(state, run, &call.id);
     }
-    state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(outcome)));
+    // An end may be told twice.
+    if state.record_of(run, call).ended == Ended::No {
+        state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(outcome)));
+    }
     let record = state.record_of(run, call);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
     record.took_ms = outcome.duration_ms.filter(|took| outcome.failed || *took >= TELLING_MS);

@@ -77,7 +77,9 @@ pub fn run(env: &Environment) -> ExitCode {
     let mut shortener = Shortener::default();
     // The thread that watches the time may look at it until the process ends.
     let bytes: &'static [u8] = input::mended(env.stdin(truncate::ORDINARY, |bytes| shortener.shorten(bytes))).leak();
-    answer_bugs(&deadline, bytes);
+    if !env.goes_on() {
+        answer_bugs(&deadline, bytes);
+    }
     let Outcome { answer, rest } = match input::parse(bytes) {
         Ok(input) => {
             let answer = answer(env, &deadline, &input, bytes);

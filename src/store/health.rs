@@ -22,6 +22,9 @@ const WITHOUT_LIMITS: &str = "SELECT count(*) FROM
         UNION SELECT user_limit_set_id FROM session UNION SELECT project_limit_set_id FROM session)
     WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM limit_set)";
 
+/// What somebody else has put into the schema, and what does nothing here.
+const STRANGE: &str = "SELECT type || ' ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY 1";
+
 impl Store {
     /// Returns what is wrong with the database; nothing where all is well. Hooks wait for it, so not every row is read.
     pub fn faults(&self) -> Result<Vec<String>> {
@@ -83,6 +86,10 @@ fn faults(conn: &Connection, json: &[(&str, &str)]) -> Result<Vec<String>> {
     let without_limits: i64 = conn.query_row(WITHOUT_LIMITS, [], |row| row.get(0))?;
     if without_limits > 0 {
         faults.push(format!("{without_limits} sets of limits are missing"));
+    }
+    let mut strange = conn.prepare(STRANGE)?;
+    for name in strange.query_map([], |row| row.get::<_, String>(0))? {
+        faults.push(format!("the {} is none of Fusebox's: somebody has changed the database", name?));
     }
     for (table, column) in json {
         let mut statement = conn.prepare(&format!("SELECT {column} FROM {table}"))?;
@@ -152,5 +159,28 @@ mod tests {
         assert!(file_info::is_file(&aside) && aside.to_string_lossy().contains("outdated"), "{}", aside.display());
         assert!(Store::open_for(folder.path(), None).unwrap().session("one").unwrap().is_none());
         assert_eq!(set_aside(folder.path()).unwrap(), None);
+    }
+
+    #[test]
+    fn what_others_put_into_the_schema_does_nothing_and_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Store::open_for(folder.path(), None).unwrap();
+        open().set_metadata("key", "before").unwrap();
+        let other = Connection::open(folder.path().join(FILE)).unwrap();
+        other
+            .execute_batch(
+                "CREATE TRIGGER undo AFTER UPDATE ON metadata BEGIN UPDATE metadata SET value = 'undone'; END;
+                 CREATE TRIGGER lose AFTER INSERT ON metadata BEGIN DELETE FROM metadata; END;
+                 CREATE VIEW seen AS SELECT * FROM metadata;",
+            )
+            .unwrap();
+        drop(other);
+        let store = open();
+        store.set_metadata("key", "after").unwrap();
+        assert_eq!(store.metadata("key").unwrap().as_deref(), Some("after"));
+        let told = store.faults().unwrap();
+        for name in ["trigger lose", "trigger undo", "view seen"] {
+            assert!(told.iter().any(|fault| fault.contains(name)), "{told:?}");
+        }
     }
 }

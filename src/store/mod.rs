@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 
 use crate::domain::limit_set::LimitSet;
@@ -169,6 +170,9 @@ fn connect(path: &Path, prepare: Prepare) -> Result<Connection> {
 fn connect_as(path: &Path, sharing: Sharing, prepare: Prepare) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
+    // The schema has none: whoever has put one in there, it does nothing.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     match sharing {
         // Alone is compiled in as SQLite's default (.cargo/config.toml), as is `synchronous=NORMAL`: each PRAGMA would cost
         // a call as much as a read. Without those flags a call is slower and as safe.
