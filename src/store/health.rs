@@ -166,15 +166,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let open = || Store::open_for(folder.path(), None).unwrap();
         open().set_metadata("key", "before").unwrap();
-        let other = Connection::open(folder.path().join(FILE)).unwrap();
-        other
+        open()
+            .conn
             .execute_batch(
                 "CREATE TRIGGER undo AFTER UPDATE ON metadata BEGIN UPDATE metadata SET value = 'undone'; END;
                  CREATE TRIGGER lose AFTER INSERT ON metadata BEGIN DELETE FROM metadata; END;
                  CREATE VIEW seen AS SELECT * FROM metadata;",
             )
             .unwrap();
-        drop(other);
         let store = open();
         store.set_metadata("key", "after").unwrap();
         assert_eq!(store.metadata("key").unwrap().as_deref(), Some("after"));
