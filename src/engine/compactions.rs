@@ -3,7 +3,9 @@
 //! One run's compactions may be many at once: several clients have one session open.
 
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::reservation::Reservation;
 use crate::domain::session::Session;
+use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
 
 /// What stands between a session's id and the client that compacts its main conversation.
@@ -39,7 +41,9 @@ pub fn charged(state: &mut SessionState, run: &str) {
 }
 
 /// Lets go of what a compaction has held that is over: its client goes on, or ends, with a summary or without one.
-pub fn over(state: &mut SessionState, event: &Event) {
+///
+/// Returns what is to be charged: a client that ends before the summary is there may have been ended half way, with the request made.
+pub fn over(state: &mut SessionState, run: &str, event: &Event) -> Option<Reservation> {
     let goes_on = matches!(
         event.kind,
         EventKind::Prompt { .. }
@@ -48,7 +52,11 @@ pub fn over(state: &mut SessionState, event: &Event) {
             | EventKind::SubagentEnded(_)
             | EventKind::SessionEnded
     );
-    if goes_on && !state.session.reservations.is_empty() {
-        state.release(&holder(&state.session, event));
+    if !goes_on || state.session.reservations.is_empty() {
+        return None;
     }
+    let holder = holder(&state.session, event);
+    let held = state.session.reservations.iter().find(|held| held.holder == holder).cloned();
+    state.release(&holder);
+    held.filter(|_| event.kind == EventKind::SessionEnded && !missing_usage::is_summary_due(state, run))
 }

@@ -122,6 +122,11 @@ pub fn summary_is_there(state: &mut SessionState, id: &str) {
     *due = (*due - 1).max(-1);
 }
 
+/// Whether the client has told of a summary that is not read yet.
+pub fn is_summary_due(state: &mut SessionState, id: &str) -> bool {
+    state.missing_usage_mut(id).1.compactions > 0
+}
+
 /// Charges a compaction whose summary is not on disk by an event that comes behind it.
 pub fn compactions(state: &mut SessionState, id: &str, now: Moment) {
     let due = &mut state.missing_usage_mut(id).1.compactions;

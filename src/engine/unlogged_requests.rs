@@ -8,6 +8,7 @@ use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
+use crate::domain::reservation::Reservation;
 use crate::engine::compactions;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::missing_usage;
@@ -25,7 +26,8 @@ fn of_call(state: &SessionState, call: &str) -> Spend {
 /// Charges what a call makes the client ask, once it is counted.
 pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     let spend = of_call(state, call);
-    charge(state, run, call, spend);
+    let model = state.unlogged_requests.model.clone();
+    charge(state, run, call, (model, spend));
     if spend.requests > 0 {
         let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
         state.call_mut(run, call).hidden = Some(Asked { model, at_ms, spend });
@@ -52,14 +54,21 @@ fn name_of(asked: &str) -> String {
 pub fn charge_hooks(state: &mut SessionState, run: &str) {
     let spend = std::mem::take(&mut state.unlogged_requests.hooks);
     let number = state.session.counters.unlogged.requests + 1;
-    charge(state, run, &number.to_string(), spend);
+    let model = state.unlogged_requests.model.clone();
+    charge(state, run, &number.to_string(), (model, spend));
 }
 
-fn charge(state: &mut SessionState, run: &str, name: &str, spend: Spend) {
+/// Charges a compaction whose client has ended without a summary at what was held for it.
+pub fn charge_compaction(state: &mut SessionState, run: &str, held: &Reservation) {
+    let name = format!("compaction:{}", state.session.counters.unlogged.requests + 1);
+    charge(state, run, &name, (held.model.clone(), held.spend));
+}
+
+fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (String, Spend)) {
     if spend.requests == 0 {
         return;
     }
-    let (model, now) = (state.unlogged_requests.model.clone(), state.session.last);
+    let now = state.session.last;
     let at_ms = now.wall_ms;
     let adds = SpendChange { model: &model, is_priced: true, at_ms, spend, inherited: false, earlier: false };
     spread(state, run, &adds, now);

@@ -25,6 +25,8 @@ enum Way {
     AtOnce,
     /// In clients that resume it, with the summary taken away each time.
     Restored,
+    /// In clients that resume it, each ended before its summary is there.
+    CutOff,
     /// As the first act of forks that the agent makes.
     Fork,
     /// The same, all at once.
@@ -35,12 +37,13 @@ enum Way {
     CopiesAtOnce,
 }
 
-const WAYS: [Way; 9] = [
+const WAYS: [Way; 10] = [
     Way::SameClient,
     Way::ClientAnew,
     Way::OtherModel,
     Way::AtOnce,
     Way::Restored,
+    Way::CutOff,
     Way::Fork,
     Way::ForksAtOnce,
     Way::Copy,
@@ -110,11 +113,12 @@ fn play(way: Way, policy: &Value) -> Played {
     };
     let model = if way == Way::OtherModel { "claude-fable-5" } else { "claude-opus-5-5" };
     let ends = |client: &Open, is_made: bool| {
-        if is_made && is_fork {
+        let is_whole = is_made && way != Way::CutOff;
+        if is_whole && is_fork {
             // The client writes a fork's transcript with the first row of its own.
             scene.copies(&client.session, true);
         }
-        if is_made {
+        if is_whole {
             scene.compacted(client, model);
         }
         match way.source() {
@@ -186,11 +190,11 @@ fn each_compaction_is_charged_once_and_told_the_same_everywhere() {
         let Played { scene, made } = play(way, &json!({}));
         assert_eq!(made, TRIES as u64, "{way:?}");
         let [live, transcripts, replay] = scene.told();
-        let shown = if way == Way::Restored { 0 } else { made };
+        let shown = if matches!(way, Way::Restored | Way::CutOff) { 0 } else { made };
         assert_eq!(transcripts.0, REQUESTS + shown, "{way:?}: by the transcripts alone");
         match way {
-            // A summary that was taken away is in the state alone.
-            Way::Restored => assert_eq!(live.0, REQUESTS + made),
+            // A summary that was taken away, or never came, is in the state alone.
+            Way::Restored | Way::CutOff => assert_eq!(live.0, REQUESTS + made),
             // What a copy under another name repeats counts there, too.
             Way::Copy | Way::CopiesAtOnce => assert_eq!((live.0, replay), (REQUESTS * (1 + made) + made, transcripts)),
             _ => assert_eq!([live, replay], [transcripts; 2], "{way:?}: the state and a replay beside the transcripts"),
