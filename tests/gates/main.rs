@@ -17,8 +17,8 @@ use scene::{Event, Scene, feed, static_binary};
 const MOST_SYSTEM_CALLS: u64 = 225;
 /// In a hundred calls: 16, as an event writes some three pages, and 80 of them are folded back at once.
 const MOST_SYNCS: u64 = 20;
-/// Stretches of the program that a call comes into.
-const MOST_STRETCHES: u64 = 28;
+/// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
+const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary: 5 MiB.
 const MOST_BYTES: u64 = 5 << 20;
 /// A configuration that switches every limit on.
