@@ -1,4 +1,4 @@
-//! `fusebox hook-watch`: a hook has begun it, and nobody waits for it. See [`watch`].
+//! `fusebox hook-watch`: a hook has begun it, and nobody waits for it. See `hook/command_watch.rs`.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! Configuration: files, frontmatter and spawn blocks become typed settings, and settings become rules.
 //!
-//! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Document`]s, [`settle`] drops what may not
+//! The way of a value: [`load`] reads files, [`read`] turns JSON into [`setting::Document`]s, `settle` drops what may not
 //! stand, [`resolve`] picks the strongest of what is left, and [`policy::Policy`] holds it all for one client.
 //! What each key takes and does is its row in [`keys`].
 //! Only [`load`] touches the file system.

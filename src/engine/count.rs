@@ -1,4 +1,4 @@
-//! Counting: what an event adds to the meters, before anything is decided.
+//! Counting: what an event adds to the meters. A call that asks to run is counted once it is let through.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Reports: rows of the store become a [`model::Report`], and that becomes text, JSON or CSV. No I/O, no clock, no SQL.
 //!
 //! The way of a figure: [`rows`] holds what the store has, [`model`] and [`group`] sum it, and one file for each form writes
-//! it down: [`summary`] and [`status`] for people, [`json`] and [`csv`] for programs. [`story`] tells one run or session.
+//! it down: [`summary`] and [`status`] for people, `json` and [`csv`] for programs. `story` tells one run or session.
 
 pub mod bars;
 pub mod csv;

@@ -1,6 +1,6 @@
 //! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, check_current};
 
 const LOCAL: &str = "project/.claude/settings.local.json";
 const EXCLUDE: &str = "project/.git/info/exclude";
@@ -196,11 +196,7 @@ fn the_example_is_what_init_writes_for_a_project() {
     let world = TestWorld::new();
     let _said = world.run(&["init", "--scope", "project"]).ok();
     let settings = world.read("project/.claude/settings.json").unwrap();
-    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks.example.json");
-    if std::fs::read_to_string(&example).unwrap_or_default() != settings {
-        std::fs::write(&example, settings).unwrap();
-        panic!("hooks.example.json was not current; it has been written anew, commit it");
-    }
+    check_current("hooks.example.json", &settings);
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "an_older_copy_of_the_state_is_brought_up_to_date",
     },
     Attempt {
-        tries: "writes garbage over the database, or deletes the rows of its session",
+        tries: "writes garbage over the database, or deletes the rows of its session, once",
         outcome: Outcome::NoEffect,
         then: "the database is set aside, and the session counted again",
         scenario: "a_database_of_garbage_and_rows_that_are_gone_are_counted_again",
@@ -62,7 +62,8 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "lowers the counters of its own session in the database",
         outcome: Outcome::OutOfReach,
-        then: "it gets as many calls as it took off",
+        then: "it gets as many calls as it took off; whoever does so in each call, deletes or renames the rows of its session in each call, \
+               or takes the limits off the session's row, is bound by no limit of that session",
         scenario: "counters_that_are_lowered_give_as_much_again",
     },
     Attempt {
