@@ -10,6 +10,8 @@ use crate::domain::limit::Observed;
 use crate::domain::repetition::EndedCall;
 use crate::domain::session::{Request, Run, Status};
 use crate::engine::background;
+use crate::engine::charge_missing;
+use crate::engine::charge_unlogged;
 use crate::engine::compactions;
 use crate::engine::completion;
 use crate::engine::credible;
@@ -17,11 +19,9 @@ use crate::engine::dialogs;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::lifecycle;
-use crate::engine::missing_usage;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::{CallState, Ended, NewCharge, SessionState};
 use crate::engine::spawns;
-use crate::engine::unlogged_requests;
 
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
@@ -32,9 +32,9 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     let (inherited, earlier) = (charge.inherited, charge.earlier);
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = SpendChange { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
-    let estimated = missing_usage::less_the_estimate(state, id, new);
+    let estimated = charge_missing::less_the_estimate(state, id, new);
     if charge.is_estimate() {
-        return unlogged_requests::compacted(
+        return charge_unlogged::compacted(
             state,
             id,
             &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds },
@@ -43,7 +43,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     ledger::add_spend(state, id, &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
-        return missing_usage::of_the_idle(state, id, now);
+        return charge_missing::of_the_idle(state, id, now);
     }
     estimate::note_dearest(state, id, charge);
     let Some(run) = state.run_mut(id) else { return };
@@ -69,25 +69,25 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
-    unlogged_requests::charge_hooks(state, run);
+    charge_unlogged::charge_hooks(state, run);
     if let Some(held) = compactions::over(state, run, event) {
-        unlogged_requests::charge_compaction(state, run, &held);
+        charge_unlogged::charge_compaction(state, run, &held);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
-        missing_usage::compactions(state, run, event.at);
+        charge_missing::compactions(state, run, event.at);
     }
     // An end that is told twice is one end: by the second the run is at work no more.
     let ends = event.ending().is_some_and(|ending| ending.again || state.run(run).is_some_and(|run| run.working));
     if ends {
-        missing_usage::charge_missing(state, run, event);
-        missing_usage::note_last_response_over(state, run);
+        charge_missing::charge_overdue(state, run, event);
+        charge_missing::note_last_response_over(state, run);
     }
     match &event.kind {
         EventKind::ToolRequested(call) => requested(state, run, call, event.at),
         EventKind::ToolEnded(call, outcome) => ended(state, run, (call, outcome), event.at),
         EventKind::BatchEnded(calls) => {
             batch(state, run, calls);
-            missing_usage::charge_missing(state, run, event);
+            charge_missing::charge_overdue(state, run, event);
         }
         // Where nobody attends, nobody is waited for: a hook answers.
         EventKind::PermissionRequested if event.attended => dialogs::announced(state, run, event.at),
@@ -185,7 +185,7 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Momen
     dialogs::take_off_wait(state, run, (call, outcome.duration_ms), at);
     count_call(state, run, call);
     if outcome.asked_nothing {
-        unlogged_requests::take_back(state, run, &call.id);
+        charge_unlogged::take_back(state, run, &call.id);
     }
     // An end may be told twice.
     if state.record_of(run, call).ended == Ended::No {
@@ -229,7 +229,7 @@ fn count_once(state: &mut SessionState, run: &str, call: &str) {
     }
     record.state = CallState::Counted;
     state.scopes_mut(run).for_each(|mut scope| scope.count_turn());
-    unlogged_requests::charge_call(state, run, call);
+    charge_unlogged::charge_call(state, run, call);
 }
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
@@ -258,7 +258,7 @@ const TELLING_MS: u64 = 500;
 
 fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     session_state.session.sees_batches = true;
-    missing_usage::note_response_over(session_state, run);
+    charge_missing::note_response_over(session_state, run);
     dialogs::batch_is_over(session_state, run, calls, session_state.session.last);
     let mut errors = BTreeSet::new();
     for call in calls {
@@ -269,7 +269,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
         if ended == Ended::No {
             spawns::release_spawn(session_state, &call.id);
             if call.fingerprints.was_rejected {
-                unlogged_requests::take_back(session_state, run, &call.id);
+                charge_unlogged::take_back(session_state, run, &call.id);
             }
         }
         if state == CallState::Counted {

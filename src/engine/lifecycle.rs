@@ -6,11 +6,11 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::policy::Action;
 use crate::domain::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
+use crate::engine::charge_unlogged;
 use crate::engine::dialogs;
 use crate::engine::end_notifications;
 use crate::engine::inherited_budget;
 use crate::engine::session_state::{LimitSource, SessionState};
-use crate::engine::unlogged_requests;
 
 /// The machine-readable reason of a run whose client has died.
 pub const ORPHANED: &str = "orphaned";
@@ -44,7 +44,7 @@ pub fn is_of_the_clients_own(state: &SessionState, event: &Event) -> bool {
 pub fn of_the_clients_own(state: &mut SessionState, event: &Event) -> String {
     let main = state.session.main.clone().unwrap_or_default();
     state.session.last = event.at;
-    unlogged_requests::charge_hooks(state, &main);
+    charge_unlogged::charge_hooks(state, &main);
     main
 }
 

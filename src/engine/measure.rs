@@ -12,10 +12,10 @@ use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::engine::charge_unlogged;
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
-use crate::engine::unlogged_requests;
 
 /// A spawn whose agent never came stops counting after this.
 pub const SPAWN_LIVES_MS: u64 = 600_000;
@@ -261,7 +261,7 @@ impl<'a> Actor<'a> {
     fn hidden(self, of: Option<&Models>) -> Spend {
         let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
         match self.occasion.step {
-            Step::Call(call) if counts => unlogged_requests::ahead(self.state, call),
+            Step::Call(call) if counts => charge_unlogged::ahead(self.state, call),
             _ => Spend::default(),
         }
     }

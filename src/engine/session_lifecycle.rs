@@ -3,7 +3,7 @@
 use crate::domain::event::EventKind;
 use crate::domain::session::Status;
 use crate::engine::session_state::SessionState;
-use crate::engine::{credible, lifecycle, missing_usage};
+use crate::engine::{charge_missing, credible, lifecycle};
 
 /// Takes note that an event shows a client at work: one may have ended while another has the same session open.
 pub fn go_on(state: &mut SessionState, kind: &EventKind) {
@@ -25,7 +25,7 @@ pub fn go_on(state: &mut SessionState, kind: &EventKind) {
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
 pub fn start(state: &mut SessionState, run: &str, source: &str) {
     if source == "compact" {
-        missing_usage::summary_is_due(state, run);
+        charge_missing::summary_is_due(state, run);
     } else {
         // A Yes that nothing has shown to be a person's is still to be taken back.
         state.session.pending_prompts.retain(|ask| ask.granted);

@@ -14,8 +14,8 @@ use crate::hook::load::{Loaded, is_wide};
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    answered_dialogs, backlog, called_skills, changed_calls, check_completion, missing_usage, nested_clients, overload,
-    policy, recall_missed, retention, shared_budgets, spend_before_install, unheard_messages, unlogged_requests,
+    all_usage_missing, answered_dialogs, backlog, called_skills, changed_calls, check_completion, estimate_unlogged,
+    nested_clients, overload, policy, recall_missed, retention, shared_budgets, spend_before_install, unheard_messages,
 };
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -93,7 +93,7 @@ pub fn ingest_transcripts(
         shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
     }
     estimate_first_requests(state, event, findings.charges.is_empty(), &table);
-    unlogged_requests::estimate_requests(state, event, &findings.charges, table);
+    estimate_unlogged::estimate_requests(state, event, &findings.charges, table);
     let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
     for holder in holders {
         need_run(store, state, holder)?;
@@ -111,7 +111,7 @@ fn estimate_first_requests<'a>(
     no_charges: bool,
     table: &dyn Fn() -> &'a Table,
 ) {
-    if no_charges && missing_usage::is_all(state, event) {
+    if no_charges && all_usage_missing::is_all_missing(state, event) {
         state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind

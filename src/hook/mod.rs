@@ -1,5 +1,6 @@
 //! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
 
+pub mod all_usage_missing;
 pub mod answered_dialogs;
 pub mod apply;
 pub mod background_tasks;
@@ -10,6 +11,7 @@ pub mod check_completion;
 pub mod client_lineage;
 pub mod command_watch;
 pub mod deadline;
+pub mod estimate_unlogged;
 pub mod failure;
 pub mod first_requests;
 pub mod follow_up;
@@ -18,7 +20,6 @@ pub mod ingest;
 pub mod limit_source;
 pub mod load;
 pub mod load_on_demand;
-pub mod missing_usage;
 pub mod nested_clients;
 pub mod orphans;
 pub mod overload;
@@ -37,7 +38,6 @@ pub mod shared_budgets;
 pub mod spend_before_install;
 pub mod state_folder;
 pub mod unheard_messages;
-pub mod unlogged_requests;
 
 use std::panic;
 use std::path::PathBuf;

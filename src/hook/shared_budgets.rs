@@ -12,7 +12,7 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{policy, unlogged_requests};
+use crate::hook::{estimate_unlogged, policy};
 use crate::store::Store;
 use crate::store::response::Whose;
 
@@ -40,7 +40,7 @@ pub fn load_outer(store: &Store, state: &mut SessionState) -> Result<()> {
 /// charged. A plain call is not: each request was.
 pub fn matters(state: &SessionState, event: &Event) -> bool {
     let session = &state.session;
-    if unlogged_requests::is_any(session, event) {
+    if estimate_unlogged::is_any(session, event) {
         return true;
     }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);

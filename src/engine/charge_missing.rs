@@ -17,7 +17,7 @@ use crate::engine::session_state::{NewCharge, SessionState};
 pub const LATE: i32 = 2;
 
 /// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
-pub fn charge_missing(state: &mut SessionState, id: &str, event: &Event) {
+pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
     let known = state.missing_usage_mut(id).1.sum.requests > 0;
     doubtful(state, id, event.at);
     let Some(run) = state.run_mut(id) else { return };

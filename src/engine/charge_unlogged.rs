@@ -9,9 +9,9 @@ use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::Reservation;
+use crate::engine::charge_missing;
 use crate::engine::compactions;
 use crate::engine::ledger::{self, SpendChange};
-use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
 
 /// Returns what the call that asks to run would make the client ask.
@@ -79,7 +79,7 @@ fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (Stri
 /// Charges what a compaction has asked, which its summary shows.
 pub fn compacted(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
     if !adds.inherited && !adds.earlier {
-        missing_usage::summary_is_there(state, run);
+        charge_missing::summary_is_there(state, run);
         compactions::charged(state, run);
     }
     spread(state, run, adds, now);
