@@ -144,7 +144,7 @@ pub enum Intent {
 
 /// How a call ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CallOutcome {
     /// Whether it failed.
     pub failed: bool,
     /// Its duration by the client in milliseconds, without waits for a dialog.
@@ -231,7 +231,7 @@ pub enum EventKind {
     /// A permission dialog is about to be shown.
     PermissionRequested,
     /// A call ended.
-    ToolEnded(Call, Outcome),
+    ToolEnded(Call, CallOutcome),
     /// All calls of one response have results.
     BatchEnded(Vec<Call>),
     /// A subagent starts or goes on.

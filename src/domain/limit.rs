@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::amount::{Amount, PICO};
-use crate::domain::event::Outcome;
+use crate::domain::event::CallOutcome;
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
 
@@ -110,7 +110,7 @@ pub enum Observed<'a> {
     /// What was charged at an estimate was taken back.
     TakenBack(Spend),
     /// A tool call has ended.
-    CallEnded(&'a Outcome),
+    CallEnded(&'a CallOutcome),
 }
 
 /// How a limit reads what is used, and what the next step would add.

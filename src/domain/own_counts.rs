@@ -39,7 +39,7 @@ impl OwnCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::Outcome;
+    use crate::domain::event::CallOutcome;
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::Models;
     use crate::domain::meters::Spend;
@@ -67,7 +67,7 @@ mod tests {
         let (all, opus, other) = (rule(&LIMIT, None), rule(&LIMIT, Some("*opus*")), rule(&Limit::PLAIN, None));
         let mut counts = OwnCounts::default();
         let spent = |requests| Observed::Spent(Spend { requests, ..Spend::default() });
-        let ended = |failed| Outcome { failed, ..Outcome::default() };
+        let ended = |failed| CallOutcome { failed, ..CallOutcome::default() };
         for (model, seen, of_all, of_opus) in [
             (Some("opus"), spent(2), 2, 2),
             (Some("sonnet"), spent(3), 5, 2),

@@ -30,16 +30,16 @@ pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     charge(state, run, call, (model, spend));
     if spend.requests > 0 {
         let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
-        state.call_mut(run, call).hidden = Some(Asked { model, at_ms, spend });
+        state.call_mut(run, call).unlogged = Some(Asked { model, at_ms, spend });
     }
 }
 
 /// Takes back what was charged for a call for which the client has asked the model nothing.
 pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
-    if state.call(call).is_none_or(|call| call.hidden.is_none()) {
+    if state.call(call).is_none_or(|call| call.unlogged.is_none()) {
         return;
     }
-    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).hidden.take() else { return };
+    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).unlogged.take() else { return };
     state.scopes_mut(run).for_each(|mut scope| scope.take_back(&model, at_ms, spend));
     // It stays on record, with nothing spent.
     let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::domain::bounds::CRONS;
-use crate::domain::charge::{Record, RecordKind};
-use crate::domain::event::{Background, Call, Event, EventKind, Intent, Moment, Outcome};
+use crate::domain::call::{CallState, Ended};
+use crate::domain::charge::{NewCharge, Record, RecordKind};
+use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use crate::domain::ingested::Recalled;
 use crate::domain::limit::Observed;
 use crate::domain::repetition::EndedCall;
@@ -20,7 +21,7 @@ use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::lifecycle;
 use crate::engine::session_lifecycle;
-use crate::engine::session_state::{CallState, Ended, NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
 
 /// Charges a response to its run, its session, and all that share in it.
@@ -111,7 +112,7 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             if let Some(run) = state.run_mut(run) {
                 run.owes_ask = false;
                 if run.counters.turns == 0 && run.counters.spent.requests == 0 {
-                    credible::cut(state);
+                    credible::conversation_may_shrink(state);
                 }
             }
             state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
@@ -179,7 +180,7 @@ fn requested(state: &mut SessionState, run: &str, call: &Call, at: Moment) {
     }
 }
 
-fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Moment) {
+fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: Moment) {
     let (call, outcome) = what;
     let requested = state.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(state, run, (call, outcome.duration_ms), at);

@@ -10,7 +10,8 @@ use crate::engine::charge_unlogged;
 use crate::engine::dialogs;
 use crate::engine::end_notifications;
 use crate::engine::inherited_budget;
-use crate::engine::session_state::{LimitSource, SessionState};
+use crate::engine::limit_source::LimitSource;
+use crate::engine::session_state::SessionState;
 
 /// The machine-readable reason of a run whose client has died.
 pub const ORPHANED: &str = "orphaned";

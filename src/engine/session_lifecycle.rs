@@ -30,7 +30,7 @@ pub fn start(state: &mut SessionState, run: &str, source: &str) {
         // A Yes that nothing has shown to be a person's is still to be taken back.
         state.session.pending_prompts.retain(|ask| ask.granted);
     }
-    credible::cut(state);
+    credible::conversation_may_shrink(state);
 }
 
 /// Ends a session with its client: what was at work ends.

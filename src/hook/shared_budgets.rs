@@ -53,7 +53,7 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
         _ => return true,
     };
     let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
-    let pending_trips = session.pending_trips.iter().any(|want| shared(want.scope));
+    let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
     let mut rates = session.user_limits.rates.iter().chain(&session.project_limits.rates);
     let talks = matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
     talks || pending_prompts || pending_trips || !session.sees_batches || rates.any(|rate| rate.counts_tool(&call.tool))
@@ -83,7 +83,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
         take_pending_trips(budget, &mut state.session);
     }
     // What no rule stands for any more asks for nothing.
-    state.session.pending_trips.retain(|want| !matches!(want.scope, Scope::User | Scope::Project));
+    state.session.pending_trips.retain(|trip| !matches!(trip.scope, Scope::User | Scope::Project));
     state.shared_budgets = budgets;
     Ok(())
 }
@@ -98,11 +98,11 @@ fn shares(session: &Session) -> impl Iterator<Item = (Scope, &str, &LimitSet)> {
 /// Gives a shared budget the trips of its rules that wait for a call of this session to ask with, but for those raised since.
 fn take_pending_trips(budget: &mut SharedBudget, session: &mut Session) {
     let (here, others) =
-        std::mem::take(&mut session.pending_trips).into_iter().partition(|want| want.scope == budget.scope);
+        std::mem::take(&mut session.pending_trips).into_iter().partition(|trip| trip.scope == budget.scope);
     session.pending_trips = others;
     budget.pending_trips = here;
     let rules = &budget.limits.limits;
-    budget.pending_trips.retain(|want| rules.iter().any(|rule| rule.is_source(&want.source) && rule.cap <= want.cap));
+    budget.pending_trips.retain(|trip| rules.iter().any(|rule| rule.is_source(&trip.source) && rule.cap <= trip.cap));
 }
 
 /// Counts anew what was spent in the periods that a session's rules cap: sessions without such rules have spent too.

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use fusebox::domain::amount::Amount;
 use fusebox::domain::budget::{Period, SharedBudget};
-use fusebox::domain::charge::Charge;
-use fusebox::domain::event::{Agent, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Outcome, Spawned};
+use fusebox::domain::charge::{Charge, NewCharge};
+use fusebox::domain::event::{
+    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Spawned,
+};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::ingested::Link;
 use fusebox::domain::limit_set::LimitSet;
@@ -16,7 +18,8 @@ use fusebox::domain::session::Session;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
-use fusebox::engine::session_state::{LimitSource, NewCharge, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 
 /// One model response with its calls, and what it spent.
 #[derive(Clone, Debug)]
@@ -68,10 +71,10 @@ enum State {
     Over,
 }
 
-/// The client with the book that its events go to.
+/// The client with the state that its events go to.
 pub struct Client<'a> {
     policy: &'a Policy,
-    pub book: SessionState,
+    pub state: SessionState,
     agents: BTreeMap<u8, State>,
     now: u64,
     prompts: u32,
@@ -98,22 +101,23 @@ impl Policy {
         self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
     }
 
-    /// Opens the book of a session under these rules.
-    pub fn book(&self) -> SessionState {
+    /// Opens the state of a session under these rules.
+    pub fn state(&self) -> SessionState {
         let session = |id: &str, scope| Session { id: id.to_owned(), limits: self.of(scope), ..Session::default() };
-        let mut book = SessionState::new(session("s", Scope::Session));
-        book.session.started = at(0);
+        let mut state = SessionState::new(session("s", Scope::Session));
+        state.session.started = at(0);
         let has = |scope: Scope| self.scopes.iter().any(|(known, _)| *known == scope);
-        book.above
+        state
+            .above
             .extend(has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) })));
         for scope in [Scope::Project, Scope::User].into_iter().filter(|scope| has(*scope)) {
             let for_ever = Period { from_ms: 0, to_ms: i64::MAX, resets: "midnight".to_owned(), ..Period::default() };
-            let mut pool = SharedBudget::new(scope, "");
-            pool.periods = [for_ever.clone(), for_ever.clone(), for_ever];
-            pool.set_limits(&self.of(scope));
-            book.shared_budgets.push(pool);
+            let mut shared_budget = SharedBudget::new(scope, "");
+            shared_budget.periods = [for_ever.clone(), for_ever.clone(), for_ever];
+            shared_budget.set_limits(&self.of(scope));
+            state.shared_budgets.push(shared_budget);
         }
-        book
+        state
     }
 }
 
@@ -125,7 +129,7 @@ fn at(ms: u64) -> Moment {
 pub fn play<'a>(policy: &'a Policy, acts: &[Act]) -> (Vec<Vec<Strictness>>, Client<'a>) {
     let mut client = Client {
         policy,
-        book: policy.book(),
+        state: policy.state(),
         agents: BTreeMap::new(),
         now: 0,
         prompts: 0,
@@ -219,7 +223,7 @@ impl Client<'_> {
             if runs && self.state(who) == Some(State::AtWork) {
                 let agent = matches!(call.intent, Intent::Spawn { .. })
                     .then(|| Spawned { id: "launched".to_owned(), ended: false });
-                let outcome = Outcome { failed: turn.fails, agent, ..Outcome::default() };
+                let outcome = CallOutcome { failed: turn.fails, agent, ..CallOutcome::default() };
                 self.event(who, EventKind::ToolEnded(call.clone(), outcome), None);
             }
         }
@@ -238,7 +242,7 @@ impl Client<'_> {
         let starts = self.batch(by, &[call], &Turn::small(by));
         self.agents.insert(id, if starts { State::AtWork } else { State::Over });
         if starts {
-            let depth = self.book.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
+            let depth = self.state.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
             let parent = (by > 0).then(|| self.run(by));
             let link = Link { spawn_call: Some(format!("t{}", self.made)), parent, depth, name: None };
             self.found(id, EventKind::SubagentStarted, Ingested { link: Some(link), ..Ingested::default() });
@@ -275,11 +279,11 @@ impl Client<'_> {
         };
         let prompt_id = Some(format!("p{}", self.prompts));
         let event = Event { session: "s".to_owned(), agent, prompt_id, at: at(self.now), attended: true, kind };
-        let (_, verdict) = apply_event(&mut self.book, &event, &found, self.policy);
-        if let Some(halted) = self.book.halted.clone() {
-            enforce::cascade(&mut self.book, &halted);
+        let (_, verdict) = apply_event(&mut self.state, &event, &found, self.policy);
+        if let Some(halted) = self.state.halted.clone() {
+            enforce::cascade(&mut self.state, &halted);
         }
-        self.book.saved();
+        self.state.saved();
         self.answers.push(strictness(&verdict));
         if verdict.decision == Decision::Stop {
             self.agents.insert(who, State::Over);
