@@ -190,7 +190,7 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: M
     }
     // An end may be told twice.
     if state.record_of(run, call).ended == Ended::No {
-        state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(outcome)));
+        state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(call, outcome)));
     }
     let record = state.record_of(run, call);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
@@ -220,17 +220,13 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: M
 
 /// Counts a call once, unless Fusebox refused it.
 pub fn count_call(state: &mut SessionState, run: &str, call: &Call) {
-    count_once(state, run, &call.id);
-}
-
-fn count_once(state: &mut SessionState, run: &str, call: &str) {
-    let record = state.call_mut(run, call);
+    let record = state.record_of(run, call);
     if matches!(record.state, CallState::Counted | CallState::Refused) {
         return;
     }
     record.state = CallState::Counted;
-    state.scopes_mut(run).for_each(|mut scope| scope.count_turn());
-    charge_unlogged::charge_call(state, run, call);
+    state.scopes_mut(run).for_each(|mut scope| scope.count_call(call));
+    charge_unlogged::charge_call(state, run, &call.id);
 }
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
@@ -249,8 +245,8 @@ pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment
             state.session.counters.duration_ms += millis(began_ms, last_ms);
         }
     }
-    for call in &recalled.calls {
-        count_once(state, &recalled.run, call);
+    for id in &recalled.calls {
+        count_call(state, &recalled.run, &Call { id: id.clone(), ..Call::default() });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
-use crate::domain::limit::{Ends, Meter, Stage};
+use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
@@ -43,7 +43,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
-        Meter::Step { adds, .. } => adds(stage),
+        Meter::Step { adds, .. } => adds(NextStep { stage, call: at.occasion.call() }),
         Meter::Window => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
