@@ -254,7 +254,7 @@ pub enum EventKind {
         /// Events that would lose their handler; `None` where all hooks would be switched off.
         lost: Vec<String>,
     },
-    /// Anything else.
+    /// An event that says nothing of the agent's work, by its name.
     Other(String),
 }
 
@@ -273,6 +273,23 @@ pub struct Event {
     pub attended: bool,
     /// What happened.
     pub kind: EventKind,
+}
+
+impl Call {
+    /// Whether it starts an agent, or writes to one.
+    pub fn addresses_agent(&self) -> bool {
+        matches!(self.intent, Intent::Spawn { .. } | Intent::Message { .. })
+    }
+}
+
+impl EventKind {
+    /// Returns the one call that it is about: one that asks to run or has ended.
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => Some(call),
+            _ => None,
+        }
+    }
 }
 
 impl Event {

@@ -37,7 +37,7 @@ pub fn apply_event(
     if lifecycle::is_of_the_clients_own(state, event) {
         return (lifecycle::of_the_clients_own(state, event), Verdict::default());
     }
-    let joins = lifecycle::is_at_work(state, event);
+    let joins = lifecycle::joins_work(state, event);
     let id = lifecycle::resolve(state, event, ingested.link.as_ref(), limit_source);
     for (run, charge) in late {
         count::charge_response(state, run, charge, event.at);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::domain::bounds::CRONS;
 use crate::domain::call::{CallState, Ended};
-use crate::domain::charge::{NewCharge, Record, RecordKind};
+use crate::domain::charge::NewCharge;
 use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use crate::domain::ingested::Recalled;
 use crate::domain::limit::Observed;
@@ -118,7 +118,6 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
         }
         EventKind::SessionEnded => session_lifecycle::end(state),
-        EventKind::Other(name) => note_unknown(state, name),
         _ => {}
     }
 }
@@ -302,18 +301,5 @@ fn restart(state: &mut SessionState, id: &str) {
         run.settled = false;
         run.parent_told = false;
         run.user_told = false;
-    }
-}
-
-/// Writes down, once a session, that the client sent an event that this version does not know.
-fn note_unknown(state: &mut SessionState, name: &str) {
-    let key = format!("event:{name}");
-    if state.session.says_first(&key) {
-        state.log_records.push(Record {
-            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
-            event: Some(RecordKind::Notice),
-            session: state.session.id.clone(),
-            ..Record::default()
-        });
     }
 }

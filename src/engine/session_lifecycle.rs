@@ -1,5 +1,6 @@
 //! A session's starts and its end.
 
+use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::EventKind;
 use crate::domain::session::Status;
 use crate::engine::session_state::SessionState;
@@ -44,5 +45,18 @@ pub fn end(state: &mut SessionState) {
     state.session.is_over = true;
     if state.session.status == Status::Running {
         state.session.status = Status::Completed;
+    }
+}
+
+/// Writes down, once a session, that the client sent an event that this version does not know.
+pub fn note_unknown(state: &mut SessionState, name: &str) {
+    let key = format!("event:{name}");
+    if state.session.says_first(&key) {
+        state.log_records.push(Record {
+            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
+            event: Some(RecordKind::Notice),
+            session: state.session.id.clone(),
+            ..Record::default()
+        });
     }
 }

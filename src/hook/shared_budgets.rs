@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::calendar::Zone;
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Event, EventKind, Intent};
+use crate::domain::event::Event;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::hook::{estimate_unlogged, policy};
 use crate::store::Store;
 use crate::store::response::Whose;
+use crate::wire::events::Touches;
 
 /// Loads into the state what its session shares with others, as of a wall time in milliseconds.
 ///
@@ -44,19 +45,19 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
         return true;
     }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
-    let call = match &event.kind {
-        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => call,
-        EventKind::PermissionRequested | EventKind::ConfigChanged { .. } | EventKind::Other(_) => return false,
-        EventKind::SubagentEnded(ending) | EventKind::Stopped { ending, .. } => {
-            return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
-        }
-        _ => return true,
-    };
+    if let Some(ending) = event.ending() {
+        return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
+    }
+    let touches_own = Touches::of(&event.kind) == Touches::Own;
+    let Some(call) = event.kind.call() else { return !touches_own };
     let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
     let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
     let mut rates = session.user_limits.rates.iter().chain(&session.project_limits.rates);
-    let talks = matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
-    talks || pending_prompts || pending_trips || !session.sees_batches || rates.any(|rate| rate.counts_tool(&call.tool))
+    !touches_own
+        || pending_prompts
+        || pending_trips
+        || !session.sees_batches
+        || rates.any(|rate| rate.counts_tool(&call.tool))
 }
 
 /// Loads into the state the budgets and rates that its session shares, as of a wall time in milliseconds.

@@ -19,6 +19,7 @@ use crate::engine::count;
 use crate::engine::enforce;
 use crate::engine::lifecycle;
 use crate::engine::outcome::outcome;
+use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::table::Table;
@@ -165,6 +166,9 @@ impl<'a> Player<'a> {
             enforce::cascade(&mut self.state, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
+        if name.is_none() {
+            session_lifecycle::note_unknown(&mut self.state, &input.hook_event_name);
+        }
         let outcome = outcome(&self.state, &run, event, &verdict);
         let case = Case { name, event, outcome: &outcome, tool_input: input.tool_input };
         let text = output::answer(&case, &verdict).text();

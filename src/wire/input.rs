@@ -263,6 +263,11 @@ pub(super) enum Failed {
     No,
 }
 
+/// Reads an event that says nothing of the agent's work.
+pub(super) fn other(input: &Input, _: &Guard) -> EventKind {
+    EventKind::Other(input.hook_event_name.clone().into_owned())
+}
+
 /// Reads how a call ended.
 pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     let response: Response = match input.tool_response {

@@ -15,6 +15,7 @@ use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_lifecycle;
 use fusebox::hook::{ingest, load, overload};
 use fusebox::limits;
 use fusebox::platform::environment::Environment;
@@ -239,6 +240,9 @@ impl History {
         let run = state.session.main.clone().unwrap_or_default();
         ingested.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut state, &event, &ingested, &self.policy);
+        if let EventKind::Other(name) = &event.kind {
+            session_lifecycle::note_unknown(&mut state, name);
+        }
         // The hook itself tells them, and keeps so many.
         state.session.user_notifications.clear();
         self.store.save(&mut state).unwrap();
