@@ -11,6 +11,7 @@ use fusebox::domain::event::{
 };
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::ingested::Link;
+use fusebox::domain::limit::{Limit, Meter, NextStep, Stage};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Scope};
@@ -96,7 +97,24 @@ impl LimitSource for Policy {
     }
 }
 
+/// Tools that a limit may count alone.
+const SINGLED_OUT: [&str; 8] = ["WebFetch", "WebSearch", "Bash", "Edit", "Write", "Grep", "Glob", "Skill"];
+
 impl Policy {
+    /// Returns the tools that scripts call: the first is one that a limit counts alone, where one does.
+    fn tools(&self) -> [&'static str; 3] {
+        let adds = |limit: &Limit, tool: &str| match limit.meter {
+            Meter::Step { adds, .. } => {
+                let call = Call { tool: tool.to_owned(), ..Call::default() };
+                adds(NextStep { stage: Stage::Call, call: Some(&call) })
+            }
+            Meter::Spend { .. } | Meter::Window => None,
+        };
+        let limits: Vec<&Limit> = self.scopes.iter().flat_map(|(_, set)| &set.limits).map(|rule| rule.limit).collect();
+        let is_counted = |tool: &&str| limits.iter().any(|limit| adds(limit, tool) > adds(limit, "Read"));
+        [SINGLED_OUT.into_iter().find(is_counted).unwrap_or("Read"), "Bash", "WebSearch"]
+    }
+
     fn of(&self, scope: Scope) -> LimitSet {
         self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
     }
@@ -185,7 +203,8 @@ impl Client<'_> {
     }
 
     fn turn(&mut self, turn: &Turn) {
-        let tool = ["Read", "Bash", "WebSearch"][usize::from(turn.tool) % 3];
+        let tools = self.policy.tools();
+        let tool = tools[usize::from(turn.tool) % tools.len()];
         let calls: Vec<Call> = (0..turn.calls).map(|_| self.call(tool, Intent::Plain, turn.result)).collect();
         self.batch(turn.who, &calls, turn);
     }
