@@ -160,7 +160,7 @@ impl<'a> Actor<'a> {
             next,
             duration_ms: run.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(run.started),
-            reserved: next * self.late() + self.compaction(next, &run.limits),
+            reserved: next * self.late() + self.ahead(next, &run.limits),
             unlogged: self.hidden(of),
             ..self.same
         }
@@ -180,7 +180,7 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(session.started),
             reserved: self.held(&session.reservations, &session.limits, of)
                 + self.next(&session.limits, of) * self.late()
-                + self.compaction(next, &session.limits),
+                + self.ahead(next, &session.limits),
             subagents_at_work: at_work(self.state, self.occasion.at) + pending.starts + pending.wakes,
             subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
             unlogged: self.hidden(of),
@@ -202,7 +202,7 @@ impl<'a> Actor<'a> {
             next,
             reserved: self.held(&budget.reservations, &budget.limits, of)
                 + self.next(&budget.limits, of) * self.late()
-                + self.compaction(next, &budget.limits),
+                + self.ahead(next, &budget.limits),
             ..self.same
         }
     }
@@ -214,10 +214,11 @@ impl<'a> Actor<'a> {
         }
         match of {
             _ if self.run.recent.is_empty() => estimate::first(self.state),
-            Some(of) => {
+            // The last five may have gone elsewhere.
+            Some(of) if self.run.by_model.len() > 1 => {
                 estimate::next_of(self.run, rules, spent(self.run.counters.spent, &self.run.by_model, Some(of)))
             }
-            None => estimate::next(self.run, rules),
+            _ => estimate::next(self.run, rules),
         }
     }
 
@@ -231,12 +232,11 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// What the compaction at hand is expected to spend beyond the run's next request.
-    fn compaction(self, next: Spend, rules: &LimitSet) -> Spend {
-        match self.occasion.step {
-            Step::Compaction(_) => {
-                self.state.compaction_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next)
-            }
+    /// What the request at hand is expected to spend beyond the run's usual next one. What the cache has is not known while a
+    /// response is missing that has been given since.
+    fn ahead(self, next: Spend, rules: &LimitSet) -> Spend {
+        match self.same.late {
+            0 => self.state.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next),
             _ => Spend::default(),
         }
     }

@@ -20,6 +20,7 @@ mod doctor;
 mod earlier;
 mod endings;
 mod errors_in_turn;
+mod estimates;
 mod events_page;
 mod failing;
 mod first_requests;
