@@ -15,6 +15,7 @@ mod config;
 mod corners;
 mod cost;
 mod dialogs;
+mod different_calls;
 mod diversions;
 mod doctor;
 mod earlier;

@@ -182,7 +182,7 @@ impl Deed {
 fn fails(id: &str, number: usize) -> Call {
     let one = u32::try_from(number).unwrap() + 1;
     let wait = if number.is_multiple_of(2) { Wait::Sleeps(1_000) } else { Wait::No };
-    let fingerprints = Fingerprints { all: 2 * one, error: one, wait, was_rejected: false };
+    let fingerprints = Fingerprints { all: 2 * one, error: one, input: one, wait, was_rejected: false };
     Call { fingerprints, ..call(id, "Bash", Intent::Plain) }
 }
 
