@@ -301,7 +301,7 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> Outcome {
     let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
-    let edits = !failed && background.is_none() && tools::edits(tool, input.tool_input);
+    let edits = !failed && background.is_none() && tools::has_edited(tool, input.tool_input, input.tool_response);
     Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 
