@@ -353,6 +353,7 @@ mod tests {
                             EndedCall {
                                 call: 10,
                                 error: None,
+                                input: 0,
                                 waited: waited_ms >= SHORT_MS,
                                 patience: patience_after(waited_ms),
                             },

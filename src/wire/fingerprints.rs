@@ -28,6 +28,8 @@ pub fn of_words(input: &[u8]) -> u32 {
 
 /// Whether a word is a number, with a unit or without.
 fn is_number(word: &[u8]) -> bool {
+    // A field of JSON.
+    let word = word.strip_prefix(b":").unwrap_or(word);
     let unit = word.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let digits = &word[..word.len() - unit];
     unit <= 2
