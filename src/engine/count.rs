@@ -59,7 +59,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     if new.adds.requests > 0 && !charge.inherited {
         run.model.clone_from(&charge.model);
-        run.recent.push(Request { spend: charge.spend, output: charge.output });
+        run.recent.push(Request { spend: new.again, output: charge.output });
         let old = run.recent.len().saturating_sub(estimate::RECENT);
         run.recent.drain(..old);
         run.context = charge.context + charge.output;

@@ -231,10 +231,7 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (_, meters) = measure::meters(state, &makes, Occasion::of(event));
     let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
-    let spend = match event.kind {
-        EventKind::Compacting => meters.next.max(state.compaction_ahead),
-        _ => meters.next * (1 + meters.late),
-    };
+    let spend = meters.next * meters.late + meters.next.max(state.request_ahead);
     let first = state.unknown_first;
     state.reserve(&Reservation { holder, spend, at: event.at, model, first });
 }

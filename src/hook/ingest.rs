@@ -82,9 +82,7 @@ pub fn ingest_transcripts(
         }
     }
     state.session.user_notifications.append(&mut ingest.remarks);
-    if event.kind == EventKind::Compacting {
-        state.compaction_ahead = ingest.compaction_ahead(state, event);
-    }
+    state.request_ahead = ingest.request_ahead(state, event);
     ingested.charges = ingest.found;
     spend_before_install::set_apart(env, store, state, Some(event), &mut ingested.charges)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);

@@ -183,7 +183,7 @@ impl Deed {
 fn fails(id: &str, number: usize) -> Call {
     let one = u32::try_from(number).unwrap() + 1;
     let wait = if number.is_multiple_of(2) { Wait::Sleeps(1_000) } else { Wait::No };
-    let fingerprints = Fingerprints { all: 2 * one, error: one, wait, was_rejected: false };
+    let fingerprints = Fingerprints { all: 2 * one, error: one, input: one, wait, was_rejected: false };
     Call { fingerprints, ..call(id, "Bash", Intent::Plain) }
 }
 
@@ -199,7 +199,7 @@ fn made_up(number: usize, run: &str) -> NewCharge {
         spend: adds,
         ..Charge::default()
     };
-    NewCharge { charge, adds, replay_price: (0, 0) }
+    NewCharge { charge, adds, again: adds, replay_price: (0, 0) }
 }
 
 /// A session that is at work, and where it stands in time.
