@@ -70,8 +70,9 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
     unlogged_requests::charge_hooks(state, run);
-    if let Some(held) = compactions::over(state, run, event) {
-        unlogged_requests::charge_compaction(state, run, &held);
+    let over = compactions::over(state, run, event);
+    for held in compactions::expired(state, event.at).into_iter().chain(over) {
+        unlogged_requests::charge_lost(state, run, &held);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
         missing_usage::compactions(state, run, event.at);

@@ -232,10 +232,13 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     // A response that is over and not on disk yet is in flight for the others, too.
     let spend = match event.kind {
         EventKind::Compacting => meters.next.max(state.compaction_ahead),
+        // A prompt that is long in itself is asked as it stands.
+        EventKind::Prompt { .. } => (meters.next * (1 + meters.late)).max(state.unknown_first),
         _ => meters.next * (1 + meters.late),
     };
     let first = state.unknown_first;
-    state.reserve(&Reservation { holder, spend, at: event.at, model, first });
+    let (session, client) = (state.session.id.clone(), state.session.client);
+    state.reserve(&Reservation { holder, spend, at: event.at, model, session, client, first });
 }
 
 /// Sets the order that a trip brings.

@@ -14,6 +14,7 @@ mod compatibility;
 mod config;
 mod corners;
 mod cost;
+mod damage;
 mod dialogs;
 mod diversions;
 mod doctor;

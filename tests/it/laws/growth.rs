@@ -235,7 +235,8 @@ impl History {
         let session = self.store.session("s").unwrap().unwrap();
         let mut book = load::load_state(&self.store, session, &event).unwrap();
         book.held = overload::held(&mut book, &event);
-        let mut findings = ingest::ingest_transcripts(&Environment::real(), &self.store, &mut book, &event).unwrap();
+        let mut findings =
+            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut book, &event, "").unwrap();
         let run = book.session.main.clone().unwrap_or_default();
         findings.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut book, &event, &findings, &self.policy);
@@ -328,7 +329,7 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut book, &ended).unwrap();
+        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut book, &ended, "").unwrap();
         apply_event(&mut book, &ended, &found, &history.policy);
         let kills: Vec<&str> = book.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");
