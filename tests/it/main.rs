@@ -28,6 +28,7 @@ mod forged;
 mod given;
 mod hidden;
 mod install;
+mod killed;
 mod late_usage;
 mod laws;
 mod levers;

@@ -1,8 +1,6 @@
 //! A law: however compactions are begun, caps hold them back as they hold prompts back, and live figures, reports and replays
 //! say the same of them.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use crate::compactions::scene::{Bill, FABLE, FIRST, OPUS, Open, REQUESTS, Scene, spent_before};
@@ -143,7 +141,7 @@ fn play(way: Way, policy: &Value) -> Played {
             scene.compacted(client, model);
         }
         match way.source() {
-            Some(_) if way.is_killed() => kill(client.pid),
+            Some(_) if way.is_killed() => scene.clients.kill(client.pid),
             Some(_) => scene.ends(client, model),
             None => drop(scene.event(client, "Stop", &json!({}))),
         }
@@ -161,12 +159,7 @@ fn play(way: Way, policy: &Value) -> Played {
     Played { scene, made }
 }
 
-/// Ends a process without a word.
-fn kill(pid: u32) {
-    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
-}
-
-fn capped(limit: &str, cap: Value) -> Value {
+pub fn capped(limit: &str, cap: Value) -> Value {
     let mut block = json!({"timeout_action": "terminate"});
     block[limit] = cap;
     let scope = if limit.ends_with("per_day") { "user" } else { "session" };
@@ -177,7 +170,7 @@ fn capped(limit: &str, cap: Value) -> Value {
     policy
 }
 
-fn usd(pico: u64) -> Value {
+pub fn usd(pico: u64) -> Value {
     json!(pico as f64 / 1e12)
 }
 
