@@ -13,12 +13,12 @@ use crate::domain::verdict::Finding;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
+use crate::hook::catch_up::catch_up;
 use crate::hook::shared_budgets;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::store::log_file;
 use crate::ui::terminal::plain;
-use crate::upkeep::catch_up::catch_up;
 use crate::wire::messages::{self, short};
 
 /// The state to change, what of it is meant, and when.

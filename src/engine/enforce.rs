@@ -231,9 +231,15 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (_, meters) = measure::meters(state, &makes, Occasion::of(event));
     let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
-    let spend = meters.next * meters.late + meters.next.max(state.request_ahead);
+    let asked = meters.next * meters.late + meters.next.max(state.request_ahead);
+    let spend = match event.kind {
+        // A prompt that is long in itself is asked as it stands.
+        EventKind::Prompt { .. } => asked.max(state.unknown_first),
+        _ => asked,
+    };
     let first = state.unknown_first;
-    state.reserve(&Reservation { holder, spend, at: event.at, model, first });
+    let (session, client) = (state.session.id.clone(), state.session.client);
+    state.reserve(&Reservation { holder, spend, at: event.at, model, session, client, first });
 }
 
 /// Sets the order that a trip brings.

@@ -13,6 +13,7 @@ pub mod response;
 mod run;
 mod save;
 pub mod schema;
+mod seal;
 mod session;
 mod sqlite_error;
 #[cfg(test)]
@@ -51,8 +52,8 @@ const WAL_LIMIT: u64 = 80 * (schema::PAGE + 24);
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    /// The sets of limits that were read or written, by their numbers.
-    limit_sets: RefCell<BTreeMap<i64, LimitSet>>,
+    /// The sets of limits that were read or written, by their numbers, each with the hash of its text.
+    limit_sets: RefCell<BTreeMap<i64, (LimitSet, u64)>>,
     locks: Locks,
 }
 
