@@ -18,6 +18,7 @@ mod dialogs;
 mod diversions;
 mod doctor;
 mod earlier;
+mod earlier_state;
 mod endings;
 mod errors_in_turn;
 mod events_page;
