@@ -57,7 +57,7 @@ pub fn edit_session(
     let records = save(&store, &mut session_state, now)?;
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
-    store.leave(env);
+    store.leave();
     env.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,7 @@ mod different_calls;
 mod diversions;
 mod doctor;
 mod earlier;
+mod earlier_state;
 mod endings;
 mod errors_in_turn;
 mod estimates;
