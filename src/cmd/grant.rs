@@ -7,7 +7,7 @@ use crate::cmd::grant_args::{More, To};
 use crate::cmd::grant_shared;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::{self, Target};
+use crate::cmd::target::{self, Fits, Target};
 use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
 use crate::domain::limit::Unit;
@@ -19,21 +19,23 @@ use crate::ui::terminal::plain;
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "fusebox grant <ID | user | project | --task N> LIMIT=+N...",
+    override_usage = "fusebox grant [ID | user | project | --task N] LIMIT=+N...",
     after_help = "\
 N is in configuration's unit: US dollars, milliseconds or a count; times may end in s, m or h.
 A cap can only be raised. What this limit had paused or stopped may go on. What is granted to `user` or `project` (the one
 of this folder) counts for all their sessions until the day, week or month is over.
 
 Examples:
-  fusebox grant a1b2c3d4 max_turns=+10     ten more tool calls for a run
+  fusebox grant max_turns=+10              ten more tool calls for what was stopped last
+  fusebox grant a1b2c3d4 max_turns=+10     the same for a run
   fusebox grant 5f0c1d2e max_cost_usd=+5   five more dollars for a session
   fusebox grant a1b2c3d4 max_turns=60 max_duration_ms=+10m
   fusebox grant --task 7 max_turns=+10     the run that works on task 7
   fusebox grant user max_cost_usd_per_day=+5"
 )]
 pub struct Args {
-    /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what
+    /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what; without an id the
+    /// last that was stopped, or the only session
     #[arg(value_name = "ID|LIMIT=+N")]
     words: Vec<String>,
     /// The run that works on this task
@@ -54,7 +56,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         return grant_shared::run(env, scope, &more);
     }
     let named = target::TargetArgs { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
-    session_edit::edit_session(env, &named, |edit| {
+    session_edit::edit_session(env, &named, Fits::Open, |edit| {
         if more.is_empty() {
             return Err(nothing_to_grant(edit));
         }

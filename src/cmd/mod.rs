@@ -3,6 +3,7 @@
 pub mod clear_order;
 pub mod config;
 pub mod doctor;
+pub mod everything;
 pub mod explain;
 pub mod grant;
 pub mod grant_args;
