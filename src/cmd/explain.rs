@@ -53,6 +53,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Target::Session(_) => timeline::session(&source, &page),
         Target::Run { run, .. } => timeline::run(&source, run, trip, &page),
     };
+    if let Some(number) = trip.filter(|_| args.id.is_none() && !args.json) {
+        env.print(&format!("Trip #{number} is the last one.\n\n"));
+    }
     env.print(&text);
     Ok(ExitCode::SUCCESS)
 }

@@ -29,4 +29,5 @@ pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;
+pub mod unenforced;
 pub mod unlogged_requests;

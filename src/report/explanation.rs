@@ -66,6 +66,7 @@ pub fn why(run: &RunReport, trip: &Trip) -> String {
 
 fn did(trip: &Trip) -> &'static str {
     match trip.action.as_str() {
+        _ if trip.mode == "off" => "nothing was blocked, since a person had switched the limits off",
         _ if trip.observed => "nothing was blocked, since the mode is observe",
         "warn" => "the limit only warns, and work went on",
         "pause" => "the run was paused and its work kept",

@@ -4,6 +4,7 @@ mod advice;
 mod everything;
 mod grant;
 mod law;
+mod off;
 mod one_line;
 mod scene;
 mod words;

@@ -48,6 +48,11 @@ fn without_a_terminal_everything_takes_a_yes() {
     [exit 1]
     ");
     assert_eq!(statuses(&world), [Status::Running; 2]);
+}
+
+#[test]
+fn a_yes_takes_everything_and_another_gives_it_back() {
+    let world = with_two();
     assert_snapshot!(world.run(&["pause", "--yes", "--reason", "night"]), @r"
     2 are at work on this machine:
     WHAT              STATE                   COST  PROJECT
@@ -238,7 +243,8 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
 #[test]
 fn explain_alone_tells_of_the_last_trip() {
     let world = with_shop();
-    assert_eq!(world.run(&["explain"]).ok(), world.run(&["explain", "2"]).ok());
+    let second = world.run(&["explain", "2"]).ok();
+    assert_eq!(world.run(&["explain"]).ok(), format!("Trip #2 is the last one.\n\n{second}"));
     let story: serde_json::Value = serde_json::from_str(&world.run(&["explain", "--json"]).ok()).unwrap();
     assert_eq!((&story["trips"][0]["id"], &story["session"]["runs"][0]["run_id"]), (&2.into(), &"a3fa11ed00".into()));
     let log: Vec<serde_json::Value> = story["timeline"].as_array().unwrap().clone();
