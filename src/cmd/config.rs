@@ -82,7 +82,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
 
 fn check(env: &Environment) -> ExitCode {
     let folder = project_folder(env);
-    let (policy, problems) = load::load(env, &folder, trust::is_trusted(env, &folder));
+    let (policy, problems) = load::checked_load(env, &folder, trust::is_trusted(env, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };

@@ -10,6 +10,7 @@ use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{self, Fits, Target};
 use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
+use crate::domain::duration;
 use crate::domain::limit::Unit;
 use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ use crate::ui::terminal::plain;
 #[command(
     override_usage = "fusebox grant [ID | user | project | --task N] LIMIT=+N...",
     after_help = "\
-N is in configuration's unit: US dollars, milliseconds or a count; times may end in s, m or h.
+N is in configuration's unit: US dollars, milliseconds or a count; a time may have its unit: 90s, 10m, 1h.
 A cap can only be raised. What this limit had paused or stopped may go on. What is granted to `user` or `project` (the one
 of this folder) counts for all their sessions until the day, week or month is over.
 
@@ -90,17 +91,9 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
     Ok(More { limit: named.limit, rule, to: if added { To::Added(base) } else { To::Cap(base) } })
 }
 
-/// Suffixes of times with their milliseconds.
-const SUFFIXES: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
-
 fn base(named: &LimitName, number: &str) -> Option<u64> {
-    let suffix = SUFFIXES.iter().find(|(suffix, _)| number.ends_with(suffix));
-    let (digits, scale) = match suffix.filter(|_| named.limit.unit == Unit::Millis) {
-        Some((suffix, scale)) => (number.strip_suffix(suffix)?, *scale),
-        None => (number, named.scale as f64),
-    };
-    let number: f64 = digits.parse().ok()?;
-    named.limit.base(number * scale)
+    let time = Some(number).filter(|_| named.limit.unit == Unit::Millis).and_then(duration::parse);
+    time.or_else(|| named.limit.base(number.parse::<f64>().ok()? * named.scale as f64))
 }
 
 fn nothing_to_grant(edit: &SessionEdit) -> Error {
