@@ -11,6 +11,7 @@ use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
+use crate::config::slips;
 use crate::domain::limit::Form;
 use crate::domain::policy::Layer;
 
@@ -142,7 +143,8 @@ fn inside_ceilings(documents: &mut [Document]) -> Vec<Problem> {
             let range = format!("{} to {}", limit_name::written(limit, low), limit_name::written(limit, high));
             let what =
                 format!("is ignored: it is outside the ceiling of subagents' runs, {range} by {}", bound.layer.owner());
-            Some((what, Some(format!("`ceilings.{limit}` in the user's fusebox.json moves it"))))
+            let moves = || format!("`ceilings.{limit}` in the user's fusebox.json moves it");
+            Some((what, Some(slips::below_ceiling(limit, cap).filter(|_| cap < low).unwrap_or_else(moves))))
         }));
     }
     problems

@@ -10,6 +10,7 @@ use crate::domain::clock;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::LimitSet;
+use crate::domain::limits_off::LimitsOff;
 use crate::domain::listed::{ListedSession, day_of};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
@@ -124,6 +125,9 @@ pub struct Session {
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,
+    /// From when to when a person has switched its limits off, the last time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub limits_off: Option<LimitsOff>,
     /// What to answer where Fusebox fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,

@@ -168,6 +168,24 @@ pub struct Verdict {
     pub clamped_by: Option<Finding>,
     /// Whether this was only watched: nothing is blocked, nobody is told.
     pub observed: bool,
+    /// Trips of limits that block nothing, beside what is decided.
+    pub beside: Vec<(Unenforced, Finding)>,
+}
+
+/// Why a limit is judged and blocks nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unenforced {
+    /// A person has switched it off for a while.
+    Off,
+}
+
+impl Unenforced {
+    /// Returns the word that records have.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unenforced::Off => "off",
+        }
+    }
 }
 
 impl Verdict {

@@ -18,6 +18,7 @@ use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
+use crate::engine::unenforced;
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -78,6 +79,7 @@ pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verd
     for finding in &verdict.findings {
         remember(state, id, finding, verdict);
     }
+    unenforced::note(state, id, verdict);
     match verdict.decision {
         Decision::Ask => {
             dialogs::ask(state, id, event, verdict);

@@ -4,6 +4,7 @@ mod budget;
 mod day_sum;
 pub mod event;
 pub mod health;
+pub mod limits_off;
 pub mod log_file;
 mod metadata;
 mod policy;
