@@ -39,7 +39,7 @@ impl Locks {
 }
 
 /// Returns what the documents of a layer say at their top.
-fn said_by<'a>(layer: Layer, documents: &[&'a Document]) -> Resolved<'a> {
+pub fn said_by<'a>(layer: Layer, documents: &[&'a Document]) -> Resolved<'a> {
     let mut said = Resolved::default();
     for document in documents.iter().filter(|document| document.layer == layer) {
         for setting in document.settings.iter().filter(|setting| setting.place == SettingPlace::Top) {

@@ -171,6 +171,22 @@ pub const KEYS: &[Key] = &[
         example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
         ..Key::PLAIN
     },
+    Key {
+        name: "refuse_repositories",
+        setter: Setter::Owner,
+        takes: Takes::One(ValueType::Names),
+        read: SettingValue::list,
+        merge: Merge::All,
+        apply: Apply::Value(|to, said, _| {
+            to.refused_repositories.extend_from_slice(said.value.as_list().unwrap_or_default())
+        }),
+        default: || json!([]),
+        doc: "Repositories whose own configuration does not hold for you: `.claude/fusebox.json`, and `fusebox` in `.claude/settings.json`. \
+              Folders, in which `*` stands for anything and `~/` for your home. `fusebox status` and `config check` say so. Only the \
+              user's and the managed file can set it.",
+        example: r#"["~/work/monorepo", "/srv/builds/*"]"#,
+        ..Key::PLAIN
+    },
 ];
 
 /// The pattern of all keys.

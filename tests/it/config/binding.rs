@@ -1,6 +1,7 @@
 //! What a repository binds for everyone who works in it.
 
 use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check};
+use crate::world::TestWorld;
 
 /// A repository that binds these keys.
 fn repository(binding: &str) -> String {
@@ -112,5 +113,23 @@ fn only_a_repository_binds() {
             "`binding: true` in `{file}` ({layer}) is ignored: only a repository's .claude/fusebox.json can set it"
         );
         check(&[(file, r#"{"binding": true}"#)], "problems", &expected);
+    }
+}
+
+#[test]
+fn a_person_may_refuse_a_repositorys_file_and_sees_it() {
+    let world = TestWorld::with_git();
+    world.write("project/.claude/fusebox.json", &repository("true"));
+    let holds = || world.run(&["config", "show"]).ok().contains("10 request_increase");
+    for refused in ["[]", r#"["/elsewhere/*"]"#] {
+        world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));
+        assert!(holds(), "{refused}");
+    }
+    for refused in [format!(r#"["{}"]"#, world.path("project").display()), r#"["*/project/"]"#.to_owned()] {
+        world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));
+        assert!(!holds(), "{refused}");
+        let check = world.run(&["config", "check"]).ok();
+        assert!(check.contains("refuses `[ROOT]/project/.claude/fusebox.json`: nothing of it holds"), "{check}");
+        assert!(check.contains("the configuration is valid"), "{check}");
     }
 }
