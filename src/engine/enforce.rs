@@ -247,6 +247,8 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
 /// Sets the order that a trip brings.
 fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().cloned() else { return };
+    // What is under way now is not when the order is told again.
+    let finding = Finding { under_way: 0, ..finding };
     let Some(Refusal::Tripped { grace }) = verdict.refusal else { return };
     let pauses = finding.action == Action::Pause;
     let kind = if pauses { RecordKind::AgentPaused } else { RecordKind::AgentFailed };
