@@ -318,10 +318,11 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
 
     /// Whether a response that is new to a session was billed before: by another that it is a copy of, or in days that are closed.
     fn was_billed(&mut self, state: &SessionState, response: &Response) -> Result<bool> {
-        if self.charges.elsewhere(&response.id, &state.session.id)? {
+        let earlier_ms = is_earlier(state, response).then_some(response.at_ms);
+        if self.charges.elsewhere(&response.id, &state.session.id, earlier_ms)? {
             return Ok(true);
         }
-        if !is_earlier(state, response) {
+        if earlier_ms.is_none() {
             return Ok(false);
         }
         let closed_ms = match self.closed_ms {
