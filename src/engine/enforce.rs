@@ -1,5 +1,6 @@
 //! What a verdict changes in the session's state: orders, counts of admitted calls, asks, reservations, records.
 
+use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
 use crate::domain::finding_source::FindingSource;
@@ -16,7 +17,7 @@ use crate::engine::estimate;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
-use crate::engine::session_state::{CallState, SessionState};
+use crate::engine::session_state::SessionState;
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -182,7 +183,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if wanted && !verdict.observed {
         let pending_trips = state.side(finding, id).map(|side| side.pending_trips);
         if let Some(pending_trips) =
-            pending_trips.filter(|pending_trips| pending_trips.iter().all(|want| want.source != finding.source))
+            pending_trips.filter(|pending_trips| pending_trips.iter().all(|trip| trip.source != finding.source))
         {
             pending_trips.push(finding.clone());
         }

@@ -1,8 +1,8 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
-use crate::domain::event::{Event, EventKind, Outcome};
+use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
-use crate::domain::limit::{Ends, Meter, Stage};
+use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
@@ -43,7 +43,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
-        Meter::Step { adds, .. } => adds(stage),
+        Meter::Step { adds, .. } => adds(NextStep { stage, call: at.occasion.call() }),
         Meter::Window => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
@@ -93,7 +93,7 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
-    let resets = scope.shared_budget.and_then(|pool| pool.resets(rule.limit));
+    let resets = scope.shared_budget.and_then(|budget| budget.resets(rule.limit));
     resets.map(|words| format!("at {words}")).unwrap_or_default()
 }
 
@@ -170,7 +170,7 @@ fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage
 pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     let (event, stage) = at;
     let timed_out = match &event.kind {
-        EventKind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
+        EventKind::ToolEnded(_, CallOutcome { background: Some(background), .. }) => background.timed_out,
         _ => false,
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);

@@ -12,10 +12,10 @@ use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::engine::charge_unlogged;
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
-use crate::engine::unlogged_requests;
 
 /// A spawn whose agent never came stops counting after this.
 pub const SPAWN_LIVES_MS: u64 = 600_000;
@@ -63,8 +63,8 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) 
     }
     scopes.extend(state.shared_budgets.iter().map(|budget| ScopeUsage {
         scope: budget.scope,
-        meters: actor.of_pool(budget, None),
-        by_rule: by_rule(&budget.limits, None, |of| actor.of_pool(budget, of)),
+        meters: actor.of_shared_budget(budget, None),
+        by_rule: by_rule(&budget.limits, None, |of| actor.of_shared_budget(budget, of)),
         limits: &budget.limits,
         warned: &budget.warned,
         pending_trips: &budget.pending_trips,
@@ -161,7 +161,7 @@ impl<'a> Actor<'a> {
             duration_ms: run.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(run.started),
             reserved: next * self.late() + self.compaction(next, &run.limits),
-            unlogged: self.hidden(of),
+            unlogged: self.unlogged(of),
             ..self.same
         }
     }
@@ -183,13 +183,13 @@ impl<'a> Actor<'a> {
                 + self.compaction(next, &session.limits),
             subagents_at_work: at_work(self.state, self.occasion.at) + pending.starts + pending.wakes,
             subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
-            unlogged: self.hidden(of),
+            unlogged: self.unlogged(of),
             unknown: self.unknown(&session.reservations, of),
             ..self.same
         }
     }
 
-    fn of_pool(self, budget: &SharedBudget, of: Option<&Models>) -> Meters {
+    fn of_shared_budget(self, budget: &SharedBudget, of: Option<&Models>) -> Meters {
         let next = match self.next_of_all(&budget.limits, of) {
             // Nothing is known of a session that has just begun, but of the others.
             next if next.cost == Amount::ZERO && of.is_none_or(|of| of.include(self.model())) => budget.mean(of),
@@ -197,7 +197,7 @@ impl<'a> Actor<'a> {
         };
         Meters {
             periods: budget.spent(of),
-            unlogged: self.hidden(of),
+            unlogged: self.unlogged(of),
             unknown: self.unknown(&budget.reservations, of),
             next,
             reserved: self.held(&budget.reservations, &budget.limits, of)
@@ -251,17 +251,17 @@ impl<'a> Actor<'a> {
     fn late(self) -> u64 {
         let late = match self.occasion.step {
             Step::ResponseOver => self.run.unpaid,
-            Step::Call(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
+            Step::Call(_) if self.unlogged(None).requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
     }
 
     /// What the call at hand would have the client ask.
-    fn hidden(self, of: Option<&Models>) -> Spend {
+    fn unlogged(self, of: Option<&Models>) -> Spend {
         let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
         match self.occasion.step {
-            Step::Call(call) if counts => unlogged_requests::ahead(self.state, call),
+            Step::Call(call) if counts => charge_unlogged::ahead(self.state, call),
             _ => Spend::default(),
         }
     }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::budget::SharedBudget;
-pub use crate::domain::call::{CallRecord, CallState, Ended};
-pub use crate::domain::charge::NewCharge;
+use crate::domain::call::CallRecord;
 use crate::domain::charge::{Charge, Record};
 use crate::domain::event::{Agent, Background, Call};
 use crate::domain::limit_set::ExplicitStop;
@@ -15,7 +14,6 @@ use crate::domain::policy::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
-pub use crate::engine::limit_source::LimitSource;
 use crate::engine::scopes::{ScopeMut, Side};
 
 /// One session's state in memory.
@@ -79,7 +77,7 @@ impl<T> Loaded<T> {
 }
 
 impl SessionState {
-    /// Opens the book of a session.
+    /// Makes the state of a session that is new to it.
     pub fn new(session: impl Into<Box<Session>>) -> SessionState {
         SessionState { session: session.into(), ..SessionState::default() }
     }

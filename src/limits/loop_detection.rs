@@ -14,7 +14,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "loop detected",
     meter: Meter::Step {
         used: |meters| meters.repetition,
-        adds: |stage| match stage {
+        adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival | Stage::Request => Some(0),
             Stage::Prompt | Stage::Result | Stage::End => None,
         },

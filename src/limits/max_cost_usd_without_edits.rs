@@ -16,8 +16,8 @@ pub const LIMIT: Limit = Limit {
     observe: Some(|cost, seen| match seen {
         Observed::Spent(spend) => cost.saturating_add(spend.cost.0),
         Observed::TakenBack(spend) => cost.saturating_sub(spend.cost.0),
-        Observed::CallEnded(outcome) if outcome.edits => 0,
-        Observed::CallEnded(_) => cost,
+        Observed::CallEnded(_, outcome) if outcome.edits => 0,
+        Observed::CallCounted(_) | Observed::CallEnded(..) => cost,
     }),
     action: Some(Action::Warn),
     shown_at_zero: false,

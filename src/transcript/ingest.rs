@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::amount::Amount;
 use crate::domain::bounds;
-use crate::domain::charge::Charge;
+use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::missing_usage::Growth;
@@ -15,7 +15,7 @@ use crate::domain::spend_before_prompt;
 use crate::domain::transcript_position::Unread;
 use crate::engine::credible;
 use crate::engine::estimate;
-use crate::engine::session_state::{NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::price;
 use crate::transcript::allowance::Allowance;

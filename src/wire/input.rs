@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::byte_search;
 use crate::domain::event::{
-    Agent, Background, Call, Ending, EventKind, Fingerprints, Moment, Notification, Outcome, Spawned,
+    Agent, Background, Call, CallOutcome, Ending, EventKind, Fingerprints, Moment, Notification, Spawned,
 };
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
@@ -263,8 +263,13 @@ pub(super) enum Failed {
     No,
 }
 
+/// Reads an event that says nothing of the agent's work.
+pub(super) fn other(input: &Input, _: &Guard) -> EventKind {
+    EventKind::Other(input.hook_event_name.clone().into_owned())
+}
+
 /// Reads how a call ended.
-pub(super) fn outcome(input: &Input, failed: Failed) -> Outcome {
+pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     let response: Response = match input.tool_response {
         Some(raw) if raw.get().starts_with('{') => serde_json::from_str(raw.get()).unwrap_or_default(),
         _ => Response::default(),
@@ -288,7 +293,7 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> Outcome {
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
     let edits = !failed && background.is_none() && tools::edits(tool, input.tool_input);
-    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
+    CallOutcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 
 /// Reads the notifications that a prompt is made of; none where it is something else.

@@ -186,8 +186,8 @@ fn shop(world: &TestWorld) {
     let early = Finding { percent: 80, used: 20, action: Action::Warn, ..finding.clone() };
     save(world, |store| {
         let main_id = Some(main.id.clone());
-        let tally = Counters { turns: 79, ..used(79, 2360) };
-        store.save_session(&Session { main: main_id, counters: tally, ..session(id) }).unwrap();
+        let counters = Counters { turns: 79, ..used(79, 2360) };
+        store.save_session(&Session { main: main_id, counters, ..session(id) }).unwrap();
         for run in [&main, &at_work, &done, &failed] {
             store.save_run(run).unwrap();
         }
