@@ -218,7 +218,7 @@ fn looks<'a>(usage: &'a Usage, (event, stage): (&'a Event, Stage)) -> impl Itera
 }
 
 /// Returns what every rule finds at a stage, the strictest first.
-fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
+pub fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for around in looks(usage, (event, stage)) {
         let used = around.used;
@@ -248,7 +248,8 @@ fn is_judged(scope: Scope, usage: &Usage, event: &Event) -> bool {
     }
 }
 
-fn stage_of(kind: &EventKind, usage: &Usage) -> Option<Stage> {
+/// Returns where an event stands in the agent's work; nothing where no rule is looked at.
+pub fn stage_of(kind: &EventKind, usage: &Usage) -> Option<Stage> {
     match kind {
         // What lets a spawn through lets its agent through too.
         EventKind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }) => Some(Stage::Spawn),

@@ -4,6 +4,7 @@ mod budget;
 mod day_sum;
 pub mod event;
 pub mod health;
+pub mod limits_off;
 pub mod log_file;
 mod metadata;
 mod policy;
@@ -13,6 +14,7 @@ pub mod response;
 mod run;
 mod save;
 pub mod schema;
+mod seal;
 mod session;
 mod sqlite_error;
 #[cfg(test)]
@@ -51,8 +53,8 @@ const WAL_LIMIT: u64 = 80 * (schema::PAGE + 24);
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    /// The sets of limits that were read or written, by their numbers.
-    limit_sets: RefCell<BTreeMap<i64, LimitSet>>,
+    /// The sets of limits that were read or written, by their numbers, each with the hash of its text.
+    limit_sets: RefCell<BTreeMap<i64, (LimitSet, u64)>>,
     locks: Locks,
 }
 
