@@ -160,7 +160,14 @@ fn dump(world: &TestWorld) -> String {
         }
     }
     sql += &format!("PRAGMA user_version={version};\n");
-    sql.replace(&world.path("").display().to_string().trim_end_matches('/'), WORLD)
+    without_seals(&sql).replace(&world.path("").display().to_string().trim_end_matches('/'), WORLD)
+}
+
+/// Leaves out the seals of rows: they are over the names of folders, too, and a row without one passes.
+fn without_seals(sql: &str) -> String {
+    let mut parts = sql.split(r#","seal":"#);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + part.trim_start_matches(|digit: char| digit.is_ascii_digit()))
 }
 
 /// Puts a kept state into a world, with the transcripts that were there.
