@@ -3,12 +3,14 @@
 pub mod clear_order;
 pub mod config;
 pub mod doctor;
+pub mod everything;
 pub mod explain;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod init;
 pub mod log;
+pub mod off;
 pub mod past_sessions;
 pub mod pause_stop;
 pub mod pricing;
@@ -74,6 +76,10 @@ pub enum Command {
     Pause(pause_stop::Args),
     /// End a run or session at its next event
     Stop(pause_stop::Args),
+    /// Switch the limits of this repository or of a session off for a while
+    Off(off::OffArgs),
+    /// Switch them on again
+    On(off::OnArgs),
     /// Set the counters of a run or session to zero
     Reset(reset::Args),
     /// Make running sessions take the configuration as it is now
@@ -120,6 +126,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Resume(args) => resume::run(env, &args),
         Command::Pause(args) => pause_stop::pause(env, &args),
         Command::Stop(args) => pause_stop::stop(env, &args),
+        Command::Off(args) => off::off(env, &args),
+        Command::On(args) => off::on(env, &args),
         Command::Reset(args) => reset::run(env, &args),
         Command::Reload(args) => reload::run(env, &args),
         Command::Trust(args) => trust::run(env, &args),

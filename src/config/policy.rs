@@ -36,6 +36,9 @@ pub struct Policy {
     /// Whether the project has a `fusebox.json` of its own.
     #[serde(default)]
     pub has_policy_file: bool,
+    /// Whether the person's own file refuses the repository's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_repository: bool,
     /// The text of the person's own prices; empty where there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prices: String,

@@ -13,7 +13,7 @@ use crate::store::{self, Store};
 /// Whether the configuration says what it means to say.
 pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
     let (_, problems) =
-        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
+        load::checked_load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     let worst = problems.iter().find(|problem| problem.is_error()).or(problems.first());
     match (worst, problems.len()) {
         (None, _) => Diagnosis::ok("every key is understood"),

@@ -74,6 +74,8 @@ pub struct Fingerprints {
     pub all: u32,
     /// Of tool and result: the error, where it is one.
     pub error: u32,
+    /// Of the input, without what varies by itself: numbers, spaces, what the agent says of its command.
+    pub input: u32,
     /// How it waits, by its input.
     pub wait: Wait,
     /// Whether its result says that it was rejected, and never made.

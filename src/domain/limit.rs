@@ -260,6 +260,11 @@ impl Limit {
         }
     }
 
+    /// Writes what is under way beside what is used: ` and 4 under way`; nothing where nothing is.
+    pub fn show_under_way(&self, value: u64) -> String {
+        if value == 0 { String::new() } else { format!(" and {} under way", self.show(value)) }
+    }
+
     /// Returns what is used so far.
     pub fn used(&self, meters: &Meters) -> u64 {
         match self.meter {

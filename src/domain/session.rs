@@ -10,6 +10,7 @@ use crate::domain::clock;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::LimitSet;
+use crate::domain::limits_off::LimitsOff;
 use crate::domain::listed::{ListedSession, day_of};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
@@ -18,6 +19,7 @@ pub use crate::domain::order::{Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 use crate::domain::policy::{Mode, OnError};
+pub use crate::domain::process::Process;
 use crate::domain::pruned::Pruned;
 use crate::domain::rate::RateWindows;
 pub use crate::domain::reservation::Reservation;
@@ -30,18 +32,6 @@ pub use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::transcript_position::{ForkOrigin, Unread};
 use crate::domain::verdict::Finding;
 
-/// The client process that runs a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Process id.
-    pub pid: u32,
-    /// Start time in clock ticks since boot (Linux) or seconds since 1970.
-    pub start: u64,
-    /// The pid namespace that the id is of; 0 where that is not known.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub ns: u64,
-}
-
 /// A session. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -51,6 +41,9 @@ pub struct Session {
     /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
     pub listed: Option<ListedSession>,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
     /// The project: git common directory, else the folder.
     #[serde(skip)]
     pub project: String,
@@ -87,6 +80,9 @@ pub struct Session {
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,
+    /// From when to when a person has switched its limits off, the last time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub limits_off: Option<LimitsOff>,
     /// What to answer where Fusebox fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,

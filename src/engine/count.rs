@@ -60,7 +60,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     if new.adds.requests > 0 && !charge.inherited {
         run.model.clone_from(&charge.model);
-        run.recent.push(Request { spend: charge.spend, output: charge.output });
+        run.recent.push(Request { spend: new.again, output: charge.output });
         let old = run.recent.len().saturating_sub(estimate::RECENT);
         run.recent.drain(..old);
         run.context = charge.context + charge.output;
@@ -72,8 +72,9 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
     charge_unlogged::charge_hooks(state, run);
-    if let Some(held) = compactions::over(state, run, event) {
-        charge_unlogged::charge_compaction(state, run, &held);
+    let over = compactions::over(state, run, event);
+    for held in compactions::expired(state, event.at).into_iter().chain(over) {
+        charge_unlogged::charge_lost(state, run, &held);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
         charge_missing::compactions(state, run, event.at);

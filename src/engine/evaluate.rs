@@ -39,6 +39,7 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         percent,
         frees: frees(rule, scope),
         above: scope.above.to_owned(),
+        under_way: under_way(rule, meters),
         ..Finding::of(rule, scope.scope, used)
     };
     let adds = match &rule.limit.meter {
@@ -65,6 +66,14 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         false => warns.by_ref().max()?,
     };
     (!given(percent)).then(|| finding(percent, used))
+}
+
+/// Returns what other requests under way are taken for.
+fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
+    match &rule.limit.meter {
+        Meter::Spend { part, .. } => part(&meters.under_way),
+        Meter::Step { .. } | Meter::Window => 0,
+    }
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
@@ -130,6 +139,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         subject: format!("{what} in {}", span(rate.per_ms)),
         frees: format!("in {}", span(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
+        under_way: 0,
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)

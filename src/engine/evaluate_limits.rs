@@ -81,7 +81,8 @@ fn is_judged(scope: Scope, usage: &Usage, event: &Event) -> bool {
     }
 }
 
-fn stage_of(kind: &EventKind, usage: &Usage) -> Option<Stage> {
+/// Returns where an event stands in the agent's work; nothing where no rule is looked at.
+pub fn stage_of(kind: &EventKind, usage: &Usage) -> Option<Stage> {
     match kind {
         // What lets a spawn through lets its agent through too.
         EventKind::ToolRequested(Call { intent: Intent::Spawn { .. }, .. }) => Some(Stage::Spawn),

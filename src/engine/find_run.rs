@@ -147,12 +147,12 @@ pub fn main_id(session: &Session, event: &Event) -> String {
 
 /// Opens a main run for an event.
 fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource) -> String {
-    let mut model = String::new();
     let before = state.session.main.clone().unwrap_or_default();
-    if let Some(last) = state.run_mut(&before) {
+    // The next request goes on with the conversation, and to its model until it is seen to go elsewhere.
+    let before = state.run_mut(&before).map(|last| {
         end(last, Status::Completed);
-        model.clone_from(&last.model);
-    }
+        Run { model: last.model.clone(), recent: last.recent.clone(), ..Run::default() }
+    });
     let id = main_id(&state.session, event);
     let run = Run {
         id: id.clone(),
@@ -161,10 +161,8 @@ fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSo
         limits: limit_source.main(),
         started: event.at,
         last: event.at,
-        // The next request goes to the model of the last one, until it is seen to go elsewhere.
-        model,
         settled: true,
-        ..Run::default()
+        ..before.unwrap_or_default()
     };
     // A prompt whose id comes back is none that was never seen: its run keeps what it has counted.
     if state.run(&id).is_none() {

@@ -32,3 +32,4 @@ pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;
+pub mod unenforced;

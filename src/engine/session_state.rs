@@ -43,8 +43,8 @@ pub struct SessionState {
     pub first_request: Option<Spend>,
     /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
     pub unknown_first: Spend,
-    /// What the compaction at hand is expected to spend.
-    pub compaction_ahead: Spend,
+    /// What the request at hand is expected to spend, where that is a compaction, or the cache does not have the conversation.
+    pub request_ahead: Spend,
     /// What the requests of this event are taken for that no transcript shows.
     pub unlogged_requests: UnloggedRequests,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much

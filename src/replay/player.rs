@@ -268,9 +268,7 @@ impl<'a> Player<'a> {
             self.state.session.client_start.note(source, input.start());
         }
         let mut ingested = Ingested { charges: self.read(event)?, ..Ingested::default() };
-        if event.kind == EventKind::Compacting {
-            self.state.compaction_ahead = self.ingest.compaction_ahead(&self.state, event);
-        }
+        self.state.request_ahead = self.ingest.request_ahead(&self.state, event);
         // The client writes an agent's side file only after it has started.
         if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
             let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());

@@ -6,6 +6,7 @@ use crate::domain::amount::Amount;
 use crate::domain::limit::Unit;
 use crate::engine::credible;
 use crate::report::group::{Group, GroupBy, Grouped, total_of};
+use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::status;
 use crate::report::suggestion;
@@ -56,11 +57,22 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     let mut text = table(&columns, &rows, terminal);
     text.push_str(&notes(report, terminal));
     text.push_str(&shortfalls(report, terminal));
+    text.push_str(&unblocked(report, terminal));
     text.push_str(&trips(report, terminal));
     text.push_str(&held(report, terminal));
     text.push_str(&status::shared(&report.budgets, terminal));
     text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, terminal));
     text
+}
+
+/// Names the sessions in which limits did not block: only watched, or switched off by a person.
+fn unblocked(report: &Report, terminal: &Terminal) -> String {
+    let line = |session: &SessionReport| {
+        let words = status::unblocked(session, terminal)?;
+        Some(terminal.wrap("", &format!("Session {}: {words}.", short(&session.session_id))))
+    };
+    let lines: String = report.sessions.iter().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Names the sessions whose client has spent well more than was counted.
@@ -171,7 +183,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
         let show = |quantity: Option<crate::ui::formats::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
         let did = if trip.of_call { "call refused" } else { &trip.action };
-        let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
+        let did = log_lines::with_mode(did, &trip.mode);
         let cells = vec![
             format!("#{}", trip.number),
             terminal.zone.minute(trip.at.0),

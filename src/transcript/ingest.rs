@@ -8,6 +8,7 @@ use crate::domain::bounds;
 use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::{Link, Unannounced};
+use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::session::TranscriptPosition;
 use crate::domain::spend_before_prompt;
@@ -16,8 +17,11 @@ use crate::engine::credible;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::price;
+use crate::pricing::table::Table;
+use crate::pricing::usage::TokenUsage;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
+use crate::transcript::cache;
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::compaction;
 use crate::transcript::cost_row::CostRow;
@@ -29,6 +33,7 @@ use crate::wire::input::{is_backgrounded_main, is_id};
 
 mod compactions;
 mod inherit;
+mod request_ahead;
 mod unmetered;
 
 /// What opening a file takes of what is allowed: as long as reading so many bytes.
@@ -218,6 +223,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let table = self.prices.table();
         let stand_in = main_model(state, table, response.at_ms);
         let named = Self::compacted_with(state, run, response);
+        let last = told.last;
         let response = &compaction::complete(told, response, || self.asks(state, (run, named), &stand_in));
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
@@ -256,7 +262,9 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         }
         self.charges.keep(charge.clone())?;
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
-        self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
+        let again = cache::once_more(&response.usage, &last).map(|usage| spend_of(table, response, usage, stand_in));
+        let again = again.unwrap_or(charge.spend);
+        self.found.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price }));
         Ok(())
     }
 
@@ -308,6 +316,12 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             ));
         }
     }
+}
+
+/// Returns what a response would spend with another usage.
+fn spend_of(table: &Table, response: &Response, usage: TokenUsage, stand_in: Option<&str>) -> Spend {
+    let priced = price::price(table, &response.model, response.at_ms, &usage, stand_in);
+    Response { usage, ..Response::default() }.spend(&priced)
 }
 
 /// Returns the session that a response is copied from, where that is known, and whether it is a copy.

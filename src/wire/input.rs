@@ -238,9 +238,23 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
     } else {
         fingerprints.wait = tools::wait(tool, input);
     }
+    if tools::runs_shell(tool) {
+        fingerprints.input = input.and_then(command_words).unwrap_or(fingerprints.input);
+    }
     let response = call.tool_response.map_or("", RawValue::get);
     fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints }
+}
+
+/// Returns the fingerprint of a shell command's words. What the agent says of it is no part of it.
+fn command_words(input: &RawValue) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Command<'a> {
+        #[serde(borrow)]
+        command: &'a RawValue,
+    }
+    let Command { command } = serde_json::from_str(input.get()).ok()?;
+    Some(fingerprints::of_words(command.get().as_bytes()))
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.
@@ -292,7 +306,7 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
-    let edits = !failed && background.is_none() && tools::edits(tool, input.tool_input);
+    let edits = !failed && background.is_none() && tools::has_edited(tool, input.tool_input, input.tool_response);
     CallOutcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 

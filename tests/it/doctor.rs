@@ -79,7 +79,7 @@ fn everything_wrong() {
     let settings = settings.replace("\"PreToolUse\"", "\"Other\"").replace(binary, "/gone/fusebox");
     world.write("project/.claude/settings.local.json", settings);
     world.write("project/.claude/settings.json", "{ \"env\": { \"FUSEBOX_HOME\": \"/tmp/x\" } }");
-    world.write("home/.claude/settings.json", "{ // no JSON\n}");
+    world.write("home/.claude/settings.json", "{ no JSON\n}");
     world.write("home/.claude/fusebox.json", "{ \"max_turn\": 3 }");
     insta::assert_snapshot!(doctor(&world), @r"
     warn  settings  ~/.claude/settings.json is no JSON: key must be a string at line 1 column 3

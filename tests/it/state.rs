@@ -130,6 +130,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         subject: String::new(),
         frees: String::new(),
         above: String::new(),
+        under_way: 0,
     }
 }
 

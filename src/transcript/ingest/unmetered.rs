@@ -43,7 +43,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         let charge =
             Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
         self.charges.keep(charge.clone())?;
-        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
+        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, again: spend, replay_price }));
         if !state.session.notified.iter().any(|said| said == "unmetered") {
             state.session.notified.push("unmetered".to_owned());
             self.remarks.push(

@@ -347,7 +347,7 @@ impl Turn {
             context: self.context,
             ..Charge::default()
         };
-        NewCharge { charge, adds: spend, replay_price: (0, 0) }
+        NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
     }
 }
 

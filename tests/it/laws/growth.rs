@@ -183,7 +183,7 @@ impl Deed {
 fn fails(id: &str, number: usize) -> Call {
     let one = u32::try_from(number).unwrap() + 1;
     let wait = if number.is_multiple_of(2) { Wait::Sleeps(1_000) } else { Wait::No };
-    let fingerprints = Fingerprints { all: 2 * one, error: one, wait, was_rejected: false };
+    let fingerprints = Fingerprints { all: 2 * one, error: one, input: one, wait, was_rejected: false };
     Call { fingerprints, ..call(id, "Bash", Intent::Plain) }
 }
 
@@ -199,7 +199,7 @@ fn made_up(number: usize, run: &str) -> NewCharge {
         spend: adds,
         ..Charge::default()
     };
-    NewCharge { charge, adds, replay_price: (0, 0) }
+    NewCharge { charge, adds, again: adds, replay_price: (0, 0) }
 }
 
 /// A session that is at work, and where it stands in time.
@@ -236,7 +236,8 @@ impl History {
         let session = self.store.session("s").unwrap().unwrap();
         let mut state = load::load_state(&self.store, session, &event).unwrap();
         state.held = overload::held(&mut state, &event);
-        let mut ingested = ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event).unwrap();
+        let mut ingested =
+            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, "").unwrap();
         let run = state.session.main.clone().unwrap_or_default();
         ingested.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut state, &event, &ingested, &self.policy);
@@ -332,7 +333,7 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended).unwrap();
+        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, "").unwrap();
         apply_event(&mut state, &ended, &found, &history.policy);
         let kills: Vec<&str> = state.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");

@@ -396,5 +396,5 @@ fn charge(run: &str, now: u64) -> NewCharge {
         context: ONE,
         ..Charge::default()
     };
-    NewCharge { charge, adds: spend, replay_price: (0, 0) }
+    NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
 }
