@@ -189,6 +189,11 @@ impl Unenforced {
 }
 
 impl Verdict {
+    /// Makes the verdict that refuses, warns or stops for a reason beyond its findings.
+    pub fn refusing(decision: Decision, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
+        Verdict { decision, findings, refusal: Some(refusal), ..Verdict::default() }
+    }
+
     /// Returns the finding that decides.
     pub fn deciding(&self) -> Option<&Finding> {
         self.findings.first()

@@ -8,7 +8,7 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::domain::usage::{ScopeUsage, Usage};
 use crate::domain::verdict::{Finding, Unenforced, Verdict};
-use crate::engine::decide;
+use crate::engine::evaluate_limits;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 
@@ -65,8 +65,8 @@ pub fn trips(usage: &Usage, split: &[Option<Split>], event: &Event) -> Vec<(Unen
     for (used, split) in usage.scopes.iter().zip(split).filter_map(|(used, split)| Some((used, split.as_ref()?))) {
         let scope = ScopeUsage { limits: &split.judged, ..used.clone() };
         let alone = Usage { scopes: vec![scope], ..usage.clone() };
-        let Some(stage) = decide::stage_of(&event.kind, usage) else { continue };
-        let trips = decide::findings(&alone, (event, stage)).into_iter().filter(Finding::is_trip);
+        let Some(stage) = evaluate_limits::stage_of(&event.kind, usage) else { continue };
+        let trips = evaluate_limits::findings(&alone, (event, stage)).into_iter().filter(Finding::is_trip);
         found.extend(trips.map(|trip| (split.why, trip)));
     }
     found
