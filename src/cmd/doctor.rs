@@ -14,6 +14,10 @@ use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox doctor`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox doctor          whether limits hold here, and what to repair
+  fusebox doctor --json   the same for scripts; exit code 1 where something is broken")]
 pub struct Args {
     /// Print JSON
     #[arg(long)]

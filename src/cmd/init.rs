@@ -19,6 +19,13 @@ use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox init`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox init                       this repository, for you alone
+  fusebox init --observe             the same; nothing is blocked, everything is logged
+  fusebox init --scope user          all your projects
+  fusebox init --scope project       this repository, for all who work in it: commit what it writes
+  fusebox init --dry-run             what it would change")]
 pub struct Args {
     /// Who it is for
     #[arg(long, value_enum, default_value = "local")]

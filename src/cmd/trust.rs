@@ -13,6 +13,10 @@ use crate::store::Store;
 
 /// Arguments of `fusebox trust`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox trust            this repository's files may loosen what is yours
+  fusebox trust --revoke   they may no longer")]
 pub struct Args {
     /// Take the trust back
     #[arg(long)]
