@@ -28,7 +28,7 @@ pub struct Args {
 type Check = (&'static str, fn(&Installation<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     ("settings", installation::settings),
     ("hooks", installation::registration),
     ("switches", installation::switches),
@@ -36,6 +36,7 @@ const CHECKS: [Check; 13] = [
     ("blocking", smoke_test::blocking),
     ("failing", failure_mode::failing),
     ("config", environment_checks::configuration),
+    ("mode", environment_checks::mode),
     ("state", environment_checks::state),
     ("history", environment_checks::history),
     ("disk", environment_checks::file_system),
