@@ -210,8 +210,8 @@ fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<Docu
     let own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
     let blocks = ResolvedLayers::of(&own, Who::Top, trust).values().mode == Mode::Enforce;
     let says = |document: &Document| {
-        let modes = document.settings.iter().filter(|it| it.place == SettingPlace::Top && it.subject.key == "mode");
-        modes.last().and_then(|it| it.value.as_word()) == Some(Mode::Observe)
+        let mut modes = document.settings.iter().filter(|it| it.place == SettingPlace::Top && it.subject.key == "mode");
+        modes.next_back().and_then(|it| it.value.as_word()) == Some(Mode::Observe)
     };
     let repositorys = |layer: Layer| matches!(layer, Layer::Project | Layer::ProjectLocal);
     let layers: Vec<Layer> =
