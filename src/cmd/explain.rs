@@ -6,12 +6,12 @@ use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::charge::Record;
 use crate::error::{Error, Result};
+use crate::hook::catch_up::catch_up;
 use crate::platform::environment::Environment;
 use crate::report::rows::TimelineSource;
 use crate::report::story_json::{self, Told};
 use crate::report::timeline;
 use crate::store::Store;
-use crate::upkeep::catch_up::catch_up;
 
 /// Arguments of `fusebox explain`.
 #[derive(Debug, clap::Args)]

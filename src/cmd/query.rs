@@ -8,6 +8,7 @@ use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::session::Session;
 use crate::error::Result;
+use crate::hook::catch_up::catch_up;
 use crate::hook::orphans;
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
@@ -16,7 +17,6 @@ use crate::report::rows::{Logged, SessionRows};
 use crate::store::event::Numbered;
 use crate::store::{self, Store};
 use crate::ui::style::{Colour, Terminal};
-use crate::upkeep::catch_up::catch_up;
 
 /// Returns some sessions with all their rows, their transcripts read up to now.
 ///

@@ -13,11 +13,11 @@ use crate::domain::verdict::Finding;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
+use crate::hook::catch_up::catch_up;
 use crate::hook::shared_budgets;
 use crate::platform::environment::Environment;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
-use crate::upkeep::catch_up::catch_up;
 use crate::wire::messages::{self, short};
 
 /// The state to change, what of it is meant, and when.
@@ -73,6 +73,7 @@ pub fn edit(
     let records = save(&store, &mut session_state, now)?;
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
+    store.leave();
     Ok(said)
 }
 

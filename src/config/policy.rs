@@ -15,7 +15,7 @@ use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Layer, Mode, OnError};
-use crate::engine::session_state::LimitSource;
+use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");
@@ -39,6 +39,9 @@ pub struct Policy {
     /// Whether the project has a `fusebox.json` of its own.
     #[serde(default)]
     pub has_policy_file: bool,
+    /// Whether the person's own file refuses the repository's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_repository: bool,
     /// The text of the person's own prices; empty where there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prices: String,

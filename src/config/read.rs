@@ -152,6 +152,7 @@ impl DocumentRead {
         match setter {
             Setter::Owner if !layers::is_owner(self.document.layer) => Some("the user's or the managed file"),
             Setter::Managed if self.document.layer != Layer::Managed => Some("the managed file"),
+            Setter::Repository if self.document.layer != Layer::Project => Some("a repository's .claude/fusebox.json"),
             _ => None,
         }
     }
@@ -164,8 +165,7 @@ impl DocumentRead {
             if name.contains('*') || names.any(|known| known == name) {
                 continue;
             }
-            let problem =
-                Problem::of_key(&self.document, at, &Value::from(lock.as_str())).says("locks nothing: no such key");
+            let problem = Problem::of_key(&self.document, at, &Value::from(lock.as_str())).says("names no key");
             let limits = limit_name::named(name).map(|named| named.limit.key);
             let names = keys::all().map(|key| key.name).chain(limits::REGISTRY.iter().map(|limit| limit.key));
             self.problems.push(match limits.or_else(|| nearest(name, names)) {

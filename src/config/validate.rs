@@ -1,5 +1,6 @@
 //! Decides which settings may stand: inside the ceilings, and no loosening by who may only tighten.
 
+use crate::config::binding;
 use crate::config::key::Setter;
 use crate::config::keys;
 use crate::config::layers;
@@ -31,7 +32,9 @@ pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
         problems.extend(owners_commands(documents));
         problems.extend(tightening_only(documents));
     }
+    problems.extend(binding_only_tightens(documents));
     problems.extend(inside_ceilings(documents));
+    problems.extend(bound(documents, trust));
     problems
 }
 
@@ -65,6 +68,9 @@ pub fn spawn(document: &mut Document, resolved: &ResolvedLayers<'_>, may: SpawnM
         }
         if resolved.locks(&setting.subject) {
             return Some((LOCKED.to_owned(), None));
+        }
+        if let Some(stands) = resolved.loosens_binding(setting, Layer::Spawn) {
+            return Some((bound_by(&stands), None));
         }
         if may == SpawnMay::Loosen {
             return None;
@@ -135,6 +141,65 @@ fn tightening_only(documents: &mut [Document]) -> Vec<Problem> {
 
 fn is_of_rates(setting: &Setting) -> bool {
     setting.subject.limit.is_some_and(|limit| limit.form == Form::Windows)
+}
+
+/// Drops a repository's binding values that would loosen what a person's own file says: binding only ever tightens.
+fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
+    let owned: Vec<Document> = documents.iter().filter(|document| document.layer == Layer::User).cloned().collect();
+    let owned: Vec<&Document> = owned.iter().collect();
+    let mut problems = Vec::new();
+    for document in documents.iter_mut().filter(|document| document.layer == Layer::Project) {
+        let binding = Locks::binding(&[&document.clone()]);
+        problems.extend(retain(document, |setting| {
+            let who = setting.place.who();
+            if !binding.hold(who, &setting.subject.path()) {
+                return None;
+            }
+            let stands = ResolvedLayers::unbound(&owned, who, Trust::Untrusted).resolved();
+            let stands = (keys::row(&setting.subject).loosens)(setting, &stands)?;
+            let hint = "without `binding` it may stand";
+            Some((format!("is ignored: a binding value only tightens {stands}"), Some(hint.to_owned())))
+        }));
+    }
+    problems
+}
+
+/// Names what the repository's binding values hold off. Resolving drops it, for each agent type by itself.
+fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
+    let all: Vec<&Document> = documents.iter().collect();
+    if Locks::binding(&all).is_empty() {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for document in documents.iter().filter(|document| binding::is_bound(document.layer)) {
+        for setting in &document.settings {
+            let loosens = |who| ResolvedLayers::of(&all, who, trust).loosens_binding(setting, document.layer);
+            let of_type = || {
+                let mut types = types_below(&setting.place, &all);
+                types.find_map(|name| Some(format!("{} (for `{name}`)", loosens(Who::Agent(name))?)))
+            };
+            if let Some(stands) = loosens(setting.place.who()).or_else(of_type) {
+                problems.push(problem(document, setting, (bound_by(&stands), None)));
+            }
+        }
+    }
+    problems
+}
+
+/// Returns the agent types that the repository names and a pattern reaches.
+fn types_below<'a>(place: &'a SettingPlace, documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
+    let of_repository = documents.iter().filter(|document| document.layer == Layer::Project);
+    let named = of_repository.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
+        SettingPlace::Agents(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let reached: Vec<&str> = named.filter(|name| place.fit(Who::Agent(name)).is_some()).collect();
+    reached.into_iter()
+}
+
+/// Says that the repository binds what stands.
+fn bound_by(stands: &str) -> String {
+    format!("is ignored: the repository binds {stands}; it may only be tightened")
 }
 
 /// Drops caps of subagents' runs that are outside the ceilings. The managed file's are not bound.

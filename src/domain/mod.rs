@@ -29,6 +29,7 @@ pub mod own_counts;
 pub mod pattern;
 pub mod pending_prompt;
 pub mod policy;
+pub mod process;
 pub mod rate;
 pub mod repetition;
 pub mod reservation;

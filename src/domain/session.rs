@@ -19,6 +19,7 @@ pub use crate::domain::order::{Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 use crate::domain::policy::{Mode, OnError};
+pub use crate::domain::process::Process;
 use crate::domain::rate::RateWindows;
 pub use crate::domain::reservation::Reservation;
 pub use crate::domain::run::{MAIN, Request, Run};
@@ -47,18 +48,6 @@ pub struct Spawn {
     /// When it was admitted: it does not count for ever.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Moment,
-}
-
-/// The client process that runs a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Process id.
-    pub pid: u32,
-    /// Start time in clock ticks since boot (Linux) or seconds since 1970.
-    pub start: u64,
-    /// The pid namespace that the id is of; 0 where that is not known.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub ns: u64,
 }
 
 /// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
@@ -97,6 +86,9 @@ pub struct Session {
     /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
     pub listed: Option<ListedSession>,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
     /// The project: git common directory, else the folder.
     #[serde(skip)]
     pub project: String,

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
+use crate::domain::call::CallState;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::{Ingested, Recalled};
 use crate::engine::lifecycle;
-use crate::engine::session_state::{CallState, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -93,7 +94,9 @@ fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
         return;
     }
     let why = match earlier.until_ms {
-        _ if earlier.was_watched => "Fusebox has watched it before: its state was deleted",
+        _ if earlier.was_watched => {
+            "Fusebox has watched it before: its state was deleted, or changed by another program"
+        }
         Some(1..) => "That is work since Fusebox was installed: its hooks did not run, or its state was deleted",
         _ => "It ran before Fusebox was installed, or the state was deleted, which nothing tells apart here",
     };

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use fs2::FileExt;
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::io::Errno;
 
 use crate::domain::stable_hash;
 use crate::error::{Error, Result};
@@ -22,8 +22,6 @@ const SESSION_PATIENCE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The lock file between reports and pruning.
 const DETAIL: &str = "locks/detail";
-/// A descriptor above all that a hook opens.
-const LAST: i32 = 64;
 
 /// The locks held; dropping them or ending the process lets go.
 #[derive(Debug)]
@@ -41,18 +39,11 @@ impl Locks {
             let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
             held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
         }
-        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?.map(let_go_last);
+        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?;
         let missed = for_all.is_none();
         held.push(for_all);
         Ok(Locks { missed, _held: held.into_iter().flatten().collect() })
     }
-}
-
-/// Moves a lock to a high descriptor. A process that ends closes the low ones first: the database, which it never closes
-/// itself, has to be free when the next in the queue wakes up, or that one finds it busy and has to poll.
-fn let_go_last(lock: File) -> File {
-    // A process that may not have as many keeps the one it has.
-    fcntl_dupfd_cloexec(&lock, LAST).map_or(lock, File::from)
 }
 
 /// How a file is locked: at once, else in turn.

@@ -55,36 +55,6 @@ pub fn moment(timestamp: &Text) -> Option<i64> {
     rfc3339::parse(&timestamp.0)
 }
 
-/// What a response's row says of its cost, as it is written: the client repeats it in a row for each block of the response.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Gist<'a> {
-    /// The `message.id`.
-    pub id: &'a [u8],
-    usage: &'a [u8],
-}
-
-/// Finds the gist of a row whose usage stands at `usage`, without parsing it; nothing where the client writes it otherwise.
-///
-/// The first `message` is the row's own: what stands before it is the client's.
-pub fn gist(line: &[u8], usage: usize) -> Option<Gist<'_>> {
-    const MESSAGE: &[u8] = br#""message":{"id":""#;
-    /// How far into a row the start of its message is looked for.
-    const FAR: usize = 512;
-    let start = byte_search::find(MESSAGE, &line[..usage.min(FAR)])?;
-    let id = &line[start + MESSAGE.len()..usage];
-    let id = &id[..byte_search::first(b'"', id)?];
-    let usage = &line[usage..];
-    let (mut depth, mut end) = (0, 0);
-    loop {
-        end += byte_search::first_of(*b"{}", &usage[end..])?;
-        depth += if usage[end] == b'{' { 1 } else { -1 };
-        if depth == 0 {
-            return Some(Gist { id, usage: &usage[..end] });
-        }
-        end += 1;
-    }
-}
-
 #[derive(Deserialize)]
 struct Row<'a> {
     #[serde(rename = "type", borrow, default)]

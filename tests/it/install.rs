@@ -1,5 +1,7 @@
 //! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
 
+use fusebox::install::handler::{GUARDED_LINE, GUARDED_START};
+
 use crate::world::{TestWorld, check_current};
 
 const LOCAL: &str = "project/.claude/settings.local.json";
@@ -117,8 +119,8 @@ fn a_dry_run_shows_every_line_and_changes_nothing() {
     + **/.claude/settings.local.json
     + **/.claude/fusebox.local.json
     + **/.claude/logs/execution-limits.log*
-    + **/.claude/fusebox.json
     + **/.claude/fusebox.schema.json
+    + **/.claude/fusebox.json
     would change .claude/settings.local.json
     -       { "hooks": [] }
     +       { "hooks": [] },
@@ -207,19 +209,21 @@ fn a_judge_is_put_in_once_and_taken_out_again() {
     assert_eq!(world.read(LOCAL).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
 }
 
-/// The line for everybody: silent where there is no fusebox, and fusebox's own answer and exit code where there is one.
+/// The lines for everybody: fusebox's own answer and exit code where there is one. Where there is none, the first says so.
 #[test]
-fn the_shared_line_does_nothing_without_fusebox() {
+fn the_shared_lines_do_nothing_without_fusebox() {
     let world = TestWorld::new();
-    let line = fusebox::install::handler::GUARDED_LINE;
     let empty = world.path("bin").display().to_string();
-    let run = |path: &str| world.program("/bin/sh", &["-c", line]).env("PATH", path).stdin("in").run();
-    insta::assert_snapshot!(run(&empty), @"[exit 0]");
+    let run = |line: &str, path: &str| world.program("/bin/sh", &["-c", line]).env("PATH", path).stdin("in").run();
+    insta::assert_snapshot!(run(GUARDED_LINE, &empty), @"[exit 0]");
+    insta::assert_snapshot!(run(GUARDED_START, &empty), @r#"
+    {"systemMessage":"This repository limits its coding agents with Fusebox, and there is none on your PATH: nothing is limited here. Install it, or ask whoever keeps .claude/fusebox.json."}
+    [exit 0]
+    "#);
     world.script("bin/fusebox", "echo \"$1:\"; cat; exit 7");
-    insta::assert_snapshot!(run(&format!("{empty}:/bin:/usr/bin")), @r"
-    hook:
-    in[exit 7]
-    ");
+    for line in [GUARDED_LINE, GUARDED_START] {
+        assert_eq!(run(line, &format!("{empty}:/bin:/usr/bin")).to_string(), "hook:\nin[exit 7]", "{line}");
+    }
 }
 
 #[test]
@@ -241,8 +245,8 @@ fn git_leaves_out_what_is_one_persons() {
     **/.claude/settings.local.json
     **/.claude/fusebox.local.json
     **/.claude/logs/execution-limits.log*
-    **/.claude/fusebox.json
     **/.claude/fusebox.schema.json
+    **/.claude/fusebox.json
     ");
     let _said = world.run(&["init", "--scope", "project"]).ok();
     insta::assert_snapshot!(world.read(EXCLUDE).unwrap(), @r"
@@ -251,6 +255,7 @@ fn git_leaves_out_what_is_one_persons() {
     **/.claude/settings.local.json
     **/.claude/fusebox.local.json
     **/.claude/logs/execution-limits.log*
+    **/.claude/fusebox.schema.json
     ");
     let _said = world.run(&["uninstall", "--scope", "local"]).ok();
     insta::assert_snapshot!(world.files("project/.claude"), @r"

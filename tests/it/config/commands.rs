@@ -85,6 +85,8 @@ fn show_covers_every_scope() {
       time_zone                 "local"                                       built-in
       retention_days            90                                            built-in
       locked                    false                                         built-in
+      binding                   false                                         built-in
+      refuse_repositories       []                                            built-in
       ceilings.max_turns        [1,100]                                       built-in
       ceilings.max_duration_ms  [1000,3600000]                                built-in
       ceilings.max_cost_usd     [0.01,100]                                    built-in
@@ -276,6 +278,8 @@ fn show_has_the_budgets_and_rates_of_every_layer() {
       roles                     {"planning":["*opus*","*fable*","*mythos*"]}                     built-in
       retention_days            90                                                               built-in
       locked                    false                                                            built-in
+      binding                   false                                                            built-in
+      refuse_repositories       []                                                               built-in
       ceilings.max_turns        [1,100]                                                          built-in
       ceilings.max_duration_ms  [1000,3600000]                                                   built-in
       ceilings.max_cost_usd     [0.01,100]                                                       built-in

@@ -8,7 +8,8 @@ use fusebox::domain::policy::{Action, Layer};
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::session_state::{LimitSource, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

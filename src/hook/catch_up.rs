@@ -1,12 +1,14 @@
 //! Reading to their end the transcripts of a session, for reports and commands: the last rows come after the last event.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::domain::session::{Run, Session, TranscriptPosition};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::session::{Reservation, Run, Session, TranscriptPosition};
 use crate::engine::count;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::hook::limit_source::PinnedLimits;
 use crate::hook::orphans;
 use crate::hook::{policy, shared_budgets, spend_before_install};
@@ -14,24 +16,69 @@ use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::allowance::Allowance;
+use crate::transcript::first::first_request;
 use crate::transcript::ingest::TranscriptIngest;
 use crate::transcript::layout;
 
 /// Charges what is new in a session's transcripts, and takes note that its client has died.
 pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
     store.begin()?;
-    let Some(session) = store.session(session)? else { return store.commit() };
+    read_to_the_end(env, store, session)?;
+    store.commit()
+}
+
+/// Does so with the sessions that a session knows of clients that are gone, whose requests nobody has seen answered: its own, and
+/// those below it. Returns the session as it is then.
+pub fn catch_up_with_lost(
+    env: &Environment,
+    store: &Store,
+    session: Box<Session>,
+    event: &Event,
+) -> Result<Option<Box<Session>>> {
+    let starts = matches!(event.kind, EventKind::SessionStart { .. });
+    let is_own = |held: &Reservation| held.client == session.client && !starts;
+    let lost = session.reservations.iter().filter(|held| !is_own(held) && orphans::is_lost(held));
+    let lost: BTreeSet<String> = lost.map(|held| held.session.clone()).collect();
+    if lost.is_empty() {
+        return Ok(Some(session));
+    }
+    lost.iter().try_for_each(|id| read_to_the_end(env, store, id))?;
+    store.session(&session.id)
+}
+
+/// Does so with the other sessions whose requests hold room in what this one shares: those above it, and budgets.
+pub fn catch_up_with_others(env: &Environment, store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
+    let above = state.above.iter().flat_map(|above| &above.reservations);
+    let held = above.chain(state.shared_budgets.iter().flat_map(|budget| &budget.reservations));
+    let lost = held.filter(|held| held.session != state.session.id && orphans::is_lost(held));
+    let lost: BTreeSet<String> = lost.map(|held| held.session.clone()).collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    lost.iter().try_for_each(|id| read_to_the_end(env, store, id))?;
+    shared_budgets::load_outer(store, state)?;
+    match state.shared_budgets.is_empty() {
+        true => Ok(()),
+        false => shared_budgets::load_budgets(store, state, now_ms),
+    }
+}
+
+fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()> {
+    let Some(session) = store.session(session)? else { return Ok(()) };
     let runs = store.runs_of(&session.id)?;
     if !has_unread(&session, &runs) && !orphans::is_orphaned(&session, env.now()) {
-        return store.commit();
+        return Ok(());
     }
     let mut state = SessionState::new(session);
     runs.into_iter().for_each(|run| state.insert_loaded_run(run));
-    shared_budgets::load(store, &mut state, env.now().wall_ms)?;
+    match shared_budgets::load(store, &mut state, env.now().wall_ms) {
+        // Its own next event counts it again.
+        Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
+        other => other?,
+    }
     charge(env, store, &mut state)?;
     orphans::mark(store, &mut state, env.now())?;
-    store.save(&mut state)?;
-    store.commit()
+    store.save(&mut state)
 }
 
 fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<()> {
@@ -51,6 +98,14 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     state.session.user_notifications.append(&mut ingest.remarks);
     let mut found = ingest.found;
     spend_before_install::set_apart(env, store, state, None, &mut found)?;
+    if found.is_empty() && state.session.counters.spent.requests == 0 {
+        state.first_request = Some(first_request(state, &table, (env.now().wall_ms, "")));
+    }
+    if found.iter().any(|(_, new)| new.charge.earlier) {
+        // What was asked before Fusebox was away was answered meanwhile.
+        let own: Vec<String> = state.session.reservations.iter().map(|held| held.holder.clone()).collect();
+        own.iter().for_each(|holder| state.release(holder));
+    }
     for (run, new) in &found {
         count::charge_response(state, run, new, state.session.last);
     }
