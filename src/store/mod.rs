@@ -33,7 +33,7 @@ use crate::domain::limit_set::LimitSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::environment::Environment;
 use crate::platform::file_info::{self, FileInfo};
-use crate::platform::locks::Locks;
+use crate::platform::locks::{GO_WITH_THE_PROCESS, Locks};
 use crate::platform::processes;
 use crate::store::schema::Version;
 
@@ -123,13 +123,13 @@ impl Store {
     }
 
     /// Folds the write-ahead log back once it is long, and leaves the database open for the process to end: closing would fold it back
-    /// every time. Where the process goes on, it closes the database.
+    /// every time. Where the process goes on, or its end would not let go of the locks at once, it closes the database.
     pub fn leave(self, env: &Environment) {
         let log = self.folder.join("state.db-wal");
         if file_info::of(&log).is_ok_and(|meta| meta.length > WAL_LIMIT) {
             let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-        if !env.goes_on() {
+        if !env.goes_on() && GO_WITH_THE_PROCESS {
             std::mem::forget(self);
         }
     }
