@@ -14,9 +14,22 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     lexer::Lexer::new(text).read()
 }
 
-/// Returns the last part of a path.
+/// Endings of programs that Windows leaves out of their names.
+const ENDINGS: [&str; 4] = [".exe", ".cmd", ".bat", ".com"];
+
+/// Returns the last part of a path, of Windows or another system.
 pub fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Returns the name of a program: the last part of its path, without the ending that Windows leaves out.
+pub fn program_name(path: &str) -> &str {
+    let name = base(path);
+    let stem = ENDINGS.iter().find_map(|ending| {
+        let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+        (!stem.is_empty() && end.eq_ignore_ascii_case(ending)).then_some(stem)
+    });
+    stem.unwrap_or(name)
 }
 
 /// Returns the program that a substitution looks up or names: `$(command -v make)`, `` `which make` ``.
