@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
+mod own;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -18,6 +19,8 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use own::{Asked, Own};
 
 #[cfg(windows)]
 pub use windows_paths::is_device;
@@ -74,25 +77,6 @@ impl FileInfo {
     pub fn is_link(&self) -> bool {
         self.kind == Kind::Link
     }
-}
-
-/// What a system tells of a file in its own way.
-struct Own {
-    mode: u32,
-    owner: u32,
-    names: u64,
-    place: (u64, u64),
-}
-
-/// What is asked about.
-#[cfg_attr(unix, expect(dead_code, reason = "what the standard library tells is enough"))]
-enum Asked<'a> {
-    /// What a path leads to.
-    Path(&'a Path),
-    /// What lies under a path itself.
-    Itself(&'a Path),
-    /// An open file.
-    File(&'a File),
 }
 
 fn info(meta: &Metadata, own: Own) -> FileInfo {

@@ -2,6 +2,7 @@
 //!
 //! A pipe or a device under their names must not hold a hook, nor fill its memory. `clippy.toml` forbids the other ways.
 
+mod entry;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -14,8 +15,9 @@ use windows as system;
 
 pub use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+pub use entry::Entry;
 /// Returns where a file has data again, from an offset on; its end where there is none. Nothing where that is not known.
 pub use system::next_data;
 /// Opens a regular file to read and returns its length. Anything else under the path is an error.
@@ -55,14 +57,6 @@ pub fn text(path: &Path, most: u64) -> io::Result<String> {
 
 fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {most} bytes"))
-}
-
-/// What stands in a folder.
-pub struct Entry {
-    /// Its path: the folder's with its name.
-    pub path: PathBuf,
-    /// Whether it is a folder itself; a link to one is none.
-    pub is_folder: bool,
 }
 
 /// The entries of a folder.

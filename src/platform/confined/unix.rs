@@ -10,7 +10,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode, fchmod, mkdirat, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::platform::confined::{Appended, oddity};
+use crate::platform::confined::appended::{Appended, oddity};
 use crate::platform::file_info;
 
 /// What only the owner may read and write.

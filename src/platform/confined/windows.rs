@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::platform::confined::{Appended, oddity};
+use crate::platform::confined::appended::{Appended, oddity};
 use crate::platform::file_info;
 use crate::platform::windows::{OPENS_FOLDERS, OPENS_LINKS, SHARES_NO_NAME};
 

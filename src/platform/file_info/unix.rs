@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use crate::platform::file_info::{Asked, Own};
+use crate::platform::file_info::own::{Asked, Own};
 
 /// The bits of a mode that say who may do what.
 const PERMISSIONS: u32 = 0o7777;

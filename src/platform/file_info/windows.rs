@@ -6,7 +6,8 @@ use std::fs::{Metadata, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::platform::file_info::{Asked, Own, windows_paths};
+use crate::platform::file_info::own::{Asked, Own};
+use crate::platform::file_info::windows_paths;
 use crate::platform::windows::{self, FileIdentity, OPENS_FOLDERS, OPENS_LINKS};
 
 /// The modes that stand for "its owner's alone": what the profile's access lists say is not read.

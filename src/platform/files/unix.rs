@@ -12,7 +12,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{Dir, DirEntry, FileType, Mode, OFlags, RawMode, SeekFrom, fchmod, seek};
 use rustix::io::{Errno, pread};
 
-use crate::platform::files::Entry;
+use crate::platform::files::entry::Entry;
 
 /// Opens a regular file to read and returns its length. Anything else under the path is an error.
 pub fn open(path: &Path) -> io::Result<(File, u64)> {

@@ -8,7 +8,7 @@ use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::platform::file_info::is_device;
-use crate::platform::files::Entry;
+use crate::platform::files::entry::Entry;
 use crate::platform::windows::{self, OPENS_LINKS};
 
 /// What is said of what is no regular file.

@@ -1,6 +1,6 @@
 //! What is known of the session at hand: its folders, and the program.
 
-use crate::wire::bypass_detection::path_rules::PathRules;
+use crate::wire::bypass_detection::path_rules::{LONGEST, PathRules};
 use crate::wire::shell;
 
 /// The program's name.
@@ -28,7 +28,7 @@ pub struct Guard {
 impl Guard {
     /// Whether a program is this one.
     pub(super) fn is_program(&self, word: &str) -> bool {
-        let is_own = |own: &str| own == word || self.rules.unified(own) == self.rules.unified(word);
+        let is_own = |own: &str| word.len() <= LONGEST && self.rules.unified(own) == self.rules.unified(word);
         shell::program_name(word).eq_ignore_ascii_case(PROGRAM) || self.program.as_deref().is_some_and(is_own)
     }
 }

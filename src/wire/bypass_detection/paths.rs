@@ -2,6 +2,7 @@
 
 use crate::domain::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
+use crate::wire::bypass_detection::path_rules::LONGEST;
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
@@ -9,9 +10,6 @@ const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing
 
 /// How the folder of the state is called.
 const STATE: &str = "the folder that holds Fusebox's state";
-
-/// The longest path that a system takes, in bytes.
-pub(super) const LONGEST: usize = 4096;
 
 impl Guard {
     /// Says what a path is, where an agent may not write it; `folder` is where the path is relative to.

@@ -1,7 +1,7 @@
 //! Which files a program writes, by its arguments.
 
 use crate::wire::bypass_detection::at_hand::Guard;
-use crate::wire::bypass_detection::paths::LONGEST;
+use crate::wire::bypass_detection::path_rules::LONGEST;
 use crate::wire::shell::{Word, base};
 
 /// Which of its arguments a program writes, moves or takes away.
