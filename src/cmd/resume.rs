@@ -82,10 +82,10 @@ fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
 
 /// Names the runs of a session that are held, where it is not held itself.
 fn held_below(edit: &SessionEdit) -> String {
-    let (book, of_session) = (&*edit.state, matches!(edit.target, Target::Session(_)));
-    let current = book.session.main.as_deref();
+    let (state, of_session) = (&*edit.state, matches!(edit.target, Target::Session(_)));
+    let current = state.session.main.as_deref();
     let may_go_on = |run: &&Run| run.order.is_some() && (!run.is_main() || Some(run.id.as_str()) == current);
-    let held = book.runs().filter(may_go_on).filter(|_| of_session).take(3);
+    let held = state.runs().filter(may_go_on).filter(|_| of_session).take(3);
     let named: Vec<String> =
         held.map(|run| format!("`fusebox resume {}` ({})", short(&run.id), plain(&run.agent_type))).collect();
     match named.is_empty() {

@@ -15,7 +15,7 @@ use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Layer, Mode, OnError};
-use crate::engine::session_state::LimitSource;
+use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");

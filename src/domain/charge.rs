@@ -175,6 +175,8 @@ pub struct NewCharge {
     pub charge: Charge,
     /// What it adds to the sums.
     pub adds: Spend,
+    /// What the same would spend once more, now that the cache has its prompt.
+    pub again: Spend,
     /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
     pub replay_price: (u64, u64),
 }

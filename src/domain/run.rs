@@ -25,7 +25,7 @@ use crate::limits;
 /// What one request spent, for estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// What it spent.
+    /// What the same would spend once more, now that the cache has its prompt.
     pub spend: Spend,
     /// Its output tokens.
     pub output: u64,

@@ -39,6 +39,9 @@ pub struct Finding {
     /// The session whose limit it is, where that is one above the run's own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub above: String,
+    /// What other requests under way are taken for at this moment, in the base unit.
+    #[serde(skip)]
+    pub under_way: u64,
 }
 
 impl Finding {
@@ -56,6 +59,7 @@ impl Finding {
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
+            under_way: 0,
         }
     }
 
@@ -73,6 +77,7 @@ impl Finding {
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
+            under_way: 0,
         }
     }
 

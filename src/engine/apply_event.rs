@@ -13,31 +13,32 @@ use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::lifecycle;
 use crate::engine::lift_orders;
+use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::renew_limits;
-use crate::engine::session_state::{LimitSource, SessionState};
+use crate::engine::session_state::SessionState;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
 pub fn apply_event(
     state: &mut SessionState,
     event: &Event,
-    found: &Ingested,
+    ingested: &Ingested,
     limit_source: &dyn LimitSource,
 ) -> (String, Verdict) {
-    dialogs::settle(state, &found.answered);
-    for agent in &found.unannounced {
+    dialogs::settle(state, &ingested.answered);
+    for agent in &ingested.unannounced {
         lifecycle::announce(state, agent, event.at, limit_source);
     }
     // What is new in the main transcript belongs to the main run that was at work before this event.
-    let (known, late): (Vec<_>, Vec<_>) = found.charges.iter().partition(|(run, _)| state.run(run).is_some());
+    let (known, late): (Vec<_>, Vec<_>) = ingested.charges.iter().partition(|(run, _)| state.run(run).is_some());
     for (run, charge) in known {
         count::charge_response(state, run, charge, event.at);
     }
     if lifecycle::is_of_the_clients_own(state, event) {
         return (lifecycle::of_the_clients_own(state, event), Verdict::default());
     }
-    let joins = lifecycle::is_at_work(state, event);
-    let id = lifecycle::resolve(state, event, found.link.as_ref(), limit_source);
+    let joins = lifecycle::joins_work(state, event);
+    let id = lifecycle::resolve(state, event, ingested.link.as_ref(), limit_source);
     for (run, charge) in late {
         count::charge_response(state, run, charge, event.at);
     }
@@ -51,7 +52,7 @@ pub fn apply_event(
         }
     }
     completion::told_twice(state, &id, event);
-    for recalled in &found.recalled {
+    for recalled in &ingested.recalled {
         count::count_recalled(state, recalled, event.at);
     }
     count::count(state, &id, event);
@@ -59,7 +60,7 @@ pub fn apply_event(
     let adopts = enforce::adopt(state, &id, event);
     completion::ask(state, &id, event);
     let onset = onset(state, &id, joins);
-    let mut verdict = decide_run(state, &id, event, (onset, adopts, &found.missing));
+    let mut verdict = decide_run(state, &id, event, (onset, adopts, &ingested.missing));
     verdict.prompt_tail = discipline(event, &verdict, limit_source);
     enforce::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);

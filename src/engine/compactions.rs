@@ -5,7 +5,7 @@
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::reservation::Reservation;
 use crate::domain::session::Session;
-use crate::engine::missing_usage;
+use crate::engine::charge_missing;
 use crate::engine::session_state::SessionState;
 
 /// What stands between a session's id and the client that compacts its main conversation.
@@ -58,5 +58,5 @@ pub fn over(state: &mut SessionState, run: &str, event: &Event) -> Option<Reserv
     let holder = holder(&state.session, event);
     let held = state.session.reservations.iter().find(|held| held.holder == holder).cloned();
     state.release(&holder);
-    held.filter(|_| event.kind == EventKind::SessionEnded && !missing_usage::is_summary_due(state, run))
+    held.filter(|_| event.kind == EventKind::SessionEnded && !charge_missing::is_summary_due(state, run))
 }

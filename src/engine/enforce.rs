@@ -1,5 +1,6 @@
 //! What a verdict changes in the session's state: orders, counts of admitted calls, asks, reservations, records.
 
+use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
 use crate::domain::finding_source::FindingSource;
@@ -16,7 +17,7 @@ use crate::engine::estimate;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
-use crate::engine::session_state::{CallState, SessionState};
+use crate::engine::session_state::SessionState;
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -182,7 +183,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if wanted && !verdict.observed {
         let pending_trips = state.side(finding, id).map(|side| side.pending_trips);
         if let Some(pending_trips) =
-            pending_trips.filter(|pending_trips| pending_trips.iter().all(|want| want.source != finding.source))
+            pending_trips.filter(|pending_trips| pending_trips.iter().all(|trip| trip.source != finding.source))
         {
             pending_trips.push(finding.clone());
         }
@@ -230,10 +231,7 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (_, meters) = measure::meters(state, &makes, Occasion::of(event));
     let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
-    let spend = match event.kind {
-        EventKind::Compacting => meters.next.max(state.compaction_ahead),
-        _ => meters.next * (1 + meters.late),
-    };
+    let spend = meters.next * meters.late + meters.next.max(state.request_ahead);
     let first = state.unknown_first;
     state.reserve(&Reservation { holder, spend, at: event.at, model, first });
 }

@@ -6,11 +6,12 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::policy::Action;
 use crate::domain::session::{MAIN, Order, Phase, Run, Session, Spawn, Status};
+use crate::engine::charge_unlogged;
 use crate::engine::dialogs;
 use crate::engine::end_notifications;
 use crate::engine::inherited_budget;
-use crate::engine::session_state::{LimitSource, SessionState};
-use crate::engine::unlogged_requests;
+use crate::engine::limit_source::LimitSource;
+use crate::engine::session_state::SessionState;
 
 /// The machine-readable reason of a run whose client has died.
 pub const ORPHANED: &str = "orphaned";
@@ -44,7 +45,7 @@ pub fn is_of_the_clients_own(state: &SessionState, event: &Event) -> bool {
 pub fn of_the_clients_own(state: &mut SessionState, event: &Event) -> String {
     let main = state.session.main.clone().unwrap_or_default();
     state.session.last = event.at;
-    unlogged_requests::charge_hooks(state, &main);
+    charge_unlogged::charge_hooks(state, &main);
     main
 }
 
@@ -153,10 +154,14 @@ pub fn stopped_status(action: Action, source: &FindingSource) -> Status {
 
 /// Whether an event shows the main agent at work, so that it has a run.
 pub fn works(kind: &EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::ToolRequested(_) | EventKind::ToolEnded(..) | EventKind::BatchEnded(_) | EventKind::Stopped { .. }
-    )
+    match kind {
+        EventKind::ToolRequested(_) | EventKind::ToolEnded(..) => true,
+        EventKind::BatchEnded(_) | EventKind::Stopped { .. } => true,
+        EventKind::SubagentStarted | EventKind::SubagentEnded(_) => false,
+        EventKind::SessionStart { .. } | EventKind::SessionEnded | EventKind::Prompt { .. } => false,
+        EventKind::PermissionRequested | EventKind::Compacting => false,
+        EventKind::ConfigChanged { .. } | EventKind::Other(_) => false,
+    }
 }
 
 fn main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource) -> String {
@@ -180,12 +185,12 @@ pub fn main_id(session: &Session, event: &Event) -> String {
 
 /// Opens a main run for an event.
 fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSource) -> String {
-    let mut model = String::new();
     let before = state.session.main.clone().unwrap_or_default();
-    if let Some(last) = state.run_mut(&before) {
+    // The next request goes on with the conversation, and to its model until it is seen to go elsewhere.
+    let before = state.run_mut(&before).map(|last| {
         end(last, Status::Completed);
-        model.clone_from(&last.model);
-    }
+        Run { model: last.model.clone(), recent: last.recent.clone(), ..Run::default() }
+    });
     let id = main_id(&state.session, event);
     let run = Run {
         id: id.clone(),
@@ -194,10 +199,8 @@ fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSo
         limits: limit_source.main(),
         started: event.at,
         last: event.at,
-        // The next request goes to the model of the last one, until it is seen to go elsewhere.
-        model,
         settled: true,
-        ..Run::default()
+        ..before.unwrap_or_default()
     };
     // A prompt whose id comes back is none that was never seen: its run keeps what it has counted.
     if state.run(&id).is_none() {
@@ -209,18 +212,22 @@ fn open_main(state: &mut SessionState, event: &Event, limit_source: &dyn LimitSo
 }
 
 /// Whether the run that an event belongs to is at work already, so that a prompt only joins what its loop does.
-pub fn is_at_work(state: &SessionState, event: &Event) -> bool {
-    match (&event.agent, &event.kind) {
-        (Agent::Main, EventKind::Prompt { .. }) => {
+pub fn joins_work(state: &SessionState, event: &Event) -> bool {
+    let acting = || match &event.agent {
+        Agent::Main => state.session.main.as_deref(),
+        Agent::Sub { id, .. } => Some(id.as_str()),
+    };
+    let is_working = || acting().and_then(|id| state.run(id)).is_some_and(|run| run.working);
+    match (&event.kind, &event.agent) {
+        (EventKind::Prompt { .. }, Agent::Main) => {
             state.session.main.is_some() && event.prompt_id.is_some() && event.prompt_id == state.session.prompt_id
         }
-        (Agent::Sub { id, .. }, EventKind::Prompt { .. } | EventKind::SubagentStarted | EventKind::Compacting) => {
-            state.run(id).is_some_and(|run| run.working)
-        }
-        (Agent::Main, EventKind::Compacting) => {
-            state.session.main.as_ref().and_then(|id| state.run(id)).is_some_and(|run| run.working)
-        }
-        _ => true,
+        (EventKind::SubagentStarted, Agent::Main) => true,
+        (EventKind::Prompt { .. } | EventKind::SubagentStarted | EventKind::Compacting, _) => is_working(),
+        (EventKind::SessionStart { .. } | EventKind::SessionEnded, _) => true,
+        (EventKind::ToolRequested(_) | EventKind::ToolEnded(..) | EventKind::BatchEnded(_), _) => true,
+        (EventKind::SubagentEnded(_) | EventKind::Stopped { .. } | EventKind::PermissionRequested, _) => true,
+        (EventKind::ConfigChanged { .. } | EventKind::Other(_), _) => true,
     }
 }
 
@@ -234,7 +241,7 @@ fn prompt(
     let (text_hash, notifications, by_machine) = what;
     let Some(current) = state.session.main.clone() else { return open_main(state, event, limit_source) };
     let callers: Vec<String> = notifications.iter().filter_map(|notification| notified(state, notification)).collect();
-    if is_at_work(state, event) {
+    if joins_work(state, event) {
         return current;
     }
     let scheduled = by_machine || may_be_cron(state, text_hash);

@@ -2,6 +2,8 @@
 
 pub mod apply_event;
 pub mod background;
+pub mod charge_missing;
+pub mod charge_unlogged;
 pub mod checkpoints;
 pub mod compactions;
 pub mod completion;
@@ -21,7 +23,6 @@ pub mod lift_orders;
 pub mod limit_source;
 pub mod log_records;
 pub mod measure;
-pub mod missing_usage;
 pub mod outcome;
 pub mod outer_sessions;
 pub mod renew_limits;
@@ -29,4 +30,3 @@ pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;
 pub mod spawns;
-pub mod unlogged_requests;

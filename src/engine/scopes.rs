@@ -4,7 +4,7 @@
 use crate::domain::bounds::of_model;
 use crate::domain::budget::SharedBudget;
 use crate::domain::counters::Counters;
-use crate::domain::event::Moment;
+use crate::domain::event::{Call, Moment};
 use crate::domain::limit::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
 use crate::domain::meters::Spend;
@@ -126,14 +126,15 @@ impl<'a> ScopeMut<'a> {
         }
     }
 
-    /// Counts a tool call.
-    pub fn count_turn(&mut self) {
+    /// Counts a tool call, and shows it to the rules that count for themselves.
+    pub fn count_call(&mut self, call: &Call) {
         if let Some(counters) = self.counters() {
             counters.turns += 1;
         }
         if let ScopeMut::Outer(session) = self {
             session.nested_turns += 1;
         }
+        self.observe(None, &Observed::CallCounted(call));
     }
 
     /// Holds an estimate of a request in flight.

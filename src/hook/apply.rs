@@ -4,6 +4,7 @@ use crate::domain::ingested::Ingested;
 use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
 use crate::engine::enforce;
+use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::limit_source::PinnedLimits;
@@ -27,6 +28,9 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
     let Loaded { store, state, judged } = loaded;
     let limits = PinnedLimits::of(env, store, &state.session);
     let (run, verdict) = apply_event(state, &call.event, ingested, &limits);
+    if call.name.is_none() {
+        session_lifecycle::note_unknown(state, &call.input.hook_event_name);
+    }
     state.session.user_notifications.extend(limits.problems()?);
     if let Some(run) = state.run_mut(&run).filter(|_| judged.is_some()) {
         // What the command took is no work of the agent.

@@ -14,8 +14,8 @@ use crate::hook::load::{Loaded, is_wide};
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    answered_dialogs, backlog, called_skills, changed_calls, check_completion, missing_usage, nested_clients, overload,
-    policy, recall_missed, retention, shared_budgets, spend_before_install, unheard_messages, unlogged_requests,
+    all_usage_missing, answered_dialogs, backlog, called_skills, changed_calls, check_completion, estimate_unlogged,
+    nested_clients, overload, policy, recall_missed, retention, shared_budgets, spend_before_install, unheard_messages,
 };
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -58,12 +58,12 @@ pub fn ingest_transcripts(
     let table = || loaded.get_or_init(|| policy::prices(store, policy));
     let mut ingest = TranscriptIngest::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     ingest.now_ms = Some(event.at.wall_ms);
-    let mut findings = Ingested::default();
+    let mut ingested = Ingested::default();
     match &event.agent {
         Agent::Main => ingest.main(state, None)?,
         Agent::Sub { id, .. } => {
             ingest.agent(state, id, None)?;
-            findings.link = spawn_link(store, state, id)?;
+            ingested.link = spawn_link(store, state, id)?;
         }
     }
     if state.session.unread() > 0 {
@@ -76,32 +76,30 @@ pub fn ingest_transcripts(
     let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
     if is_left || matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded) {
         let session = state.session.id.clone();
-        findings.unannounced = ingest.unannounced(state, |id| store.has_run(&session, id).unwrap_or(false))?;
-        for agent in &findings.unannounced {
+        ingested.unannounced = ingest.unannounced(state, |id| store.has_run(&session, id).unwrap_or(false))?;
+        for agent in &ingested.unannounced {
             ingest.agent(state, &agent.id, None)?;
         }
     }
     state.session.user_notifications.append(&mut ingest.remarks);
-    if event.kind == EventKind::Compacting {
-        state.compaction_ahead = ingest.compaction_ahead(state, event);
-    }
-    findings.charges = ingest.found;
-    spend_before_install::set_apart(env, store, state, Some(event), &mut findings.charges)?;
+    state.request_ahead = ingest.request_ahead(state, event);
+    ingested.charges = ingest.found;
+    spend_before_install::set_apart(env, store, state, Some(event), &mut ingested.charges)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
-    if (!findings.charges.is_empty() || findings.link.is_some()) && state.shared_budgets.is_empty() {
+    if (!ingested.charges.is_empty() || ingested.link.is_some()) && state.shared_budgets.is_empty() {
         // What was found is in the state already: a shared budget that is counted anew here has it.
         shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
     }
-    estimate_first_requests(state, event, findings.charges.is_empty(), &table);
-    unlogged_requests::estimate_requests(state, event, &findings.charges, table);
-    let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
+    estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
+    estimate_unlogged::estimate_requests(state, event, &ingested.charges, table);
+    let holders: BTreeSet<&String> = ingested.charges.iter().map(|(holder, _)| holder).collect();
     for holder in holders {
         need_run(store, state, holder)?;
     }
-    recall_missed::add(store, state, event, &mut findings)?;
-    spend_before_install::close(state, event, &findings.recalled);
-    findings.answered = answered_dialogs::answered(store, state, event)?;
-    Ok(findings)
+    recall_missed::add(store, state, event, &mut ingested)?;
+    spend_before_install::close(state, event, &ingested.recalled);
+    ingested.answered = answered_dialogs::answered(store, state, event)?;
+    Ok(ingested)
 }
 
 /// Estimates first requests of which no response tells: the session's own, and the one of an agent that is about to start.
@@ -111,7 +109,7 @@ fn estimate_first_requests<'a>(
     no_charges: bool,
     table: &dyn Fn() -> &'a Table,
 ) {
-    if no_charges && missing_usage::is_all(state, event) {
+    if no_charges && all_usage_missing::is_all_missing(state, event) {
         state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind

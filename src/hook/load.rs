@@ -18,6 +18,7 @@ use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::layout;
 use crate::wire::completion;
+use crate::wire::events::Touches;
 use crate::wire::input::Input;
 
 /// What is loaded for a hook call. The database is open for writing until [`crate::hook::save`] commits.
@@ -60,18 +61,12 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
 
 /// Whether an event may touch other runs than its own, or what is new in their transcripts.
 pub fn is_wide(kind: &EventKind) -> bool {
-    let talks = |call: &Call| matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
-    match kind {
-        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => talks(call),
-        EventKind::PermissionRequested | EventKind::ConfigChanged { .. } | EventKind::Other(_) => false,
-        _ => true,
-    }
+    Touches::of(kind) != Touches::Own
 }
 
 /// Whether all open runs are loaded for an event; where their transcripts alone matter, those that have grown are.
 fn needs_open_runs(kind: &EventKind) -> bool {
-    is_wide(kind)
-        && !matches!(kind, EventKind::BatchEnded(_) | EventKind::SubagentStarted | EventKind::SubagentEnded(_))
+    matches!(Touches::of(kind), Touches::Addressed | Touches::Open)
 }
 
 /// Loads what an event names into the state of its session.

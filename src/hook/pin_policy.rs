@@ -200,8 +200,8 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let old = std::mem::replace(&mut session.limits, policy.session());
     keep_grants(&mut session.limits, &old);
     let rules = &session.limits;
-    let stands = |want: &Finding| rules.source(&want.source).is_some() && !lift_orders::is_outgrown(want, rules);
-    session.pending_trips.retain(|want| want.scope != Scope::Session || stands(want));
+    let stands = |trip: &Finding| rules.source(&trip.source).is_some() && !lift_orders::is_outgrown(trip, rules);
+    session.pending_trips.retain(|trip| trip.scope != Scope::Session || stands(trip));
     session.user_limits = policy.user();
     session.project_limits = policy.project();
     session.mode = policy.mode();

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
+use crate::domain::call::CallState;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::{Ingested, Recalled};
 use crate::engine::lifecycle;
-use crate::engine::session_state::{CallState, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::file_info;
 use crate::store::Store;

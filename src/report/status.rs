@@ -80,9 +80,9 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     for run in roots {
         text.push_str(&branch(session, run, (show, 1), terminal));
     }
-    let hidden = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
-    if hidden > 0 {
-        let line = format!("  + {hidden} finished; --all shows {}", if hidden == 1 { "it" } else { "them" });
+    let finished = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
+    if finished > 0 {
+        let line = format!("  + {finished} finished; --all shows {}", if finished == 1 { "it" } else { "them" });
         text.push_str(&(terminal.paint(Style::Dim, &line) + "\n"));
     }
     text.push_str(&suggestion::text(session, "  ", terminal));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Row, params};
 
+use crate::domain::call::{CallRecord, CallState};
 use crate::domain::event::Moment;
-use crate::engine::session_state::{CallRecord, CallState};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::value::{Columns, column, to_json};

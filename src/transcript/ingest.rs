@@ -6,20 +6,24 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::amount::Amount;
 use crate::domain::bounds;
-use crate::domain::charge::Charge;
+use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::{Link, Unannounced};
+use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::session::TranscriptPosition;
 use crate::domain::spend_before_prompt;
 use crate::domain::transcript_position::Unread;
 use crate::engine::credible;
 use crate::engine::estimate;
-use crate::engine::session_state::{NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::price;
+use crate::pricing::table::Table;
+use crate::pricing::usage::TokenUsage;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
+use crate::transcript::cache;
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::compaction;
 use crate::transcript::cost_row::CostRow;
@@ -32,6 +36,7 @@ use crate::wire::input::{is_backgrounded_main, is_id};
 
 mod compactions;
 mod inherit;
+mod request_ahead;
 
 /// What opening a file takes of what is allowed: as long as reading so many bytes.
 const BYTES_TO_OPEN: u64 = 16 << 10;
@@ -223,7 +228,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let charge =
             Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
         self.charges.keep(charge.clone())?;
-        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
+        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, again: spend, replay_price }));
         if !state.session.notified.iter().any(|said| said == "unmetered") {
             state.session.notified.push("unmetered".to_owned());
             self.remarks.push(
@@ -251,6 +256,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let table = self.prices.table();
         let stand_in = main_model(state, table, response.at_ms);
         let named = Self::compacted_with(state, run, response);
+        let last = told.last;
         let response = &compaction::complete(told, response, || self.asks(state, (run, named), &stand_in));
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
@@ -289,7 +295,9 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         }
         self.charges.keep(charge.clone())?;
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
-        self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
+        let again = cache::once_more(&response.usage, &last).map(|usage| spend_of(table, response, usage, stand_in));
+        let again = again.unwrap_or(charge.spend);
+        self.found.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price }));
         Ok(())
     }
 
@@ -341,6 +349,12 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             ));
         }
     }
+}
+
+/// Returns what a response would spend with another usage.
+fn spend_of(table: &Table, response: &Response, usage: TokenUsage, stand_in: Option<&str>) -> Spend {
+    let priced = price::price(table, &response.model, response.at_ms, &usage, stand_in);
+    Response { usage, ..Response::default() }.spend(&priced)
 }
 
 /// Returns the session that a response is copied from, where that is known, and whether it is a copy.

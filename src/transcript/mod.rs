@@ -2,6 +2,7 @@
 
 pub mod allowance;
 pub mod belief;
+mod cache;
 pub mod charges;
 pub mod compaction;
 pub mod cost_row;

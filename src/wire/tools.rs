@@ -249,11 +249,23 @@ pub fn subject(tool: &str, input: Option<&RawValue>) -> Option<String> {
     subject.map(Cow::into_owned)
 }
 
-/// Whether a call edits files where it ends well, or commits.
-pub fn edits(tool: &str, input: Option<&RawValue>) -> bool {
+/// Whether a call that ended well has edited files, or committed.
+pub fn has_edited(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> bool {
     let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
     let names_it = |input: &&RawValue| byte_search::find(b"commit", input.get().as_bytes()).is_some();
-    writes(tool) || is_shell && command(input.filter(names_it)).is_some_and(|command| edits::commits(&command))
+    let commits = |command: String| edits::has_committed(&command, &printed(response));
+    writes(tool) || is_shell && command(input.filter(names_it)).is_some_and(commits)
+}
+
+/// Returns what a shell call has printed.
+fn printed(response: Option<&RawValue>) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Printed {
+        stdout: String,
+    }
+    let printed = response.and_then(|response| serde_json::from_str::<Printed>(response.get()).ok());
+    printed.unwrap_or_default().stdout
 }
 
 /// Returns a shell call's command.

@@ -37,6 +37,11 @@ impl<'a> GivenTime<'a> {
         self.now.mono_ms = self.now.mono_ms.saturating_add_signed(ms);
     }
 
+    /// Returns the moment, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.now.wall_ms
+    }
+
     /// Lets days pass.
     pub fn pass_days(&mut self, days: i64) {
         self.pass_ms(days * DAY_MS);
@@ -78,7 +83,7 @@ impl<'a> GivenTime<'a> {
 }
 
 /// When these tests begin: 2026-11-20 10:00 UTC.
-const BEGAN_MS: i64 = 1_795_168_800_000;
+pub const BEGAN_MS: i64 = 1_795_168_800_000;
 
 /// Returns the input of an event of a tool call.
 fn tool(world: &TestWorld, id: &str, name: &str) -> Value {

@@ -217,7 +217,8 @@ fn the_same_events_get_the_same_answers() {
         |case| {
             let policy = case.policy(case.cap);
             let ((answers, one), (again, another)) = (play(&policy, &case.acts), play(&policy, &case.acts));
-            let same = answers == again && one.verdicts == another.verdicts && one.book.session == another.book.session;
+            let same =
+                answers == again && one.verdicts == another.verdicts && one.state.session == another.state.session;
             if same { Ok(()) } else { Err("a second time is answered otherwise".to_owned()) }
         },
         Sizes::Any,

@@ -26,9 +26,9 @@ pub fn with_paused_session() -> TestWorld {
     let main = ended(main_run("5e55", "p1"), &finding, Status::Paused);
     let developer = ended(developer("5e55", "d1", "p1"), &finding, Status::Paused);
     save(&world, |store| {
-        let tally = used(40, 24_000);
+        let counters = used(40, 24_000);
         let main_id = Some(main.id.clone());
-        let paused = Session { status: Status::Paused, order, main: main_id, counters: tally, ..session("5e55") };
+        let paused = Session { status: Status::Paused, order, main: main_id, counters, ..session("5e55") };
         store.save_session(&paused).unwrap();
         store.save_run(&main).unwrap();
         store.save_run(&developer).unwrap();

@@ -130,6 +130,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         subject: String::new(),
         frees: String::new(),
         above: String::new(),
+        under_way: 0,
     }
 }
 
@@ -186,8 +187,8 @@ fn shop(world: &TestWorld) {
     let early = Finding { percent: 80, used: 20, action: Action::Warn, ..finding.clone() };
     save(world, |store| {
         let main_id = Some(main.id.clone());
-        let tally = Counters { turns: 79, ..used(79, 2360) };
-        store.save_session(&Session { main: main_id, counters: tally, ..session(id) }).unwrap();
+        let counters = Counters { turns: 79, ..used(79, 2360) };
+        store.save_session(&Session { main: main_id, counters, ..session(id) }).unwrap();
         for run in [&main, &at_work, &done, &failed] {
             store.save_run(run).unwrap();
         }

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::call::{CallRecord, CallState};
 use fusebox::domain::charge::{Charge, DaySum, RecordKind};
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::{Run, Session, Status};
-use fusebox::engine::session_state::{CallRecord, CallState};
 use fusebox::platform::environment::Environment;
 use fusebox::store::schema::MIGRATIONS;
 use rusqlite::types::Value;

@@ -114,6 +114,19 @@ const BANNED: [(&str, &str); 9] = [
 /// Packages that one file alone speaks to, so that there is one of what they do.
 const ONE_DOOR: [(&str, &str); 2] = [("jiff", "src/calendar.rs"), ("chrono", "src/domain/rfc3339.rs")];
 
+/// Words that the code has grown out of, and what the thing is called now.
+const OUTGROWN: [(&str, &str); 9] = [
+    ("book", "SessionState, `state`"),
+    ("pool", "SharedBudget, `shared_budget`"),
+    ("pools", "`shared_budgets`"),
+    ("tally", "Counters, `counters`"),
+    ("tallies", "`counters`"),
+    ("roster", "registry"),
+    ("intake", "TranscriptIngest, `ingest`"),
+    ("handed_down", "`inherited_budget`"),
+    ("|want|", "a pending trip: `|trip|`"),
+];
+
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 5] = ["util", "utils", "helpers", "common", "manager"];
 
@@ -288,6 +301,20 @@ fn banned_words_stay_out() {
         }
         for name in text.path.split(['/', '.']).filter(|part| EMPTY_NAMES.contains(part)) {
             broken.push(format!("{}: `{name}` says nothing: name the file after its idea", text.path));
+        }
+    }
+    check(broken);
+}
+
+#[test]
+fn a_thing_has_one_name() {
+    let mut broken = Vec::new();
+    for text in rust() {
+        for (at, line) in text.lines.iter().enumerate() {
+            let words = || line.split(|c: char| !c.is_alphanumeric() && !"_|".contains(c));
+            for (word, now) in OUTGROWN.iter().filter(|(word, _)| words().any(|part| part == *word)) {
+                broken.push(format!("{}:{}: `{word}`: call it {now}", text.path, at + 1));
+            }
         }
     }
     check(broken);

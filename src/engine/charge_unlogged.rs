@@ -9,9 +9,9 @@ use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::Reservation;
+use crate::engine::charge_missing;
 use crate::engine::compactions;
 use crate::engine::ledger::{self, SpendChange};
-use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
 
 /// Returns what the call that asks to run would make the client ask.
@@ -30,16 +30,16 @@ pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     charge(state, run, call, (model, spend));
     if spend.requests > 0 {
         let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
-        state.call_mut(run, call).hidden = Some(Asked { model, at_ms, spend });
+        state.call_mut(run, call).unlogged = Some(Asked { model, at_ms, spend });
     }
 }
 
 /// Takes back what was charged for a call for which the client has asked the model nothing.
 pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
-    if state.call(call).is_none_or(|call| call.hidden.is_none()) {
+    if state.call(call).is_none_or(|call| call.unlogged.is_none()) {
         return;
     }
-    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).hidden.take() else { return };
+    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).unlogged.take() else { return };
     state.scopes_mut(run).for_each(|mut scope| scope.take_back(&model, at_ms, spend));
     // It stays on record, with nothing spent.
     let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());
@@ -79,7 +79,7 @@ fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (Stri
 /// Charges what a compaction has asked, which its summary shows.
 pub fn compacted(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
     if !adds.inherited && !adds.earlier {
-        missing_usage::summary_is_there(state, run);
+        charge_missing::summary_is_there(state, run);
         compactions::charged(state, run);
     }
     spread(state, run, adds, now);
