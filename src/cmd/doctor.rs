@@ -56,7 +56,9 @@ struct Line {
 /// Runs `fusebox doctor`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let installation = Installation::inspect(env);
-    let lines = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
+    let checked = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
+    let system = environment_checks::system().map(|diagnosis| Line { check: "system", diagnosis });
+    let lines: Vec<Line> = checked.into_iter().chain(system).collect();
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
         true => env.print(&json(&lines)?),

@@ -7,6 +7,8 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
 use crate::domain::policy::{Mode, OnError};
 use crate::hook::retention;
+use crate::platform::environment::system_name;
+use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
 use crate::store::trust::is_trusted;
@@ -124,4 +126,11 @@ pub fn prices(installation: &Installation<'_>) -> Diagnosis {
         None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
         Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
     }
+}
+
+/// What the operating system does not give; nothing where it gives all.
+pub fn system() -> Option<Diagnosis> {
+    let lacks = lacks();
+    let words = format!("{}: {}", system_name(), lacks.join("; "));
+    (!lacks.is_empty()).then(|| Diagnosis::warn(words, "docs/platforms.md says what holds on each system"))
 }
