@@ -160,7 +160,7 @@ fn dump(world: &TestWorld) -> String {
         }
     }
     sql += &format!("PRAGMA user_version={version};\n");
-    without_seals(&sql).replace(&world.path("").display().to_string().trim_end_matches('/'), WORLD)
+    without_seals(&sql).replace(world.path("").display().to_string().trim_end_matches('/'), WORLD)
 }
 
 /// Leaves out the seals of rows: they are over the names of folders, too, and a row without one passes.
