@@ -20,6 +20,12 @@ use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox config check                    all that is wrong here, with what may have been meant
+  fusebox config show                     every value in force, its source and what it replaced
+  fusebox config show --agent developer   the limits of one agent type
+  fusebox config schema >schema.json      for an editor")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

@@ -50,8 +50,6 @@ pub struct Cli {
 /// Everything a person can ask for.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
-    Hook,
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
     /// Take Fusebox out of Claude Code's settings again
@@ -94,6 +92,8 @@ pub enum Command {
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
     Replay(replay::Args),
+    /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
+    Hook,
 }
 
 /// Runs the command line and turns its outcome into an exit code.

@@ -38,6 +38,18 @@ pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
     problems
 }
 
+/// Drops caps of documents that only observe which are outside the ceilings that the others set.
+pub fn ceilings(observed: &mut [Document], documents: &[Document]) {
+    if observed.is_empty() {
+        return;
+    }
+    let mut all: Vec<Document> = documents.to_vec();
+    all.extend(observed.iter().cloned());
+    let _said_once_they_are_in_force = inside_ceilings(&mut all);
+    let kept = all.split_off(documents.len());
+    observed.clone_from_slice(&kept);
+}
+
 /// Drops what of a spawn's block may not stand against the rules without it; values outside a ceiling are cut to it.
 pub fn spawn(document: &mut Document, resolved: &ResolvedLayers<'_>, may: SpawnMay) -> Vec<Problem> {
     for setting in &mut document.settings {

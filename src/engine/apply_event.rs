@@ -12,7 +12,7 @@ use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::enforce;
 use crate::engine::estimate;
-use crate::engine::lifecycle;
+use crate::engine::find_run;
 use crate::engine::lift_orders;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
@@ -30,18 +30,18 @@ pub fn apply_event(
     dialogs::settle(state, &ingested.answered);
     unenforced::note_end(state, event.at);
     for agent in &ingested.unannounced {
-        lifecycle::announce(state, agent, event.at, limit_source);
+        find_run::announce(state, agent, event.at, limit_source);
     }
     // What is new in the main transcript belongs to the main run that was at work before this event.
     let (known, late): (Vec<_>, Vec<_>) = ingested.charges.iter().partition(|(run, _)| state.run(run).is_some());
     for (run, charge) in known {
         count::charge_response(state, run, charge, event.at);
     }
-    if lifecycle::is_of_the_clients_own(state, event) {
-        return (lifecycle::of_the_clients_own(state, event), Verdict::default());
+    if find_run::is_of_the_clients_own(state, event) {
+        return (find_run::of_the_clients_own(state, event), Verdict::default());
     }
-    let joins = lifecycle::joins_work(state, event);
-    let id = lifecycle::resolve(state, event, ingested.link.as_ref(), limit_source);
+    let joins = find_run::joins_work(state, event);
+    let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);
     for (run, charge) in late {
         count::charge_response(state, run, charge, event.at);
     }

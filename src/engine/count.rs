@@ -18,6 +18,7 @@ use crate::engine::completion;
 use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::estimate;
+use crate::engine::find_run;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::lifecycle;
 use crate::engine::session_lifecycle;
@@ -27,7 +28,7 @@ use crate::engine::spawns;
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
     if state.run(id).is_none() {
-        lifecycle::open_history(state, id);
+        find_run::open_history(state, id);
     }
     let charge = &new.charge;
     let (inherited, earlier) = (charge.inherited, charge.earlier);

@@ -6,7 +6,8 @@ use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
+use crate::domain::session::{Order, Phase, Reservation, Run, Status};
+use crate::domain::spawn::Spawn;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::compactions;
@@ -14,6 +15,7 @@ use crate::engine::count;
 use crate::engine::dialogs;
 use crate::engine::end_notifications;
 use crate::engine::estimate;
+use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
@@ -163,7 +165,7 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 fn admit(state: &mut SessionState, id: &str, call: &Call, at: Moment) {
     let spawn = match &call.intent {
         Intent::Spawn { name, prompt, .. } => {
-            let tells = prompt.contains("execution_limits") || lifecycle::task_in(prompt).is_some();
+            let tells = prompt.contains("execution_limits") || find_run::task_in(prompt).is_some();
             Spawn { name: name.clone(), prompt: tells.then(|| prompt.clone()), ..Spawn::default() }
         }
         Intent::Message { to } => {

@@ -15,6 +15,8 @@ pub mod end_notifications;
 pub mod enforce;
 pub mod estimate;
 pub mod evaluate;
+pub mod evaluate_limits;
+pub mod find_run;
 pub mod grants;
 pub mod inherited_budget;
 pub mod ledger;

@@ -1,4 +1,5 @@
-//! Limits that are judged and block nothing: those that a person has switched off for a while.
+//! Limits that are judged and block nothing: those that a person has switched off for a while, and those of a repository whose file
+//! only observes.
 
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Event, Moment};
@@ -8,7 +9,7 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::domain::usage::{ScopeUsage, Usage};
 use crate::domain::verdict::{Finding, Unenforced, Verdict};
-use crate::engine::decide;
+use crate::engine::evaluate_limits;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 
@@ -37,16 +38,24 @@ pub fn note_end(state: &mut SessionState, at: Moment) {
 
 /// Splits the limits of each scope; nothing for one whose limits all block.
 pub fn split(state: &SessionState, scopes: &[ScopeUsage], at: Moment) -> Vec<Option<Split>> {
-    if std::iter::once(&state.session).chain(&state.above).all(|session| off(session, at).is_none()) {
+    let is_off = std::iter::once(&state.session).chain(&state.above).any(|session| off(session, at).is_some());
+    if !is_off && scopes.iter().all(|used| used.limits.observed.is_none()) {
         return Vec::new();
     }
     let whose = |used: &ScopeUsage| match used.scope {
         Scope::Outer => state.above.iter().find(|above| above.id == used.above).map_or(&*state.session, |above| above),
         _ => &*state.session,
     };
-    let split = |used: &ScopeUsage| {
-        let (blocks, judged) = off(whose(used), at)?.split(used.limits);
-        Some(Split { blocks, judged, why: Unenforced::Off })
+    let split = |used: &ScopeUsage| match (off(whose(used), at), &used.limits.observed) {
+        (Some(off), _) => {
+            let (blocks, judged) = off.split(used.limits);
+            Some(Split { blocks, judged, why: Unenforced::Off })
+        }
+        (None, Some(judged)) => {
+            let (blocks, judged) = (used.limits.clone(), LimitSet::clone(judged));
+            Some(Split { blocks, judged, why: Unenforced::Observed })
+        }
+        (None, None) => None,
     };
     scopes.iter().map(split).collect()
 }
@@ -55,7 +64,9 @@ pub fn split(state: &SessionState, scopes: &[ScopeUsage], at: Moment) -> Vec<Opt
 pub fn keep_blocking<'a>(scopes: &mut [ScopeUsage<'a>], split: &'a [Option<Split>]) {
     for (used, split) in scopes.iter_mut().zip(split).filter_map(|(used, split)| Some((used, split.as_ref()?))) {
         used.limits = &split.blocks;
-        used.pending_trips = &[];
+        if split.why == Unenforced::Off {
+            used.pending_trips = &[];
+        }
     }
 }
 
@@ -63,10 +74,10 @@ pub fn keep_blocking<'a>(scopes: &mut [ScopeUsage<'a>], split: &'a [Option<Split
 pub fn trips(usage: &Usage, split: &[Option<Split>], event: &Event) -> Vec<(Unenforced, Finding)> {
     let mut found = Vec::new();
     for (used, split) in usage.scopes.iter().zip(split).filter_map(|(used, split)| Some((used, split.as_ref()?))) {
-        let scope = ScopeUsage { limits: &split.judged, ..used.clone() };
+        let scope = ScopeUsage { limits: &split.judged, pending_trips: &[], ..used.clone() };
         let alone = Usage { scopes: vec![scope], ..usage.clone() };
-        let Some(stage) = decide::stage_of(&event.kind, usage) else { continue };
-        let trips = decide::findings(&alone, (event, stage)).into_iter().filter(Finding::is_trip);
+        let Some(stage) = evaluate_limits::stage_of(&event.kind, usage) else { continue };
+        let trips = evaluate_limits::findings(&alone, (event, stage)).into_iter().filter(Finding::is_trip);
         found.extend(trips.map(|trip| (split.why, trip)));
     }
     found

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::session::{Reservation, Run, Session, TranscriptPosition};
 use crate::engine::count;
-use crate::engine::lifecycle;
+use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{ErrorKind, Result};
 use crate::hook::limit_source::PinnedLimits;
@@ -89,7 +89,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     ingest.main(state, None)?;
     let rulebook = PinnedLimits::of(env, store, &state.session);
     for agent in ingest.unannounced(state, |_| false)? {
-        lifecycle::announce(state, &agent, state.session.last, &rulebook);
+        find_run::announce(state, &agent, state.session.last, &rulebook);
     }
     let agents: Vec<String> = state.runs().filter(|run| !run.is_main()).map(|run| run.id.clone()).collect();
     for id in agents {

@@ -213,9 +213,9 @@ impl Charges for &Store {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
         self.charge(message, session)
     }
-    fn elsewhere(&self, _message: &str, _session: &str) -> Result<bool> {
-        // A live session knows whether it is a fork; the state need not be searched.
-        Ok(false)
+    fn elsewhere(&self, message: &str, session: &str, earlier_ms: Option<i64>) -> Result<bool> {
+        // What is made since a session began is its own: the state need not be searched.
+        earlier_ms.map_or(Ok(false), |at_ms| self.is_charged_elsewhere(message, session, at_ms))
     }
     fn closed_ms(&self) -> Result<i64> {
         retention::closed_ms(self)

@@ -18,3 +18,4 @@ pub mod story_json;
 pub mod suggestion;
 pub mod summary;
 pub mod timeline;
+pub mod tools;

@@ -46,6 +46,9 @@ pub struct SessionReport {
     pub status: Status,
     /// Whether its limits block.
     pub mode: Mode,
+    /// Whether limits of the repository are only observed, beside those that block.
+    #[serde(skip)]
+    pub observes: bool,
     /// From when to when a person has switched its limits off, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits_off: Option<OffReport>,
@@ -210,6 +213,9 @@ impl SessionReport {
             outer_session_id: session.outer.clone(),
             status: session.status,
             mode: session.mode,
+            observes: std::iter::once(&session.limits)
+                .chain(rows.runs.iter().map(|run| &run.limits))
+                .any(|limits| limits.observed.is_some()),
             limits_off: session.limits_off.as_ref().map(|off| OffReport {
                 since: Timestamp(off.since_ms),
                 until: off.until_ms.map(Timestamp),

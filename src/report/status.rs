@@ -101,6 +101,7 @@ pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String>
         }
         Some(OffReport { now: true, .. }) => Some("limits are off, by a person (`fusebox on`)".to_owned()),
         _ if session.mode == Mode::Observe => Some("limits are only observed: nothing is blocked".to_owned()),
+        _ if session.observes => Some("the repository's limits are only observed; the others block".to_owned()),
         Some(OffReport { since, until: Some(until), .. }) => {
             Some(format!("limits were off from {} to {}, by a person", minute(since), minute(until)))
         }

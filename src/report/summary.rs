@@ -5,7 +5,7 @@ use std::ops::Add;
 use crate::domain::amount::Amount;
 use crate::domain::limit::Unit;
 use crate::engine::credible;
-use crate::report::group::{Group, GroupBy, Grouped, total_of};
+use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::status;
@@ -224,18 +224,37 @@ pub fn groups(grouped: &Grouped, terminal: &Terminal) -> String {
         GroupBy::Model => "MODEL",
         GroupBy::Project => "PROJECT",
         GroupBy::Day => "DAY",
+        GroupBy::Week => "WEEK",
+        GroupBy::Month => "MONTH",
+        GroupBy::Block => "BLOCK",
+        GroupBy::Tool => "TOOL",
     };
     let columns = [
         Column::new(head, if grouped.by == GroupBy::Project { Align::Path } else { Align::Left }, 0),
-        Column::new("SESSIONS", Align::Right, 3),
-        Column::new("REQUESTS", Align::Right, 2),
-        Column::new("TOKENS", Align::Right, 1),
-        Column::new("CACHE READS", Align::Right, 4),
+        Column::new("SESSIONS", Align::Right, 6),
+        Column::new("REQUESTS", Align::Right, 5),
+        Column::new("INPUT", Align::Right, 2),
+        Column::new("OUTPUT", Align::Right, 1),
+        Column::new("CACHE CREATE", Align::Right, 3),
+        Column::new("CACHE READ", Align::Right, 4),
         Column::new("COST", Align::Right, 0),
     ];
     let mut rows: Vec<(Style, Vec<String>)> = grouped.groups.iter().map(|it| (Style::Plain, group(it))).collect();
     rows.push((Style::Bold, group(&grouped.total)));
-    table(&columns, &rows, terminal) + &pruned(grouped.pruned_before, PRUNED_GROUPS, terminal)
+    table(&columns, &rows, terminal)
+        + &unsplit(&grouped.total, terminal)
+        + &pruned(grouped.pruned_before, PRUNED_GROUPS, terminal)
+}
+
+/// Says how many tokens stand in no column: those of days that are pruned, and of estimates.
+fn unsplit(total: &Group, terminal: &Terminal) -> String {
+    let TokenSplit { input, output, cache_creation } = total.split;
+    let rest = total.tokens.saturating_sub(input + output + cache_creation);
+    if rest == 0 {
+        return String::new();
+    }
+    let words = format!("{} more tokens are of pruned days, of which the sum alone is left.", tokens(rest));
+    format!("\n{}", terminal.wrap("", &words))
 }
 
 fn group(group: &Group) -> Vec<String> {
@@ -243,7 +262,9 @@ fn group(group: &Group) -> Vec<String> {
         group.name.clone(),
         if group.sessions == 0 { String::new() } else { group.sessions.to_string() },
         group.requests.to_string(),
-        tokens(group.tokens),
+        tokens(group.split.input),
+        tokens(group.split.output),
+        tokens(group.split.cache_creation),
         tokens(group.cache_reads),
         group.cost_usd.0.to_string(),
     ]

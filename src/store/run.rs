@@ -111,7 +111,6 @@ impl Store {
         let Run { counters, .. } = run;
         let Spend { requests, tokens, cache_reads, cost } = counters.spent;
         let limits = [self.limit_set_id(&run.limits)?];
-        let engine;
         let mut values: [&dyn ToSql; 19] = [
             &run.session,
             &run.id,
@@ -134,7 +133,7 @@ impl Store {
             &run.task,
         ];
         let hash = self.sealed_limits(ColumnsHash::of_values(&values, ENGINE)?, &limits);
-        engine = hash.put(to_json("a run", run)?, run.is_altered);
+        let engine = hash.put(to_json("a run", run)?, run.is_altered);
         values[ENGINE] = &engine;
         let is_there = run.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
         if !is_there {

@@ -106,7 +106,6 @@ impl Store {
         let limits = [&session.limits, &session.user_limits, &session.project_limits];
         let [own, user, of_project] = limits.map(|limits| self.limit_set_id(limits));
         let limits = [own?, user?, of_project?];
-        let engine;
         let mut values: [&dyn ToSql; 18] = [
             id,
             &last.wall_ms,
@@ -128,7 +127,7 @@ impl Store {
             &listed.last_active_day,
         ];
         let hash = self.sealed_limits(ColumnsHash::of_values(&values, ENGINE)?, &limits);
-        engine = hash.put(to_json("a session", session)?, session.is_altered);
+        let engine = hash.put(to_json("a session", session)?, session.is_altered);
         values[ENGINE] = &engine;
         let is_there = session.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
         if !is_there {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::byte_search;
 use crate::domain::event::{Intent, Wait};
+use crate::wire::bypass_detection::path_rules::from_powershell;
 use crate::wire::bypass_detection::{Guard, names_the_model};
 use crate::wire::edits;
 use crate::wire::polling;
@@ -33,13 +34,16 @@ enum Does {
     Writes,
 }
 
+/// The tool whose commands are PowerShell's.
+const POWERSHELL: &str = "PowerShell";
+
 /// The tools whose input is looked at; all others are plain.
 const TOOLS: [(&str, Does); 15] = [
     ("Agent", Does::Spawns),
     ("Task", Does::Spawns),
     ("SendMessage", Does::Messages),
     ("Bash", Does::RunsShell(120_000)),
-    ("PowerShell", Does::RunsShell(120_000)),
+    (POWERSHELL, Does::RunsShell(120_000)),
     ("Monitor", Does::Watches(300_000)),
     ("TaskOutput", Does::Waits(30_000)),
     ("CronCreate", Does::Schedules),
@@ -151,7 +155,7 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
             guard.file(&path).map_or(Intent::Plain, |what| Intent::Tampering { what })
         }
         Does::RunsShell(_) | Does::Watches(_)
-            if let Some(what) = guard.command(fields.command.as_deref().unwrap_or_default()) =>
+            if let Some(what) = guard.command(&as_posix(tool, fields.command.as_deref().unwrap_or_default())) =>
         {
             Intent::Tampering { what }
         }
@@ -168,13 +172,18 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
 /// Whether a call runs a shell command that speaks to the model itself. Most commands name nothing of it, and are not read.
 pub fn asks_the_model(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
     let named = input.filter(|input| runs_shell(tool) && names_the_model(input.get()));
-    named.and_then(|input| command(Some(input))).is_some_and(|command| guard.asks_the_model(&command))
+    named.and_then(|input| command(Some(input))).is_some_and(|it| guard.asks_the_model(&as_posix(tool, &it)))
 }
 
 /// Whether a call plainly starts a client in a shell. Most commands do not name it, and are not read.
 pub fn starts_client(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
-    let named = input.filter(|input| runs_shell(tool) && input.get().contains("claude"));
-    named.and_then(|input| command(Some(input))).is_some_and(|command| guard.starts_client(&command))
+    let named = input.filter(|input| runs_shell(tool) && guard.names_client(input.get()));
+    named.and_then(|input| command(Some(input))).is_some_and(|it| guard.starts_client(&as_posix(tool, &it)))
+}
+
+/// Returns a tool's command as a Unix shell would read it.
+fn as_posix<'a>(tool: &str, command: &'a str) -> Cow<'a, str> {
+    if tool == POWERSHELL { Cow::Owned(from_powershell(command)) } else { Cow::Borrowed(command) }
 }
 
 /// Whether a tool runs a shell command.

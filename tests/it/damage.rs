@@ -177,7 +177,7 @@ fn all(scope: &str) -> Vec<String> {
     let found = deeds(&play.world);
     // The short form takes some of them, over other scopes others.
     let first = scope.len();
-    let some = found.into_iter().enumerate().filter(|(at, _)| in_long_form() || (at + first) % 11 == 0);
+    let some = found.into_iter().enumerate().filter(|(at, _)| in_long_form() || (at + first).is_multiple_of(11));
     some.map(|(_, deed)| deed).chain(TOGETHER.map(str::to_owned)).collect()
 }
 

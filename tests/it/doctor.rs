@@ -33,6 +33,7 @@ fn a_sound_installation() {
                     PreToolUse, ConfigChange, PreCompact, open at the others; bugs
                     and unreadable input: open (`on_error`)
     ok    config    every key is understood
+    ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
@@ -57,6 +58,7 @@ fn nothing_installed() {
     warn  failing   nothing is registered that could fail
                     -> run `fusebox init`
     ok    config    every key is understood
+    ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
@@ -96,6 +98,7 @@ fn everything_wrong() {
                     unreadable input: open (`on_error`)
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
                     -> `fusebox config check` shows all of them
+    ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log

@@ -6,6 +6,7 @@ mod grant;
 mod law;
 mod off;
 mod one_line;
+mod rollout;
 mod scene;
 mod words;
 

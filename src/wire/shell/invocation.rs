@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::wire::shell::{Simple, Word, assignment, base};
+use crate::wire::shell::{Simple, Word, assignment, program_name};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
@@ -27,7 +27,7 @@ enum Runs {
 /// A program that runs another: its name, its subcommands where it runs others only by them, how, and its options with values.
 type Row = (&'static str, &'static [&'static str], Runs, &'static [&'static str]);
 
-const ROWS: [Row; 69] = [
+const ROWS: [Row; 76] = [
     ("env", &[], Runs::Text(0, &["-S", "--split-string"]), &["-u", "--unset", "-C", "--chdir"]),
     ("nohup", &[], Runs::Words(0), &[]),
     ("setsid", &[], Runs::Words(0), &[]),
@@ -86,6 +86,13 @@ const ROWS: [Row; 69] = [
     ("ash", &[], Runs::Shell, &SHELL),
     ("ksh", &[], Runs::Shell, &SHELL),
     ("fish", &[], Runs::Shell, &SHELL),
+    (CMD, &[], Runs::Joined, &[]),
+    ("start", &[], Runs::Words(0), &[]),
+    ("Start-Process", &[], Runs::Words(0), &[]),
+    ("Invoke-Expression", &[], Runs::Joined, &[]),
+    ("iex", &[], Runs::Joined, &[]),
+    ("powershell", &[], Runs::Joined, &POWERSHELL),
+    ("pwsh", &[], Runs::Joined, &POWERSHELL),
     ("find", &[], Runs::Exec, &[]),
     ("npx", &[], Runs::Text(0, &["-c", "--call"]), &["-p", "--package"]),
     ("bunx", &[], Runs::Words(0), &["-p", "--package"]),
@@ -99,6 +106,9 @@ const ROWS: [Row; 69] = [
     ("uvx", &[], Runs::Words(0), &["--with", "--from", "-p", "--python"]),
 ];
 
+/// The shell of Windows whose options begin with `/`, or `//` where Git's shell stands before it.
+const CMD: &str = "cmd";
+const POWERSHELL: [&str; 3] = ["-ExecutionPolicy", "-Version", "-WorkingDirectory"];
 const SHELL: [&str; 4] = ["-o", "+O", "--rcfile", "--init-file"];
 const TMUX: [&str; 9] = ["-s", "-n", "-c", "-t", "-e", "-x", "-y", "-F", "-l"];
 
@@ -122,9 +132,9 @@ pub struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Returns the program's name without its folders.
+    /// Returns the program's name without its folders, and without the ending that Windows leaves out.
     pub fn name(&self) -> &'a str {
-        base(self.program)
+        program_name(self.program)
     }
 
     /// Returns what a simple command runs; each `-exec` of a `find` is one more.
@@ -181,6 +191,8 @@ impl<'a> Invocation<'a> {
                     self.variables.extend(after.first().map(|name| (&*name.text, None)));
                 }
                 rest = after.get(1..).unwrap_or(&[]);
+            } else if *name == CMD && text.starts_with('/') {
+                rest = after;
             } else if text.starts_with(['-', '+']) && text != "-" {
                 self.note_option(name, text);
                 rest = after;
@@ -236,7 +248,7 @@ impl<'a> Invocation<'a> {
 
 /// Finds the row of a program; nothing for one that runs no other here.
 fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
-    let row = ROWS.iter().find(|row| row.0 == name)?;
+    let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name))?;
     let is_meant = row.1.is_empty() || args.first().is_some_and(|first| row.1.contains(&&*first.text));
     // `command -v NAME` only looks for it.
     let looks = name == "command" && args.first().is_some_and(|first| matches!(&*first.text, "-v" | "-V"));
@@ -331,6 +343,10 @@ mod tests {
             ("tmux ls", "tmux ls"),
             ("trap 'a b' EXIT", " {a b}"),
             ("uv run --with x a", "a"),
+            ("ENV.EXE A=1 /c/x/SH.exe -c 'a b'", "A=1 {a b}"),
+            ("cmd.exe /d //C a b", " {a b}"),
+            ("Start-Process -FilePath a -ArgumentList b", "a -ArgumentList b"),
+            ("powershell -NoProfile -Command 'a b'", " {a b}"),
         ] {
             assert_eq!(told(command), runs.trim(), "{command}");
         }
