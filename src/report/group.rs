@@ -91,7 +91,7 @@ pub struct Group {
     pub tokens: u64,
     /// Cache-read tokens.
     pub cache_reads: u64,
-    /// What the tokens were, as far as that is known: of days that are pruned it is not.
+    /// What the tokens were, as far as that is known: of pruned days, estimates and earlier versions it is not.
     pub split: TokenSplit,
     /// List price.
     pub cost_usd: Usd,
@@ -111,8 +111,9 @@ pub struct TokenSplit {
 impl TokenSplit {
     /// Splits the tokens of a response.
     fn of(charge: &Charge) -> TokenSplit {
+        let Some(cache_writes) = charge.cache_writes else { return TokenSplit::default() };
         let (tokens, output) = (charge.spend.tokens, charge.output.min(charge.spend.tokens));
-        let cache_creation = charge.cache_writes.min(tokens - output);
+        let cache_creation = cache_writes.min(tokens - output);
         TokenSplit { input: tokens - output - cache_creation, output, cache_creation }
     }
 

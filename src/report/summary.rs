@@ -253,7 +253,10 @@ fn unsplit(total: &Group, terminal: &Terminal) -> String {
     if rest == 0 {
         return String::new();
     }
-    let words = format!("{} more tokens are of pruned days, of which the sum alone is left.", tokens(rest));
+    let words = format!(
+        "{} more tokens stand in no column: of pruned days, estimates and earlier versions the sum alone is known.",
+        tokens(rest)
+    );
     format!("\n{}", terminal.wrap("", &words))
 }
 

@@ -54,6 +54,9 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
               keeps the limits it started with
       watch   `fusebox status`
       undo    `fusebox uninstall --scope project`
+      commit  .claude/settings.json and .claude/fusebox.json; each member needs
+              `fusebox` on the PATH, and no `init` (docs/team-policy.md: `binding`,
+              and how to only watch at first)
 
     note: what .claude/fusebox.json limits is only observed, for all who work here;
           the own limits of each, built-in ones too, block all the same. `fusebox

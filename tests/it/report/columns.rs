@@ -37,7 +37,7 @@ fn with_weeks() -> TestWorld {
         for (number, seconds) in moments.into_iter().enumerate() {
             let run: &Run = if number % 3 == 0 { &agent } else { &main };
             let known = charge(&format!("m{number}"), run, seconds, 100 + number as u64);
-            let split = Charge { output: 200 + number as u64, cache_writes: 1_000, ..known };
+            let split = Charge { output: 200 + number as u64, cache_writes: Some(1_000), ..known };
             store.save_charge(&split).unwrap();
         }
         for (number, tool) in ["Bash", "Bash", "Read", "Bash"].into_iter().enumerate() {
