@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
-
 use crate::calendar::{Day, Zone};
 use crate::domain::budget::Period;
 use crate::domain::charge::{Charge, DaySum};
 use crate::domain::limit::Span;
 use crate::domain::meters::Spend;
-use crate::report::model::{SessionReport, VERSION};
+use crate::report::model::SessionReport;
 use crate::report::rows::{SessionRows, project};
 use crate::ui::formats::{Timestamp, Usd};
 
@@ -317,39 +314,5 @@ pub fn total_of(sessions: &[SessionReport]) -> Group {
         cache_reads: 0,
         split: TokenSplit::default(),
         cost_usd: Usd(new),
-    }
-}
-
-/// One group as JSON, its name under the grouping's own key.
-struct Keyed<'a>(GroupBy, &'a Group);
-
-impl Serialize for Keyed<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Keyed(by, group) = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(by.one(), &group.name)?;
-        map.serialize_entry("cost_usd", &group.cost_usd)?;
-        map.serialize_entry("requests", &group.requests)?;
-        map.serialize_entry("tokens", &group.tokens)?;
-        map.serialize_entry("cache_reads", &group.cache_reads)?;
-        map.serialize_entry("sessions", &group.sessions)?;
-        map.serialize_entry("input_tokens", &group.split.input)?;
-        map.serialize_entry("output_tokens", &group.split.output)?;
-        map.serialize_entry("cache_creation_tokens", &group.split.cache_creation)?;
-        map.serialize_entry("cache_read_tokens", &group.cache_reads)?;
-        map.end()
-    }
-}
-
-impl Serialize for Grouped {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("version", &VERSION)?;
-        let groups: Vec<Keyed> = self.groups.iter().map(|group| Keyed(self.by, group)).collect();
-        map.serialize_entry(self.by.many(), &groups)?;
-        if let Some(before) = &self.pruned_before {
-            map.serialize_entry("pruned_before", before)?;
-        }
-        map.end()
     }
 }

@@ -7,6 +7,7 @@ pub mod bars;
 pub mod csv;
 pub mod explanation;
 pub mod group;
+pub mod group_json;
 pub mod log_lines;
 pub mod model;
 pub mod own_run;
