@@ -21,6 +21,9 @@ const STOPPED: u8 = 3;
 
 /// Arguments of `fusebox run`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox run -- claude -p 'fix the tests'   exit code 3 and the reason where a limit stopped it")]
 pub struct Args {
     /// The client and its arguments: `claude -p "fix the tests"`
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]

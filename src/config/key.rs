@@ -24,6 +24,8 @@ pub enum Setter {
     Owner,
     /// Only the managed file.
     Managed,
+    /// Only the repository's own file.
+    Repository,
 }
 
 /// What a key takes.

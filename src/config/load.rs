@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::config::layers::{AGENT_FOLDERS, FilePart, Folder, LAYER_FILES, LayerFile};
 use crate::config::policy::Policy;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::Document;
-use crate::config::{frontmatter, read};
+use crate::config::{frontmatter, layers, locks, read, unknown_agents};
+use crate::domain::pattern;
 use crate::domain::policy::Layer;
 use crate::domain::stable_hash::StableHash;
 use crate::error::{Error, Result};
@@ -26,6 +29,9 @@ const MOST_FRONTMATTER: usize = 1 << 20;
 /// The most entries that are looked at below a folder of agents: a repository may hold a link to the whole disk.
 const MOST_ENTRIES: usize = 10_000;
 
+/// The key by which a repository's file is refused.
+const REFUSE: &str = "refuse_repositories";
+
 /// Reads everything that a client in this project is bound by.
 pub fn load(env: &Environment, project_folder: &Path, trusted: impl Into<Trust>) -> (Policy, Vec<Problem>) {
     let mut documents = Vec::new();
@@ -38,10 +44,33 @@ pub fn load(env: &Environment, project_folder: &Path, trusted: impl Into<Trust>)
         documents.push(reading.document);
         problems.extend(reading.problems);
     }
+    let refusal = refusal(env, project_folder, &documents);
+    if refusal.is_some() {
+        documents.retain(|document| document.layer != Layer::Project);
+        has_policy_file = false;
+    }
+    let refuses_repository = refusal.is_some();
+    problems.extend(refusal);
     let agents = agents(env, project_folder, &mut problems);
     let (policy, dropped) = Policy::of(documents, agents, trusted.into());
     problems.extend(dropped);
-    (Policy { has_policy_file, ..policy }, problems)
+    (Policy { has_policy_file, refuses_repository, ..policy }, problems)
+}
+
+/// Returns that the machine's owner refuses what the repository says, where both say something.
+fn refusal(env: &Environment, project_folder: &Path, documents: &[Document]) -> Option<Problem> {
+    let repository = documents.iter().find(|document| document.layer == Layer::Project)?;
+    let folder = project_folder.to_string_lossy();
+    let home = env.home().map(|home| format!("{}/", home.to_string_lossy())).unwrap_or_default();
+    let is_meant = |said: &String| {
+        let absolute = said.strip_prefix("~/").map_or_else(|| said.clone(), |below| format!("{home}{below}"));
+        pattern::matches(absolute.trim_end_matches('/'), &folder)
+    };
+    let owners = documents.iter().filter(|document| layers::is_owner(document.layer));
+    let mut said = owners.map(|document| (document, locks::said_by(document.layer, &[document]).refused_repositories));
+    let (owner, _) = said.find(|(_, refused)| refused.iter().any(is_meant))?;
+    let what = format!("refuses `{}`: nothing of it holds", repository.path);
+    Some(Problem::of_key(owner, REFUSE, &json!(folder)).says(what).warning())
 }
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.
@@ -129,6 +158,23 @@ fn agents(env: &Environment, project_folder: &Path, problems: &mut Vec<Problem>)
         }
     }
     agents.into_iter().collect()
+}
+
+/// Returns the types of the agents that have a file here: by its name, or by the name that it says.
+pub fn agent_types(env: &Environment, project_folder: &Path) -> Vec<String> {
+    let name = |(stem, text): (String, String)| {
+        let said =
+            frontmatter::entries(&text, &["name"]).and_then(|entries| Some(entries.get("name")?.as_str()?.to_owned()));
+        said.unwrap_or(stem)
+    };
+    frontmatters(env, project_folder).into_iter().map(name).collect()
+}
+
+/// Reads everything that a client in this project is bound by, and looks for agent types that are not known here, too.
+pub fn checked_load(env: &Environment, project_folder: &Path, trusted: impl Into<Trust>) -> (Policy, Vec<Problem>) {
+    let (policy, mut problems) = load(env, project_folder, trusted);
+    problems.extend(unknown_agents::find(&policy, &agent_types(env, project_folder)));
+    (policy, problems)
 }
 
 /// Returns the names of the agents' files, without their endings, and the starts of their texts: the project's after the user's.

@@ -1,4 +1,4 @@
-//! What the managed file alone decides: its `locked` keys.
+//! Keys that others may not set as they like: those that the managed file has `locked`, and a repository's `binding` ones.
 
 use crate::config::key::Apply;
 use crate::config::keys;
@@ -8,22 +8,19 @@ use crate::config::setting::Document;
 use crate::domain::pattern;
 use crate::domain::policy::Layer;
 
-/// The patterns of locked keys.
+/// Patterns of keys.
 #[derive(Clone, Debug, Default)]
 pub struct Locks(Vec<String>);
 
 impl Locks {
     /// Collects what the managed documents lock.
     pub fn of(documents: &[&Document]) -> Locks {
-        let mut said = Resolved::default();
-        for document in documents.iter().filter(|document| document.layer == Layer::Managed) {
-            for setting in document.settings.iter().filter(|setting| setting.place == SettingPlace::Top) {
-                if let Apply::Value(apply) = keys::row(&setting.subject).apply {
-                    apply(&mut said, setting, document.layer);
-                }
-            }
-        }
-        Locks(said.locked)
+        Locks(said_by(Layer::Managed, documents).locked)
+    }
+
+    /// Collects what the repository's documents bind.
+    pub fn binding(documents: &[&Document]) -> Locks {
+        Locks(said_by(Layer::Project, documents).binding)
     }
 
     /// Whether nothing is locked, which spares asking for every key.
@@ -39,6 +36,19 @@ impl Locks {
         let path = format!("{}{key}", who.path());
         self.0.iter().any(|lock| pattern::matches(lock, &path) || pattern::matches(lock, key))
     }
+}
+
+/// Returns what the documents of a layer say at their top.
+pub fn said_by<'a>(layer: Layer, documents: &[&'a Document]) -> Resolved<'a> {
+    let mut said = Resolved::default();
+    for document in documents.iter().filter(|document| document.layer == layer) {
+        for setting in document.settings.iter().filter(|setting| setting.place == SettingPlace::Top) {
+            if let Apply::Value(apply) = keys::row(&setting.subject).apply {
+                apply(&mut said, setting, layer);
+            }
+        }
+    }
+    said
 }
 
 /// Whether a lock binds a layer: what is built in stays, and the managed file may say what it likes.

@@ -135,6 +135,7 @@ fn place(key: &Key) -> String {
         ([], Setter::Anyone | Setter::Files | Setter::Trusted) => "the top of a file".to_owned(),
         ([], Setter::Owner) => "the top of the user's or the managed file".to_owned(),
         ([], Setter::Managed) => "the top of the managed file".to_owned(),
+        ([], Setter::Repository) => "the top of the repository's `.claude/fusebox.json`".to_owned(),
         (all, _) if all.len() == BLOCKS.len() => "every block".to_owned(),
         (some, _) => blocks(some),
     }

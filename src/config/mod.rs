@@ -5,9 +5,11 @@
 //! What each key takes and does is its row in [`keys`].
 //! Only [`load`] touches the file system.
 
+pub mod binding;
 pub mod discipline;
 pub mod effective;
 pub mod frontmatter;
+pub mod jsonc;
 pub mod key;
 pub mod keys;
 pub mod layers;
@@ -28,7 +30,9 @@ pub mod run_policies;
 pub mod schema;
 pub mod setting;
 pub mod setting_value;
+pub mod slips;
 pub mod spawn;
+pub mod unknown_agents;
 pub mod validate;
 pub mod value_type;
 pub mod yaml;

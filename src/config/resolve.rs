@@ -1,5 +1,6 @@
 //! Picks the strongest of the settings that apply, and makes rules of them.
 
+use crate::config::binding::{self, Binding};
 use crate::config::key::{Apply, Merge};
 use crate::config::keys;
 use crate::config::layers;
@@ -32,6 +33,8 @@ pub struct ResolvedLayers<'a> {
     who: Who<'a>,
     /// What the managed file alone decides.
     locks: Locks,
+    /// What the repository's file binds.
+    binding: Option<Binding<'a>>,
     /// The values in force, but for the limits.
     values: Resolved<'a>,
     /// Whether the repository may do what the user may.
@@ -69,8 +72,32 @@ pub struct Cap<'a> {
 impl<'a> ResolvedLayers<'a> {
     /// Collects what applies to `who` from documents that are ordered from the weakest to the strongest.
     pub fn of(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> ResolvedLayers<'a> {
+        let bindings = [who, Who::Top].map(|who| ResolvedLayers::binding(documents, who, trust));
+        ResolvedLayers::bound_by(bindings, documents, who, trust)
+    }
+
+    /// Returns what the repository binds for `who`.
+    fn binding(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> Option<Binding<'a>> {
+        let keys = Some(Locks::binding(documents)).filter(|keys| !keys.is_empty())?;
+        let unbound: Vec<&Document> = documents.iter().copied().filter(|it| !binding::is_bound(it.layer)).collect();
+        Some(Binding::of(keys, documents, who, ResolvedLayers::unbound(&unbound, who, trust).resolved()))
+    }
+
+    /// Collects the same from documents of which none is bound by another.
+    pub fn unbound(documents: &[&'a Document], who: Who<'a>, trust: Trust) -> ResolvedLayers<'a> {
+        ResolvedLayers::bound_by([None, None], documents, who, trust)
+    }
+
+    fn bound_by(
+        [binding, binding_top]: [Option<Binding<'a>>; 2],
+        documents: &[&'a Document],
+        who: Who<'a>,
+        trust: Trust,
+    ) -> ResolvedLayers<'a> {
         let locks = Locks::of(documents);
-        let (candidates, top) = (applying(documents, who, &locks), applying(documents, Who::Top, &locks));
+        let (mut candidates, mut top) = (applying(documents, who, &locks), applying(documents, Who::Top, &locks));
+        keep_bound(&mut candidates, binding.as_ref());
+        keep_bound(&mut top, binding_top.as_ref());
         let mut values = Resolved::default();
         let own = if who == Who::Top { Vec::new() } else { merged(&candidates) };
         for candidate in merged(&top).into_iter().chain(own) {
@@ -79,7 +106,7 @@ impl<'a> ResolvedLayers<'a> {
                 apply(&mut values, candidate.setting, candidate.document.layer);
             }
         }
-        ResolvedLayers { candidates, top, who, locks, values, trust }
+        ResolvedLayers { candidates, top, who, locks, binding, values, trust }
     }
 
     /// Returns all that applies, from the weakest to the strongest.
@@ -114,13 +141,13 @@ impl<'a> ResolvedLayers<'a> {
     }
 
     /// Returns what a limit does when it trips.
-    pub fn action(&self, limit: &Limit, cap_layer: Layer) -> Action {
+    pub fn action(&self, limit: &'static Limit, cap_layer: Layer) -> Action {
         self.said_of(limit, cap_layer).action.or(limit.action).unwrap_or(DEFAULT_ACTION)
     }
 
     /// Returns what the keys of the block say of a limit beside its cap. The built-in backstops only warn, but a cap that
     /// somebody set does not.
-    fn said_of(&self, limit: &Limit, cap_layer: Layer) -> LimitSettings {
+    fn said_of(&self, limit: &'static Limit, cap_layer: Layer) -> LimitSettings {
         let mut said = LimitSettings::default();
         for candidate in &self.candidates {
             let Setting { subject, value, .. } = candidate.setting;
@@ -133,9 +160,13 @@ impl<'a> ResolvedLayers<'a> {
         said
     }
 
-    /// Whether a setting may change what a limit does: of a locked one, only the managed file's and what is built in.
-    fn may_move(&self, limit: &Limit, by: &Candidate<'_>) -> bool {
-        !self.locks.hold(self.who, limit.key) || !locks::bind(by.document.layer)
+    /// Whether a setting may change what a limit does: a locked one by the managed file and what is built in, a bound one
+    /// only to tighten it.
+    fn may_move(&self, limit: &'static Limit, by: &Candidate<'_>) -> bool {
+        let is_bound =
+            || self.binding.as_ref().is_some_and(|binding| !binding.lets(by.setting, by.document.layer, limit));
+        let is_locked = self.locks.hold(self.who, limit.key) && locks::bind(by.document.layer);
+        !is_locked && !is_bound()
     }
 
     /// Returns the range that binds a limit; only those of subagents' runs are bound.
@@ -146,6 +177,11 @@ impl<'a> ResolvedLayers<'a> {
     /// Whether the managed file has locked what a setting sets.
     pub fn locks(&self, subject: &Subject) -> bool {
         self.locks.hold(self.who, &subject.path())
+    }
+
+    /// Returns the repository's binding value that a setting would loosen.
+    pub fn loosens_binding(&self, setting: &Setting, layer: Layer) -> Option<String> {
+        self.binding.as_ref()?.loosened(setting, layer)
     }
 
     /// Makes the rules.
@@ -239,6 +275,14 @@ fn merged<'a>(candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
     }
     merged.reverse();
     merged
+}
+
+/// Drops what would loosen a value that the repository binds. What speaks of many limits is judged for each of them.
+fn keep_bound(candidates: &mut Vec<Candidate<'_>>, binding: Option<&Binding<'_>>) {
+    if let Some(binding) = binding {
+        let is_loosened = |it: &Candidate<'_>| binding.loosened(it.setting, it.document.layer).is_some();
+        candidates.retain(|it| binding::is_of_many(&it.setting.subject) || !is_loosened(it));
+    }
 }
 
 /// Returns the settings that apply, the weakest first: by document, then by fit, then what singles out a limit. Locked

@@ -62,6 +62,10 @@ pub struct Resolved<'a> {
     pub retention_days: Option<u64>,
     /// The keys, or patterns of them, that the managed file alone may set.
     pub locked: Vec<String>,
+    /// The keys, or patterns of them, that a member of the repository may only tighten.
+    pub binding: Vec<String>,
+    /// The folders, or patterns of them, of repositories whose own configuration does not hold.
+    pub refused_repositories: Vec<String>,
     /// The ranges that somebody set for limits of subagents' runs.
     pub ceilings: Vec<SaidCeiling>,
     /// Whether prompts get a text about discipline.
@@ -80,6 +84,8 @@ impl Default for Resolved<'_> {
             time_zone: None,
             retention_days: Some(RETENTION_DAYS),
             locked: Vec::new(),
+            binding: Vec::new(),
+            refused_repositories: Vec::new(),
             ceilings: Vec::new(),
             discipline: Discipline::default(),
             rules: LimitSet::default(),

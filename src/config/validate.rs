@@ -1,5 +1,6 @@
 //! Decides which settings may stand: inside the ceilings, and no loosening by who may only tighten.
 
+use crate::config::binding;
 use crate::config::key::Setter;
 use crate::config::keys;
 use crate::config::layers;
@@ -11,6 +12,7 @@ use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
+use crate::config::slips;
 use crate::domain::limit::Form;
 use crate::domain::policy::Layer;
 
@@ -30,8 +32,22 @@ pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
         problems.extend(owners_commands(documents));
         problems.extend(tightening_only(documents));
     }
+    problems.extend(binding_only_tightens(documents));
     problems.extend(inside_ceilings(documents));
+    problems.extend(bound(documents, trust));
     problems
+}
+
+/// Drops caps of documents that only observe which are outside the ceilings that the others set.
+pub fn ceilings(observed: &mut [Document], documents: &[Document]) {
+    if observed.is_empty() {
+        return;
+    }
+    let mut all: Vec<Document> = documents.to_vec();
+    all.extend(observed.iter().cloned());
+    let _said_once_they_are_in_force = inside_ceilings(&mut all);
+    let kept = all.split_off(documents.len());
+    observed.clone_from_slice(&kept);
 }
 
 /// Drops what of a spawn's block may not stand against the rules without it; values outside a ceiling are cut to it.
@@ -52,6 +68,9 @@ pub fn spawn(document: &mut Document, resolved: &ResolvedLayers<'_>, may: SpawnM
         }
         if resolved.locks(&setting.subject) {
             return Some((LOCKED.to_owned(), None));
+        }
+        if let Some(stands) = resolved.loosens_binding(setting, Layer::Spawn) {
+            return Some((bound_by(&stands), None));
         }
         if may == SpawnMay::Loosen {
             return None;
@@ -124,6 +143,65 @@ fn is_of_rates(setting: &Setting) -> bool {
     setting.subject.limit.is_some_and(|limit| limit.form == Form::Windows)
 }
 
+/// Drops a repository's binding values that would loosen what a person's own file says: binding only ever tightens.
+fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
+    let owned: Vec<Document> = documents.iter().filter(|document| document.layer == Layer::User).cloned().collect();
+    let owned: Vec<&Document> = owned.iter().collect();
+    let mut problems = Vec::new();
+    for document in documents.iter_mut().filter(|document| document.layer == Layer::Project) {
+        let binding = Locks::binding(&[&document.clone()]);
+        problems.extend(retain(document, |setting| {
+            let who = setting.place.who();
+            if !binding.hold(who, &setting.subject.path()) {
+                return None;
+            }
+            let stands = ResolvedLayers::unbound(&owned, who, Trust::Untrusted).resolved();
+            let stands = (keys::row(&setting.subject).loosens)(setting, &stands)?;
+            let hint = "without `binding` it may stand";
+            Some((format!("is ignored: a binding value only tightens {stands}"), Some(hint.to_owned())))
+        }));
+    }
+    problems
+}
+
+/// Names what the repository's binding values hold off. Resolving drops it, for each agent type by itself.
+fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
+    let all: Vec<&Document> = documents.iter().collect();
+    if Locks::binding(&all).is_empty() {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for document in documents.iter().filter(|document| binding::is_bound(document.layer)) {
+        for setting in &document.settings {
+            let loosens = |who| ResolvedLayers::of(&all, who, trust).loosens_binding(setting, document.layer);
+            let of_type = || {
+                let mut types = types_below(&setting.place, &all);
+                types.find_map(|name| Some(format!("{} (for `{name}`)", loosens(Who::Agent(name))?)))
+            };
+            if let Some(stands) = loosens(setting.place.who()).or_else(of_type) {
+                problems.push(problem(document, setting, (bound_by(&stands), None)));
+            }
+        }
+    }
+    problems
+}
+
+/// Returns the agent types that the repository names and a pattern reaches.
+fn types_below<'a>(place: &'a SettingPlace, documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
+    let of_repository = documents.iter().filter(|document| document.layer == Layer::Project);
+    let named = of_repository.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
+        SettingPlace::Agents(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let reached: Vec<&str> = named.filter(|name| place.fit(Who::Agent(name)).is_some()).collect();
+    reached.into_iter()
+}
+
+/// Says that the repository binds what stands.
+fn bound_by(stands: &str) -> String {
+    format!("is ignored: the repository binds {stands}; it may only be tightened")
+}
+
 /// Drops caps of subagents' runs that are outside the ceilings. The managed file's are not bound.
 fn inside_ceilings(documents: &mut [Document]) -> Vec<Problem> {
     let all: Vec<Document> = documents.to_vec();
@@ -142,7 +220,8 @@ fn inside_ceilings(documents: &mut [Document]) -> Vec<Problem> {
             let range = format!("{} to {}", limit_name::written(limit, low), limit_name::written(limit, high));
             let what =
                 format!("is ignored: it is outside the ceiling of subagents' runs, {range} by {}", bound.layer.owner());
-            Some((what, Some(format!("`ceilings.{limit}` in the user's fusebox.json moves it"))))
+            let moves = || format!("`ceilings.{limit}` in the user's fusebox.json moves it");
+            Some((what, Some(slips::below_ceiling(limit, cap).filter(|_| cap < low).unwrap_or_else(moves))))
         }));
     }
     problems

@@ -157,6 +157,10 @@ pub struct Charge {
     pub output: u64,
     /// Prompt tokens, cache included.
     pub context: u64,
+    /// Prompt tokens that it wrote to the cache, contained in `spend.tokens`; `None` of an estimate, and where an earlier version
+    /// has not kept it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cache_writes: Option<u64>,
     /// Whether another session had been charged for it before: the row is a copy.
     #[serde(skip)]
     pub inherited: bool,

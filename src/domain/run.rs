@@ -43,6 +43,9 @@ pub struct Run {
     /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
     pub listed: Option<ListedRun>,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
     /// The agent's type; `main` for the main agent.
     #[serde(skip)]
     pub agent_type: String,

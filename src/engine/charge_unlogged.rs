@@ -4,6 +4,7 @@
 //! They are charged at an estimate, to everything that shares in what their run spends: a compaction when its summary is read,
 //! all others when they are asked for.
 
+use crate::domain::amount::Amount;
 use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
@@ -11,6 +12,7 @@ use crate::domain::meters::Spend;
 use crate::domain::reservation::Reservation;
 use crate::engine::charge_missing;
 use crate::engine::compactions;
+use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
 
@@ -58,10 +60,25 @@ pub fn charge_hooks(state: &mut SessionState, run: &str) {
     charge(state, run, &number.to_string(), (model, spend));
 }
 
-/// Charges a compaction whose client has ended without a summary at what was held for it.
-pub fn charge_compaction(state: &mut SessionState, run: &str, held: &Reservation) {
-    let name = format!("compaction:{}", state.session.counters.unlogged.requests + 1);
-    charge(state, run, &name, (held.model.clone(), held.spend));
+/// Charges a request of which nothing more will be seen at what was held for it: its client has ended before the answer.
+pub fn charge_lost(state: &mut SessionState, run: &str, held: &Reservation) {
+    let name = format!("lost:{}", state.session.counters.unlogged.requests + 1);
+    // Of a first request nothing was known when it was asked.
+    let is_unknown = (held.spend.tokens, held.spend.cost) == (0, Amount::ZERO);
+    let spend = if is_unknown { estimate::first(state) } else { held.spend };
+    charge(state, run, &name, (held.model.clone(), spend));
+}
+
+/// Charges what a session's clients that are gone have asked and nobody has seen answered.
+pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) -> bool) {
+    let is_lost = |held: &&Reservation| held.session == state.session.id && is_gone(held);
+    let lost: Vec<Reservation> = state.session.reservations.iter().filter(is_lost).cloned().collect();
+    for held in lost {
+        state.release(&held.holder);
+        let own = state.run(&held.holder).map(|run| run.id.clone());
+        let Some(run) = own.or_else(|| state.session.main.clone()) else { continue };
+        charge_lost(state, &run, &held);
+    }
 }
 
 fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (String, Spend)) {

@@ -2,8 +2,8 @@
 //!
 //! One run's compactions may be many at once: several clients have one session open.
 
-use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::reservation::Reservation;
+use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::reservation::{RESERVE_LIVES_MS, Reservation};
 use crate::domain::session::Session;
 use crate::engine::charge_missing;
 use crate::engine::session_state::SessionState;
@@ -38,6 +38,16 @@ pub fn charged(state: &mut SessionState, run: &str) {
     if let Some(holder) = held.map(|held| held.holder.clone()) {
         state.release(&holder);
     }
+}
+
+/// Lets go of what compactions of this session have held whose time is over, and returns it to be charged: nothing tells whether
+/// they were made.
+pub fn expired(state: &mut SessionState, now: Moment) -> Vec<Reservation> {
+    let begins = prefix(&state.session.id);
+    let is_over = |held: &&Reservation| now.wall_since(held.at) >= RESERVE_LIVES_MS && held.holder.starts_with(&begins);
+    let over: Vec<Reservation> = state.session.reservations.iter().filter(is_over).cloned().collect();
+    over.iter().for_each(|held| state.release(&held.holder));
+    over
 }
 
 /// Lets go of what a compaction has held that is over: its client goes on, or ends, with a summary or without one.

@@ -18,6 +18,7 @@ use crate::engine::completion;
 use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::estimate;
+use crate::engine::find_run;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::lifecycle;
 use crate::engine::session_lifecycle;
@@ -27,7 +28,7 @@ use crate::engine::spawns;
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
     if state.run(id).is_none() {
-        lifecycle::open_history(state, id);
+        find_run::open_history(state, id);
     }
     let charge = &new.charge;
     let (inherited, earlier) = (charge.inherited, charge.earlier);
@@ -71,8 +72,9 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
     charge_unlogged::charge_hooks(state, run);
-    if let Some(held) = compactions::over(state, run, event) {
-        charge_unlogged::charge_compaction(state, run, &held);
+    let over = compactions::over(state, run, event);
+    for held in compactions::expired(state, event.at).into_iter().chain(over) {
+        charge_unlogged::charge_lost(state, run, &held);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
         charge_missing::compactions(state, run, event.at);

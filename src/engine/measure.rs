@@ -95,7 +95,7 @@ fn by_rule<'a>(
     own: Option<&OwnCounts>,
     measure: impl Fn(Option<&Models>) -> Meters,
 ) -> Vec<(&'a LimitRule, Meters)> {
-    let some = rules.limits.iter().filter(|rule| rule.of.is_some() || rule.limit.observe.is_some());
+    let some = rules.counting().filter(|rule| rule.of.is_some() || rule.limit.observe.is_some());
     let count = |rule| own.map_or(0, |own| own.of(rule));
     some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.of.as_ref()) })).collect()
 }

@@ -111,7 +111,7 @@ impl<'a> ScopeMut<'a> {
         else {
             return;
         };
-        for rule in limits.limits.iter().filter(|rule| own_counts.observe(rule, model, seen)) {
+        for rule in limits.counting().filter(|rule| own_counts.observe(rule, model, seen)) {
             warned.retain(|(name, _)| *name != rule.name());
             pending_trips.retain(|trip| !rule.is_source(&trip.source));
         }
@@ -191,7 +191,7 @@ impl<'a> ScopeMut<'a> {
             ScopeMut::Budget(budget) => (&budget.limits, &mut budget.windows, Some(&mut budget.changed)),
         };
         let mut is_noted = false;
-        for rate in limits.rates.iter().filter(|rate| counts(rate)) {
+        for rate in limits.counting_rates().filter(|rate| counts(rate)) {
             windows.note(rate, model, now);
             is_noted = true;
         }

@@ -9,7 +9,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::limit_source::PinnedLimits;
 use crate::hook::load::Loaded;
-use crate::hook::load_on_demand::need_ancestors;
+use crate::hook::load_on_demand::{need_ancestors, need_open_runs};
 use crate::hook::parse::HookCall;
 use crate::hook::{answered_dialogs, first_requests};
 use crate::platform::environment::Environment;
@@ -45,7 +45,7 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
 /// Hands the order of a run that was just halted to everything below it.
 fn cascade(store: &Store, state: &mut SessionState) -> Result<()> {
     let Some(halted) = state.halted.clone() else { return Ok(()) };
-    store.lay_open_runs(state)?;
+    need_open_runs(store, state)?;
     let parents: Vec<Option<String>> = state.runs().map(|run| run.parent.clone()).collect();
     for parent in parents {
         need_ancestors(store, state, parent)?;

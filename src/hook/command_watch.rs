@@ -188,7 +188,7 @@ impl Watch<'_> {
         store.begin()?;
         store.save_record(record, self.env.now())?;
         store.commit()?;
-        store.leave(self.env);
+        store.leave();
         Ok(())
     }
 

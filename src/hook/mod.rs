@@ -1,11 +1,13 @@
 //! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
 
 pub mod all_usage_missing;
+pub mod altered_rows;
 pub mod answered_dialogs;
 pub mod apply;
 pub mod background_tasks;
 pub mod backlog;
 pub mod called_skills;
+pub mod catch_up;
 pub mod changed_calls;
 pub mod check_completion;
 pub mod client_lineage;
@@ -125,6 +127,10 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
     match respond(env, deadline, (input, bytes), &mut folder) {
         Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => {
             failure::begin_anew(env, &folder, input, &cause)?;
+            respond(env, deadline, (input, bytes), &mut folder)
+        }
+        Err(cause) if cause.kind == ErrorKind::Altered => {
+            failure::count_again(env, &folder, input, &cause)?;
             respond(env, deadline, (input, bytes), &mut folder)
         }
         other => other,

@@ -12,7 +12,7 @@ use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{estimate_unlogged, policy};
+use crate::hook::{altered_rows, estimate_unlogged, policy};
 use crate::store::Store;
 use crate::store::response::Whose;
 use crate::wire::events::Touches;
@@ -71,6 +71,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
+            check_responses(store, session)?;
             count(store, &mut budget, (session, rules), (&zone, now_ms))?;
             budget.counted = true;
         }
@@ -87,6 +88,15 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
     state.session.pending_trips.retain(|trip| !matches!(trip.scope, Scope::User | Scope::Project));
     state.shared_budgets = budgets;
     Ok(())
+}
+
+/// Fails where a session has spent and none of its responses is there to be counted: they were deleted.
+fn check_responses(store: &Store, session: &Session) -> Result<()> {
+    let has_spent = session.counters.spent.requests > 0 && session.pruned.is_none() && session.listed.is_some();
+    match has_spent && store.some_charges(&session.id, 1)?.is_empty() {
+        true => Err(altered_rows::altered(&session.id)),
+        false => Ok(()),
+    }
 }
 
 /// Returns the scopes in which a session has rules, each with whose they are.

@@ -39,6 +39,14 @@ pub enum Feature {
     OneTotal,
     /// The client's result counts the subagents that it started.
     AgentCounts,
+    /// A batch tells apart a call that an own hook has refused by a `decision`.
+    MarkedDenials,
+    /// `-p` asks PermissionRequest hooks.
+    HeadlessPermissions,
+    /// A conversation of 985,000 tokens is compacted while the agent works.
+    LongCompactions,
+    /// A transcript shows the model of a client that has done nothing but compact the conversation.
+    CompactionModel,
     /// The client's default model is `claude-opus-5-5`.
     NewestModel,
 }
@@ -60,7 +68,7 @@ const fn row(feature: Feature, since: Version, before: &'static str, loss: Optio
 }
 
 /// Every difference, the graver ones first.
-pub const DIFFERENCES: [Difference; 16] = [
+pub const DIFFERENCES: [Difference; 20] = [
     row(
         Feature::OnFailure,
         TRIED[3],
@@ -78,6 +86,27 @@ pub const DIFFERENCES: [Difference; 16] = [
         TRIED[3],
         "a subagent's response that streams slowly is written down with the output tokens of its beginning",
         Some("limits on cost and tokens of subagents count less output than there was"),
+    ),
+    row(
+        Feature::MarkedDenials,
+        TRIED[2],
+        "what an own hook refuses by a `decision` looks like a result",
+        Some(
+            "an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs",
+        ),
+    ),
+    row(
+        Feature::CompactionModel,
+        TRIED[2],
+        "no transcript names the model of a client that has only compacted a conversation; `report --transcripts` prices it by the model before",
+        None,
+    ),
+    row(Feature::HeadlessPermissions, TRIED[2], "`-p` asks no PermissionRequest hook, and refuses the call", None),
+    row(
+        Feature::LongCompactions,
+        TRIED[3],
+        "a conversation of 985,000 tokens is not compacted while the agent works",
+        None,
     ),
     row(Feature::Mods, TRIED[2], "a mod is not loaded, so it cannot answer for the hooks", None),
     row(

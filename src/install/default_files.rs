@@ -16,11 +16,15 @@ pub const SCHEMA: &str = "fusebox.schema.json";
 const EXCLUDE_TITLE: &str = "# fusebox: what must not be committed by accident";
 
 /// What git leaves out wherever Fusebox is registered in a project.
-const EXCLUDED: [&str; 3] =
-    ["**/.claude/settings.local.json", "**/.claude/fusebox.local.json", "**/.claude/logs/execution-limits.log*"];
+const EXCLUDED: [&str; 4] = [
+    "**/.claude/settings.local.json",
+    "**/.claude/fusebox.local.json",
+    "**/.claude/logs/execution-limits.log*",
+    "**/.claude/fusebox.schema.json",
+];
 
 /// What it leaves out too where Fusebox is registered for one person alone.
-const EXCLUDED_LOCALLY: [&str; 2] = ["**/.claude/fusebox.json", "**/.claude/fusebox.schema.json"];
+const EXCLUDED_LOCALLY: [&str; 1] = ["**/.claude/fusebox.json"];
 
 /// Whether limits bite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,17 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::wire::events::EventRow;
+use crate::wire::events::{EventName, EventRow};
 
 /// What a shared settings file runs: it does nothing on a machine without Fusebox, and hands its answer and exit code on.
 pub const GUARDED_LINE: &str = "command -v fusebox >/dev/null 2>&1 || exit 0; exec fusebox hook";
+
+/// The same where a session starts: on a machine without Fusebox it says so.
+pub const GUARDED_START: &str = concat!(
+    "command -v fusebox >/dev/null 2>&1 || { echo '{\"systemMessage\":\"This repository limits its coding agents with ",
+    "Fusebox, and there is none on your PATH: nothing is limited here. Install it, or ask whoever keeps .claude/fusebox.json.",
+    "\"}'; exit 0; }; exec fusebox hook"
+);
 
 /// How the prompt of our judge begins, by which it is recognised again.
 const JUDGE_BEGINS: &str = "Fusebox asks you to judge";
@@ -82,7 +89,8 @@ impl Wanted {
                 handler.insert("args".into(), json!(["hook"]));
             }
             Launch::Guarded => {
-                handler.insert("command".into(), json!(GUARDED_LINE));
+                let line = if row.event == EventName::SessionStart { GUARDED_START } else { GUARDED_LINE };
+                handler.insert("command".into(), json!(line));
             }
         }
         handler.insert("timeout".into(), json!(row.timeout_s));

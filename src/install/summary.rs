@@ -8,7 +8,7 @@ use crate::config::policy::Policy;
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::policy::{Action, Mode};
 use crate::install::default_files;
-use crate::install::place::Folders;
+use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::Plan;
 use crate::platform::environment::Environment;
 use crate::replay::past::{self, Past};
@@ -20,6 +20,10 @@ use crate::wire::events::EVENTS;
 
 /// How wide the words before each line are.
 const INDENT: usize = 10;
+
+/// What a team does with what a project's registration has written.
+const SHARED: &str = ".claude/settings.json and .claude/fusebox.json; each member needs `fusebox` on the PATH, and no `init` \
+                      (docs/team-policy.md: `binding`, and how to only watch at first)";
 
 /// How a sentence calls an action.
 const VERBS: [(Action, &str); 4] = [
@@ -42,6 +46,10 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         true => PathBuf::from(".claude/logs").join(log_file::FILE).display().to_string(),
         false => env.short_path(&state.join(log_file::FILE)),
     };
+    let shared = match plan.place.scope {
+        InstallScope::Project => Some(("commit", SHARED.to_owned())),
+        InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
+    };
     let lines = [
         ("limits", limits(&policy)),
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
@@ -50,7 +58,7 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
     let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
-    let mut text = format!("{done}\n\n{}", lines.map(line).concat());
+    let mut text = format!("{done}\n\n{}", lines.into_iter().chain(shared).map(line).collect::<String>());
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
             "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
@@ -124,8 +132,8 @@ pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
     let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
     (policy.mode() == Mode::Enforce).then(|| {
         format!(
-            "limits still block: `mode: \"observe\"` in {file} counts once you have said `fusebox trust`, or stands in your own \
-             fusebox.json (`fusebox init --scope user --observe`)"
+            "what {file} limits is only observed, for all who work here; the own limits of each, built-in ones too, block all the \
+             same. `fusebox init --scope user --observe` or `fusebox trust` has yours observed too"
         )
     })
 }

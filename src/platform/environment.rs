@@ -209,6 +209,19 @@ impl Environment {
         let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
     }
 
+    /// Whether a person is at the terminal: standard input and output are one.
+    pub fn is_attended(&self) -> bool {
+        self.given.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Asks the person at the terminal; returns whether the answer is yes.
+    pub fn confirms(&self, question: &str) -> bool {
+        self.print(&format!("{question} [y/N] "));
+        let mut answer = String::new();
+        let is_read = self.given.is_none() && io::stdin().read_line(&mut answer).is_ok();
+        is_read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    }
+
     /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
     /// takes the line away.
     pub fn progress(&self, text: &str) {

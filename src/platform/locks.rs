@@ -31,8 +31,6 @@ const SESSION_PATIENCE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The lock file between reports and pruning.
 const DETAIL: &str = "locks/detail";
-/// Whether the end of a process lets go of all that it holds at once, and in the right order, so that nothing has to be closed.
-pub use system::GO_WITH_THE_PROCESS;
 
 /// The locks held; dropping them or ending the process lets go.
 #[derive(Debug)]
@@ -50,7 +48,7 @@ impl Locks {
             let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
             held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
         }
-        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?.map(system::let_go_last);
+        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?;
         let missed = for_all.is_none();
         held.push(for_all);
         Ok(Locks { missed, _held: held.into_iter().flatten().collect() })

@@ -3,21 +3,22 @@
 //! Once a run is stopped, what it did afterwards in the recording did not happen: its events are passed over, and what
 //! its requests spent counts as saved. So do calls that were refused, and subagents that they would have started.
 
+mod undone;
+
 use std::collections::BTreeSet;
 
 use crate::config::policy::Policy;
-use crate::domain::call::CallState;
 use crate::domain::charge::{NewCharge, Record};
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::Ingested;
 use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
 use crate::domain::session::{Run, Session, TranscriptPosition};
-use crate::domain::verdict::{Decision, Verdict};
+use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
 use crate::engine::count;
 use crate::engine::enforce;
-use crate::engine::lifecycle;
+use crate::engine::find_run;
 use crate::engine::outcome::outcome;
 use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
@@ -213,7 +214,7 @@ impl<'a> Player<'a> {
         let cut = &self.cut;
         for agent in self.ingest.unannounced(&mut self.state, |id| cut.contains(id))? {
             let at = self.state.session.last;
-            lifecycle::announce(&mut self.state, &agent, at, self.terms.policy);
+            find_run::announce(&mut self.state, &agent, at, self.terms.policy);
         }
         for (id, _) in layout::agent_files(&self.recording.transcript) {
             self.ingest.agent(&mut self.state, &id, None)?;
@@ -233,40 +234,6 @@ impl<'a> Player<'a> {
             }
             EventKind::BatchEnded(calls) => self.calls.extend(calls.iter().map(|call| call.id.clone())),
             _ => {}
-        }
-    }
-
-    /// Whether an event would not have happened, because of what was stopped or refused before it.
-    fn is_undone(&mut self, event: &Event) -> bool {
-        let refused = |id: &str| self.state.call(id).is_some_and(|call| call.state == CallState::Refused);
-        match (&event.agent, &event.kind) {
-            (_, EventKind::ToolEnded(call, _)) if refused(&call.id) => true,
-            (Agent::Sub { id, .. }, EventKind::SubagentStarted) => {
-                if !self.starts(id) {
-                    self.cut.insert(id.clone());
-                }
-                self.cut.contains(id)
-            }
-            (Agent::Sub { id, .. }, _) => self.cut.contains(id),
-            (Agent::Main, EventKind::Prompt { notifications, .. }) if !notifications.is_empty() => {
-                let is_undone = |task: &String| self.cut.contains(task) && self.state.run(task).is_none();
-                notifications.iter().all(|notification| is_undone(&notification.task))
-            }
-            (Agent::Main, EventKind::Prompt { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnded) => false,
-            (Agent::Main, _) => self.state.session.main.as_ref().is_some_and(|main| self.cut.contains(main)),
-        }
-    }
-
-    /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
-    fn starts(&self, id: &str) -> bool {
-        let path = layout::agent_file(&self.recording.transcript, id);
-        let link = ingest::link(&path).unwrap_or_default();
-        let call = link.spawn_call.as_deref().and_then(|call| self.state.call(call));
-        let known = self.state.run(id).is_some();
-        match call {
-            Some(call) if known => !self.cut.contains(&call.run),
-            Some(call) => call.state != CallState::Refused,
-            None => link.parent.or_else(|| self.state.session.main.clone()).is_none_or(|id| !self.cut.contains(&id)),
         }
     }
 
@@ -309,48 +276,6 @@ impl<'a> Player<'a> {
             ingested.link = unknown.then(|| ingest::link(&path)).flatten();
         }
         Ok(ingested)
-    }
-
-    /// Ends a run where the verdict says so: what it does from now on in the recording would not have happened.
-    fn cut(&mut self, event: &Event, run: &str, (verdict, prompt_before): (&Verdict, Option<&str>)) -> Result<()> {
-        if verdict.observed {
-            return Ok(());
-        }
-        match (&event.kind, verdict.decision) {
-            // A prompt that arrives while the agent works is only left out.
-            (EventKind::Prompt { .. }, Decision::Deny) if event.prompt_id.as_deref() == prompt_before => {}
-            (EventKind::Prompt { .. }, Decision::Deny) => {
-                self.cut.insert(run.to_owned());
-            }
-            (EventKind::Prompt { .. }, _) => {
-                self.cut.remove(run);
-            }
-            (EventKind::Compacting, Decision::Deny) => {
-                let upto = Some(self.visible.summary(&event.agent));
-                self.ingest_upto(&event.agent, upto)?;
-                let refused = std::mem::take(&mut self.ingest.found);
-                self.undone = refused.iter().fold(self.undone, |sum, (_, charge)| sum + charge.adds);
-            }
-            (_, Decision::Stop) => {
-                if let Some(call) = event.call_id() {
-                    self.charge_response(&event.agent, call)?;
-                }
-                self.cut.insert(run.to_owned());
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Charges the response that made a call: it was spent before the call could be refused.
-    fn charge_response(&mut self, agent: &Agent, call: &str) -> Result<()> {
-        let upto = Some(self.visible.response(agent, call));
-        self.ingest_upto(agent, upto)?;
-        for (run, charge) in self.found() {
-            let now = self.state.session.last;
-            count::charge_response(&mut self.state, &run, &charge, now);
-        }
-        Ok(())
     }
 
     /// Finds the answer given to the same event before: the hook is registered twice, or the client called it again.

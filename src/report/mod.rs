@@ -14,6 +14,8 @@ pub mod period;
 pub mod reading;
 pub mod rows;
 pub mod status;
+pub mod story_json;
 pub mod suggestion;
 pub mod summary;
 pub mod timeline;
+pub mod tools;

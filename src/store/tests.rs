@@ -366,7 +366,9 @@ fn a_book_is_saved_with_what_has_changed() -> Result<()> {
     state.call_mut("r1", "t1").state = CallState::Counted;
     store.save(&mut state)?;
     let mut again = SessionState::new(store.session("s1")?.unwrap());
-    store.lay_open_runs(&mut again)?;
+    for id in again.session.open.clone() {
+        again.insert_loaded_run(store.run("s1", &id)?.unwrap());
+    }
     assert!(again.run("r1").is_some() && again.changed_runs().next().is_none());
     assert_eq!(store.calls_of("s1")?, [("r1".to_owned(), 1)].into());
     // Another process has deleted the rows meanwhile.

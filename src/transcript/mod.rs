@@ -21,5 +21,6 @@ pub mod schedule;
 pub mod stand_in;
 pub mod traces;
 pub mod tree;
+mod usage_row;
 
 pub use crate::platform::files::open;

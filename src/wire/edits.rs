@@ -12,8 +12,9 @@ const HARMLESS: [&str; 3] = ["--dry-run", "--help", "-h"];
 /// How deep texts in texts are looked for: `sh -c "sh -c 'git commit'"`.
 const DEEPEST: usize = 4;
 
-/// What may stand before a quiet commit: it ends the command where it fails, or the commit after it does.
-const BEFORE: [&str; 4] = ["add", "rm", "mv", "status"];
+/// What may stand before a quiet commit, of git and of other programs: nothing that ends the shell or changes what a name runs.
+const GIT_BEFORE: [&str; 4] = ["add", "rm", "mv", "status"];
+const BEFORE: [&str; 9] = ["cd", "echo", "printf", "mkdir", "touch", "cp", "mv", "rm", "ls"];
 
 /// Whether a shell command that ended well has run `git commit` and made a commit, by what it has printed.
 pub fn has_committed(command: &str, printed: &str) -> bool {
@@ -27,7 +28,7 @@ fn is_commits_line(line: &str) -> bool {
     !branch.is_empty() && (4..=64).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether a command ends well only where its commit did: that stands last, and nothing but `cd` and `git add` before it.
+/// Whether a command ends well only where its commit did: that stands last, and nothing but plain commands before it.
 fn ends_as_its_commit(command: &str) -> bool {
     let parts = shell::parts(command);
     let git = |part: &Part, is: &dyn Fn(&[Word]) -> bool| match part {
@@ -37,15 +38,18 @@ fn ends_as_its_commit(command: &str) -> bool {
         },
         _ => false,
     };
-    let goes_into = |part: &Part| matches!(part, Part::Command(simple) if simple.words.first().is_some_and(|word| word.text == "cd"));
-    let prepares = |part: &Part| git(part, &|args| args.first().is_some_and(|word| BEFORE.contains(&&*word.text)));
+    let is_plain = |part: &Part| matches!(part, Part::Command(simple) if simple.words.first().is_some_and(|word| BEFORE.contains(&&*word.text)));
+    let prepares = |part: &Part| git(part, &|args| args.first().is_some_and(|word| GIT_BEFORE.contains(&&*word.text)));
     let Some((last, before)) = parts.split_last() else { return false };
-    git(last, &is_commit) && before.iter().all(|part| goes_into(part) || prepares(part)) && !hides_its_end(command)
+    git(last, &is_commit) && before.iter().all(|part| is_plain(part) || prepares(part)) && !hides_its_end(command)
 }
 
-/// Whether a command is joined by `|`, `||` or `&`, outside quotes: then its end does not tell how each of its parts ended.
+/// What leaves a part of a command out, or turns its end round.
+const KEYWORDS: [&str; 6] = ["if", "for", "while", "until", "case", "!"];
+
+/// Whether a command's end does not tell how each of its parts ended: outside quotes it has `|`, `||`, `&`, a group or a keyword.
 fn hides_its_end(command: &str) -> bool {
-    let mut quote = None;
+    let (mut quote, mut unquoted) = (None, String::new());
     let mut rest = command.chars().peekable();
     while let Some(letter) = rest.next() {
         match (quote, letter) {
@@ -54,11 +58,11 @@ fn hides_its_end(command: &str) -> bool {
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(letter),
             (None, '&') if rest.next_if_eq(&'&').is_some() => {}
-            (None, '|' | '&') => return true,
-            _ => {}
+            (None, '|' | '&' | '(' | '{') => return true,
+            (None, letter) => unquoted.push(letter),
         }
     }
-    false
+    unquoted.split([' ', '\t', '\n', ';']).any(|word| KEYWORDS.contains(&word))
 }
 
 fn looks(command: &str, deep: usize) -> bool {
@@ -130,6 +134,7 @@ mod tests {
             "cd x && git add . && git commit -q -m \"a \\\" | b\"",
             "git add r; git -c user.name=a commit -q -m x",
             "cd x\ngit rm f\ngit commit -qm x",
+            "echo 1 > r; git add r; git commit -qm x",
         ] {
             assert!(has_committed(quiet, ""), "{quiet}");
         }
@@ -138,6 +143,8 @@ mod tests {
             "if false; then git commit -m x; fi; echo 1",
             "exit 0; git commit -m x",
             "git() { echo fake; }; git commit -m x",
+            "if false; then git commit -m x; fi",
+            "! git commit -m x",
             "git commit -m x || true",
             "git commit -m x; echo 1",
             "git commit -m x | cat",

@@ -26,6 +26,13 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
     (Feature::Forks, "cost::agents_that_come_another_way_are_billed_once"),
     (Feature::OneTotal, "cost::the_report_agrees_with_the_client_over_subagents_resume_and_fork"),
     (Feature::AgentCounts, "delegation::in_one_message_no_more_start_than_have_room"),
+    (Feature::MarkedDenials, "adversary::failing::calls_that_an_own_hook_denies_end_an_agent_without_state"),
+    (Feature::HeadlessPermissions, "adversary::dialogs::an_own_hook_works_where_nobody_attends"),
+    (Feature::LongCompactions, "compactions::a_call_behind_a_compaction_that_passed_the_cap_is_refused"),
+    (
+        Feature::CompactionModel,
+        "compactions::a_compaction_by_a_client_with_another_model_is_charged_at_no_less_than_it_costs",
+    ),
     (Feature::NewestModel, "harness::a_headless_client_follows_its_script"),
 ];
 

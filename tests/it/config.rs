@@ -1,5 +1,6 @@
 //! Where limits come from: files in, rules or problems out.
 
+mod binding;
 mod budgets;
 mod commands;
 mod duties;

@@ -162,15 +162,14 @@ fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Poin
 
 /// Says where a session was refused too early or too late under a cap.
 fn wrong(points: &[Point], cap: u64) -> Option<String> {
-    let wrong = points.iter().find_map(|point| {
+    points.iter().find_map(|point| {
         let Point { number, used, ahead, refused } = *point;
         let early = refused && number > 0 && used + ahead * MOST.0 / MOST.1 <= cap;
         // Of what a conversation grows by, its first response tells nothing.
         let late = !refused && number > 1 && used + ahead * MOST.1 / MOST.0 > cap;
         let how = if early { "early" } else { "late" };
         (early || late).then(|| format!("{how} at response {number}: {used} used, {ahead} ahead, cap {cap}"))
-    });
-    wrong
+    })
 }
 
 fn shapes() -> Vec<Shape> {

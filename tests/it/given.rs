@@ -31,6 +31,11 @@ impl<'a> GivenTime<'a> {
         GivenTime { world, now, begun: RefCell::default() }
     }
 
+    /// Sets the clock of another world to the same moment.
+    pub fn moment_in<'b>(&self, world: &'b TestWorld) -> GivenTime<'b> {
+        GivenTime { world, now: self.now, begun: RefCell::default() }
+    }
+
     /// Lets so many milliseconds pass.
     pub fn pass_ms(&mut self, ms: i64) {
         self.now.wall_ms += ms;

@@ -1,5 +1,5 @@
 //! Laws that hold for every limit of the registry over every scope it has, whatever happens: a client in memory plays
-//! scripts that nobody wrote, and the engine answers.
+//! scripts that nobody wrote, and the engine answers. `laws/scripts.rs` makes the scripts, `laws/client.rs` plays them.
 
 mod client;
 mod counting;

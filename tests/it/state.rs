@@ -110,6 +110,7 @@ pub fn charge(message: &str, run: &Run, seconds: i64, milli_usd: u64) -> Charge 
         spend: Spend { requests: 1, tokens: 3_000, cache_reads: 12_500, cost },
         output: 500,
         context: 15_000,
+        cache_writes: Some(0),
         ..Charge::default()
     }
 }

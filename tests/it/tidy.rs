@@ -130,10 +130,19 @@ const OUTGROWN: [(&str, &str); 9] = [
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 5] = ["util", "utils", "helpers", "common", "manager"];
 
-/// The largest file, function and `main.rs`, in lines.
-const LONGEST_FILE: usize = 400;
+/// The largest file of `src`, of tests, function and `main.rs`, in lines.
+const LONGEST_FILE: usize = 350;
+const LONGEST_TEST: usize = 400;
 const LONGEST_FUNCTION: usize = 60;
 const LONGEST_MAIN: usize = 40;
+
+/// The files of `src` that are still longer, each with its length. No row may come, and none may grow.
+const STILL_LONGER: [(&str, usize); 4] = [
+    ("src/config/read.rs", 366),
+    ("src/domain/repetition.rs", 383),
+    ("src/store/tests.rs", 381),
+    ("src/wire/messages.rs", 400),
+];
 
 /// One text file of the tree.
 struct Text {
@@ -258,7 +267,12 @@ fn every_file_says_what_it_is() {
 #[test]
 fn files_are_short() {
     let long = rust().into_iter().filter_map(|text| {
-        let most = if text.path == "src/main.rs" { LONGEST_MAIN } else { LONGEST_FILE };
+        let longer = STILL_LONGER.iter().find(|(path, _)| *path == text.path);
+        let most = match text.module() {
+            Some("main") => LONGEST_MAIN,
+            Some(_) => longer.map_or(LONGEST_FILE, |(_, lines)| *lines),
+            None => LONGEST_TEST,
+        };
         let lines = text.lines.len();
         (lines > most).then(|| format!("{}:{most}: {lines} lines, at most {most}: split it by idea", text.path))
     });

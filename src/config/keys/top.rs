@@ -17,7 +17,7 @@ use crate::domain::policy::{Layer, Mode, OnError};
 const RETENTION: ValueType =
     ValueType::Either(&[ValueType::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), ValueType::Null]);
 const ROLES: ValueType = ValueType::Object(&[Field::needed("planning", ValueType::Names)]);
-const LOCKED: ValueType = ValueType::Either(&[ValueType::Flag, ValueType::Names]);
+const ALL_OR_NAMES: ValueType = ValueType::Either(&[ValueType::Flag, ValueType::Names]);
 
 /// The keys at the top of a file.
 pub const KEYS: &[Key] = &[
@@ -143,11 +143,11 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "locked",
         setter: Setter::Managed,
-        takes: Takes::Keys(LOCKED),
-        read: locked,
+        takes: Takes::Keys(ALL_OR_NAMES),
+        read: all_or_names,
         merge: Merge::All,
         apply: Apply::Value(|to, said, _| to.locked.extend_from_slice(said.value.as_list().unwrap_or_default())),
-        write: locked_written,
+        write: all_or_names_written,
         default: || json!(false),
         doc: "What the managed file alone decides: `true` for everything, or a list of keys: `max_turns` in any block, \
               `session.max_cost_usd`, `agents.developer.*`, `mode`. What other layers say of them is an error and dropped, \
@@ -155,13 +155,45 @@ pub const KEYS: &[Key] = &[
         example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
         ..Key::PLAIN
     },
+    Key {
+        name: "binding",
+        setter: Setter::Repository,
+        takes: Takes::Keys(ALL_OR_NAMES),
+        read: all_or_names,
+        merge: Merge::All,
+        apply: Apply::Value(|to, said, _| to.binding.extend_from_slice(said.value.as_list().unwrap_or_default())),
+        write: all_or_names_written,
+        default: || json!(false),
+        doc: "What this repository's file decides for everyone who works in it: `true` for all that it sets, or a list of keys as in \
+              `locked`. `fusebox.local.json`, frontmatter and spawns may only tighten them, trusted or not; what would loosen them \
+              is dropped and named. A binding value never loosens the same key of a person's own file. A person's grant may pass it, and a \
+              person may refuse the file as a whole: `refuse_repositories`.",
+        example: r#"["session.max_cost_usd", "agents.developer.*"]"#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "refuse_repositories",
+        setter: Setter::Owner,
+        takes: Takes::One(ValueType::Names),
+        read: SettingValue::list,
+        merge: Merge::All,
+        apply: Apply::Value(|to, said, _| {
+            to.refused_repositories.extend_from_slice(said.value.as_list().unwrap_or_default())
+        }),
+        default: || json!([]),
+        doc: "Repositories whose own configuration does not hold for you: `.claude/fusebox.json`, and `fusebox` in `.claude/settings.json`. \
+              Folders, in which `*` stands for anything and `~/` for your home. `fusebox status` and `config check` say so. Only the \
+              user's and the managed file can set it.",
+        example: r#"["~/work/monorepo", "/srv/builds/*"]"#,
+        ..Key::PLAIN
+    },
 ];
 
 /// The pattern of all keys.
 const ALL: &str = "*";
 
-/// Reads `locked`: `true` is the pattern of all keys.
-fn locked(value: &Value) -> Option<SettingValue> {
+/// Reads `true` as the pattern of all keys.
+fn all_or_names(value: &Value) -> Option<SettingValue> {
     match value {
         Value::Bool(true) => Some(SettingValue::List(vec![ALL.to_owned()])),
         Value::Bool(false) => Some(SettingValue::List(Vec::new())),
@@ -169,8 +201,8 @@ fn locked(value: &Value) -> Option<SettingValue> {
     }
 }
 
-/// Writes `locked`: a list with the pattern of all keys is `true`.
-fn locked_written(value: &SettingValue, limit: Option<&Limit>) -> Value {
+/// Writes a list with the pattern of all keys as `true`.
+fn all_or_names_written(value: &SettingValue, limit: Option<&Limit>) -> Value {
     match value.as_list() {
         Some(keys) if keys.iter().any(|key| key == ALL) => json!(true),
         _ => value.written(limit),

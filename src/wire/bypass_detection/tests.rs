@@ -1,7 +1,7 @@
 //! What is refused and what passes, one plain command each.
 
-use crate::wire::bypass_detection::Guard;
 use crate::wire::bypass_detection::path_rules::{PathRules, from_powershell};
+use crate::wire::bypass_detection::{Guard, PERSONS_COMMANDS};
 
 fn guard() -> Guard {
     let own = |path: &str| Some(path.to_owned());
@@ -76,6 +76,15 @@ const ATTEMPTS: [&str; 52] = [
 fn plain_attempts_are_refused() {
     for command in ATTEMPTS {
         assert!(guard().command(command).is_some(), "{command}");
+    }
+}
+
+#[test]
+fn a_persons_commands_are_refused_with_any_arguments() {
+    for verb in PERSONS_COMMANDS {
+        for command in [format!("fusebox {verb}"), format!("env -u CLAUDECODE fusebox {verb} --for 1h 5f0c1d2e")] {
+            assert!(guard().command(&command).is_some(), "{command}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run};
 use crate::script::{Script, Step, agent, background_bash, call, child, main, say, tool, work};
 use crate::terminal::Terminal;
-use crate::version::lacks;
+use crate::version::{has, lacks};
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
@@ -78,7 +78,7 @@ fn breaks(steps: impl IntoIterator<Item = Step>) -> Script {
 /// One request was made after the state had broken, and the person reads why it was the last.
 fn ended(lab: &Lab, run: &Run) {
     assert_eq!(lab.api.requests().len(), 2, "{}", lab.story());
-    assert!(run.out.contains(CANNOT), "{}", run.out);
+    assert!(run.tells(CANNOT), "{}", run.out);
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn calls_that_the_client_rejects_end_an_agent_without_state() {
 
 #[test]
 fn calls_that_an_own_hook_denies_end_an_agent_without_state() {
-    for denies in ["echo no >&2; exit 2", r#"echo '{"decision": "block", "reason": "no"}'"#] {
+    let ways = ["echo no >&2; exit 2", r#"echo '{"decision": "block", "reason": "no"}'"#];
+    for denies in ways.into_iter().take(if has(Feature::MarkedDenials) { 2 } else { 1 }) {
         let steps = std::iter::repeat_n(call([work()]), TRIES).chain([say(siege::ESCAPED)]);
         let lab = Lab::new(unlimited(), vec![breaks(steps)]);
         // What is answered last is what the client tells.

@@ -15,7 +15,7 @@ use fusebox::domain::limit::{Form, Limit, Unit};
 use fusebox::domain::policy::{ACTIONS, Layer};
 use fusebox::limits;
 
-use crate::config::{MANAGED, USER, policy};
+use crate::config::{MANAGED, PROJECT, USER, policy};
 use crate::world::check_current;
 
 #[test]
@@ -59,7 +59,9 @@ fn defaults_and_examples_are_valid() {
         });
     }
     for text in texts {
-        let (_, problems) = policy(&[(if text.contains("locked") { MANAGED } else { USER }, &text)]);
+        let files = [("locked", MANAGED), ("binding", PROJECT)];
+        let file = files.into_iter().find(|(key, _)| text.contains(key)).map_or(USER, |(_, file)| file);
+        let (_, problems) = policy(&[(file, &text)]);
         assert_eq!(problems, [], "{text}");
         assert_eq!(objection(&schema::schema(), &serde_json::from_str(&text).unwrap()), None, "{text}");
     }

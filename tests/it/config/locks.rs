@@ -66,7 +66,7 @@ fn what_is_dropped_is_named() {
 
 #[test]
 fn a_lock_that_holds_nothing_is_named() {
-    let file = "in `/fusebox.json` (managed) locks nothing: no such key";
+    let file = "in `/fusebox.json` (managed) names no key";
     for (lock, nearest) in [
         ("max_tool_calls", "; the nearest is `max_turns`"),
         ("session.max_cost", "; the nearest is `max_cost_usd`"),

@@ -101,7 +101,7 @@ impl LimitSource for Policy {
 const SINGLED_OUT: [&str; 8] = ["WebFetch", "WebSearch", "Bash", "Edit", "Write", "Grep", "Glob", "Skill"];
 
 impl Policy {
-    /// Returns the tools that scripts call: the first is one that a limit counts alone, where one does.
+    /// Returns the tools that scripts call: most often one that a limit counts alone, where one does.
     fn tools(&self) -> [&'static str; 3] {
         let adds = |limit: &Limit, tool: &str| match limit.meter {
             Meter::Step { adds, .. } => {
@@ -112,7 +112,10 @@ impl Policy {
         };
         let limits: Vec<&Limit> = self.scopes.iter().flat_map(|(_, set)| &set.limits).map(|rule| rule.limit).collect();
         let is_counted = |tool: &&str| limits.iter().any(|limit| adds(limit, tool) > adds(limit, "Read"));
-        [SINGLED_OUT.into_iter().find(is_counted).unwrap_or("Read"), "Bash", "WebSearch"]
+        match SINGLED_OUT.into_iter().find(is_counted) {
+            Some(tool) => [tool, "Bash", tool],
+            None => ["Read", "Bash", "WebSearch"],
+        }
     }
 
     fn of(&self, scope: Scope) -> LimitSet {

@@ -3,19 +3,24 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use fusebox::domain::amount::Amount;
 use fusebox::domain::call::CallState;
 use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
-use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Layer, Scope};
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::ledger::{self, SpendChange};
 use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
 use fusebox::transcript::ingest::TranscriptIngest;
+use proptest::arbitrary::any;
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::{Just, Strategy};
 
 use crate::laws::client::Policy;
@@ -109,6 +114,47 @@ fn a_call_that_ends_after_the_next_prompt_counts_once() {
         state.saved();
     }
     assert_eq!(state.session.counters.turns, 1);
+}
+
+/// Plays calls, each of which costs something and may edit; returns what is counted since the last edit, by run and session.
+/// After each call the end of an earlier one is told again, where `again` says which.
+fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
+    let limit = limits::find("max_cost_usd_without_edits").unwrap();
+    let (action, layer) = (Action::Warn, Layer::User);
+    let rule = LimitRule { limit, cap: u64::MAX, action, layer, increase: 1, of: None, locked: false };
+    let rules = LimitSet { limits: vec![rule.clone()], ..LimitSet::default() };
+    let policy = Policy { scopes: vec![(Scope::Run, rules.clone())], ..Policy::default() };
+    let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
+    let mut number = 0;
+    let mut happens = |state: &mut SessionState, kind: EventKind| {
+        number += 1;
+        apply_event(state, &event(number, kind), &Ingested::default(), &policy);
+        state.saved();
+    };
+    let call = |id: usize| Call { id: format!("t{id}"), tool: "Edit".to_owned(), ..Call::default() };
+    let over = |id: usize| EventKind::ToolEnded(call(id), CallOutcome { edits: calls[id].0, ..CallOutcome::default() });
+    for (id, (_, cost)) in calls.iter().enumerate() {
+        happens(&mut state, EventKind::ToolRequested(call(id)));
+        happens(&mut state, over(id));
+        let spend = Spend { requests: 1, cost: Amount(u64::from(*cost)), ..Spend::default() };
+        let adds = SpendChange { model: "m", is_priced: true, at_ms: 0, spend, inherited: false, earlier: false };
+        let now = state.session.last;
+        ledger::add_spend(&mut state, "p1", &adds, now);
+        if let Some(earlier) = again.get(id).copied().flatten() {
+            happens(&mut state, over(usize::from(earlier) % (id + 1)));
+        }
+    }
+    (state.run("p1").map_or(0, |run| run.own_counts.of(&rule)), state.session.own_counts.of(&rule))
+}
+
+#[test]
+fn a_call_whose_end_is_told_again_edits_nothing_again() {
+    let calls = vec((any::<bool>(), 1_u8..9), 1..12);
+    let again = vec(option::of(any::<u8>()), 0..12);
+    try_all("the end of a call", 500, &(calls, again), |(calls, again)| {
+        let (once, more) = (since_edit(&calls, &[]), since_edit(&calls, &again));
+        if once == more { Ok(()) } else { Err(format!("{more:?} instead of {once:?}")) }
+    });
 }
 
 /// One row of a response: which, and its output tokens so far.

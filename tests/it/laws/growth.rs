@@ -236,7 +236,8 @@ impl History {
         let session = self.store.session("s").unwrap().unwrap();
         let mut state = load::load_state(&self.store, session, &event).unwrap();
         state.held = overload::held(&mut state, &event);
-        let mut ingested = ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event).unwrap();
+        let mut ingested =
+            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, "").unwrap();
         let run = state.session.main.clone().unwrap_or_default();
         ingested.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut state, &event, &ingested, &self.policy);
@@ -332,7 +333,7 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended).unwrap();
+        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, "").unwrap();
         apply_event(&mut state, &ended, &found, &history.policy);
         let kills: Vec<&str> = state.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");

@@ -1,0 +1,75 @@
+//! What a repository's file binds: keys that `fusebox.local.json`, frontmatter and spawns may only tighten.
+
+use crate::config::key::Apply;
+use crate::config::keys;
+use crate::config::locks::Locks;
+use crate::config::place::Who;
+use crate::config::resolved::Resolved;
+use crate::config::setting::{Document, Setting, Subject};
+use crate::domain::limit::Limit;
+use crate::domain::policy::Layer;
+
+/// The keys that a repository binds for `who`, and what stands without those who may only tighten them.
+#[derive(Debug)]
+pub struct Binding<'a> {
+    keys: Locks,
+    who: Who<'a>,
+    /// What the repository says.
+    said: Vec<&'a Setting>,
+    stands: Resolved<'a>,
+}
+
+impl<'a> Binding<'a> {
+    /// Makes it of what `stands` for `who` by the documents that are not bound.
+    pub fn of(keys: Locks, documents: &[&'a Document], who: Who<'a>, stands: Resolved<'a>) -> Binding<'a> {
+        let of_repository = documents.iter().filter(|document| document.layer == Layer::Project);
+        let said = of_repository.flat_map(|document| &document.settings).filter(|it| it.place.fit(who).is_some());
+        Binding { keys, who, said: said.collect(), stands }
+    }
+
+    /// Returns the repository's value that a setting would loosen.
+    pub fn loosened(&self, setting: &Setting, layer: Layer) -> Option<String> {
+        if !is_bound(layer) {
+            return None;
+        }
+        let loosens = keys::row(&setting.subject).loosens;
+        if self.binds(&setting.subject) {
+            return loosens(setting, &self.stands);
+        }
+        let bound = self.stands.rules.limits.iter().map(|rule| rule.limit).filter(|limit| self.binds_cap(limit));
+        bound.filter(|_| is_of_many(&setting.subject)).find_map(|limit| loosens(&alone(setting, limit)?, &self.stands))
+    }
+
+    /// Whether a setting that speaks of many limits may change what one of them does.
+    pub fn lets(&self, setting: &Setting, layer: Layer, limit: &'static Limit) -> bool {
+        let is_free = !is_bound(layer) || !(self.binds(&setting.subject) || self.binds_cap(limit));
+        let loosens = keys::row(&setting.subject).loosens;
+        is_free || alone(setting, limit).and_then(|setting| loosens(&setting, &self.stands)).is_none()
+    }
+
+    /// Whether the repository sets a key and binds it.
+    fn binds(&self, subject: &Subject) -> bool {
+        self.said.iter().any(|said| said.subject == *subject) && self.keys.hold(self.who, &subject.path())
+    }
+
+    fn binds_cap(&self, limit: &'static Limit) -> bool {
+        self.binds(&Subject::of_limit("", limit))
+    }
+}
+
+/// Returns a setting as if it were said of one limit only; `None` where it is said of another one.
+fn alone(setting: &Setting, limit: &'static Limit) -> Option<Setting> {
+    let is_of_it = setting.subject.limit.is_none_or(|it| it == limit);
+    let subject = Subject { limit: Some(limit), ..setting.subject.clone() };
+    is_of_it.then(|| Setting { subject, ..setting.clone() })
+}
+
+/// Whether a key says something of many limits, and so is judged for each of them.
+pub fn is_of_many(subject: &Subject) -> bool {
+    matches!(keys::row(subject).apply, Apply::Limit(_))
+}
+
+/// Whether a layer is bound: it is stronger than the repository's file, and not the machine's owner's.
+pub fn is_bound(layer: Layer) -> bool {
+    matches!(layer, Layer::ProjectLocal | Layer::Frontmatter | Layer::Spawn)
+}

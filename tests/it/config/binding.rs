@@ -1,0 +1,135 @@
+//! What a repository binds for everyone who works in it.
+
+use crate::config::{AGENT, LOCAL, MANAGED, PROJECT, SPAWN, TRUST, USER, check};
+use crate::world::TestWorld;
+
+/// A repository that binds these keys.
+fn repository(binding: &str) -> String {
+    format!(
+        r#"{{"binding": {binding}, "session": {{"max_cost_usd": 10, "max_tokens": 5000}}, "main": {{"max_turns": 50}},
+            "agents": {{"developer": {{"max_turns": 40, "timeout_action": "pause"}}}}}}"#
+    )
+}
+
+const FRONTMATTER: &str = "---\nname: reviewer\nexecution_limits: { max_turns: 60 }\n---\n";
+
+#[test]
+fn members_may_only_tighten_what_is_bound() {
+    let local = r#"{"session": {"max_cost_usd": 20, "max_tokens": 9000, "actions": {"max_cost_usd": "warn"}},
+        "main": {"max_turns": 20}, "agents": {"developer": {"max_turns": 90, "timeout_action": "warn"}}}"#;
+    for (binding, question, expected) in [
+        // nothing is bound: a member of a trusted repository loosens at will
+        ("[]", "session max_cost_usd", "20 warn project-local"),
+        ("false", "developer max_turns", "90 warn project-local"),
+        // one key: its cap and what it does stand, other keys do not
+        (r#"["session.max_cost_usd"]"#, "session max_cost_usd", "10 request_increase project"),
+        (r#"["session.max_cost_usd"]"#, "session max_tokens", "9000 terminate project-local"),
+        (r#"["session.max_cost_usd"]"#, "developer max_turns", "90 warn project-local"),
+        // by its name in any block
+        (r#"["max_turns"]"#, "developer max_turns", "40 pause project"),
+        (r#"["max_turns"]"#, "main max_turns", "20 terminate project-local"),
+        // all that the repository sets: its action too, on what is built in
+        ("true", "session max_tokens", "5000 terminate project"),
+        ("true", "developer max_turns", "40 pause project"),
+        ("true", "developer max_cost_usd", "1 pause built-in"),
+    ] {
+        check(&[(PROJECT, &repository(binding)), (LOCAL, local), TRUST], question, expected);
+    }
+}
+
+#[test]
+fn the_machines_owner_may_still_say_what_it_likes() {
+    let managed = r#"{"agents": {"developer": {"max_turns": 90}}}"#;
+    check(&[(PROJECT, &repository("true")), (MANAGED, managed)], "developer max_turns", "90 pause managed");
+}
+
+#[test]
+fn patterns_frontmatter_and_spawns_are_bound_too() {
+    let local = r#"{"agents": {"*": {"max_turns": 80}}}"#;
+    let bound = repository(r#"["agents.developer.max_turns"]"#);
+    check(&[(PROJECT, &bound), (LOCAL, local)], "developer max_turns", "40 pause project");
+    check(&[(PROJECT, &bound), (LOCAL, local)], "qa max_turns", "80 terminate project-local");
+    let bound = r#"{"binding": ["max_turns"], "agents": {"reviewer": {"max_turns": 30}}}"#;
+    check(&[(PROJECT, bound), (AGENT, FRONTMATTER)], "reviewer max_turns", "30 terminate project");
+    check(&[(PROJECT, bound)], "reviewer max_turns", "30 terminate project");
+    let may = r#"{"spawn_may_loosen": true}"#;
+    let spawn = "execution_limits: {max_turns: 90}";
+    let expected = "30 terminate project";
+    check(&[(USER, may), (PROJECT, bound), (SPAWN, spawn)], "reviewer max_turns", expected);
+    check(
+        &[(USER, may), (PROJECT, bound), (SPAWN, "execution_limits: {max_turns: 9}")],
+        "reviewer max_turns",
+        "9 terminate spawn",
+    );
+}
+
+#[test]
+fn binding_only_ever_tightens_a_persons_own_file() {
+    let user = r#"{"session": {"max_cost_usd": 5}, "agents": {"developer": {"max_turns": 15}}}"#;
+    let files = [(USER, user), (PROJECT, &repository("true")), TRUST];
+    check(&files, "session max_cost_usd", "5 request_increase user");
+    check(&files, "developer max_turns", "15 terminate user");
+    check(&files, "session max_tokens", "5000 terminate project");
+    let unbound = [(USER, user), (PROJECT, &repository("[]")), TRUST];
+    check(&unbound, "session max_cost_usd", "10 request_increase project");
+}
+
+#[test]
+fn what_is_held_off_is_named() {
+    let bound =
+        r#"{"binding": ["max_turns"], "agents": {"developer": {"max_turns": 40}, "reviewer": {"max_turns": 30}}}"#;
+    let ends = "(project); it may only be tightened";
+    for (file, key, place, stands) in [
+        (
+            (LOCAL, r#"{"agents": {"developer": {"max_turns": 90}}}"#),
+            "agents.developer.max_turns: 90",
+            "`fusebox.local.json` (project-local)",
+            "`max_turns: 40`",
+        ),
+        ((AGENT, FRONTMATTER), "execution_limits.max_turns: 60", "`reviewer.md` (frontmatter)", "`max_turns: 30`"),
+        (
+            (SPAWN, "execution_limits: {max_turns: 60}"),
+            "execution_limits.max_turns: 60",
+            "`the Agent call` (spawn)",
+            "`max_turns: 30`",
+        ),
+    ] {
+        let expected = format!("`{key}` in {place} is ignored: the repository binds {stands} {ends}");
+        check(&[(PROJECT, bound), file], "problems", &expected);
+    }
+    let expected = "`agents.*.max_turns: 80` in `fusebox.local.json` (project-local) is ignored: the repository binds \
+                    `max_turns: 40` (project) (for `developer`); it may only be tightened";
+    check(&[(PROJECT, bound), (LOCAL, r#"{"agents": {"*": {"max_turns": 80}}}"#)], "problems", expected);
+    let user = r#"{"agents": {"developer": {"max_turns": 15}}}"#;
+    let expected = "`agents.developer.max_turns: 40` in `fusebox.json` (project) is ignored: a binding value only tightens \
+                    `max_turns: 15` (user); without `binding` it may stand";
+    check(&[(USER, user), (PROJECT, bound)], "problems", expected);
+}
+
+#[test]
+fn only_a_repository_binds() {
+    for (file, layer) in [(USER, "user"), (LOCAL, "project-local"), (MANAGED, "managed")] {
+        let expected = format!(
+            "`binding: true` in `{file}` ({layer}) is ignored: only a repository's .claude/fusebox.json can set it"
+        );
+        check(&[(file, r#"{"binding": true}"#)], "problems", &expected);
+    }
+}
+
+#[test]
+fn a_person_may_refuse_a_repositorys_file_and_sees_it() {
+    let world = TestWorld::with_git();
+    world.write("project/.claude/fusebox.json", repository("true"));
+    let holds = || world.run(&["config", "show"]).ok().contains("10 request_increase");
+    for refused in ["[]", r#"["/elsewhere/*"]"#] {
+        world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));
+        assert!(holds(), "{refused}");
+    }
+    for refused in [format!(r#"["{}"]"#, world.path("project").display()), r#"["*/project/"]"#.to_owned()] {
+        world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));
+        assert!(!holds(), "{refused}");
+        let check = world.run(&["config", "check"]).ok();
+        assert!(check.contains("refuses `[ROOT]/project/.claude/fusebox.json`: nothing of it holds"), "{check}");
+        assert!(check.contains("the configuration is valid"), "{check}");
+    }
+}
