@@ -9,7 +9,7 @@ use crate::domain::serde_default::is_default;
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// Start time in clock ticks since boot (Linux) or seconds since 1970.
+    /// Start time in the platform's own unit: clock ticks since boot on Linux, else microseconds since 1970.
     pub start: u64,
     /// The pid namespace that the id is of; 0 where that is not known.
     #[serde(default, skip_serializing_if = "is_default")]

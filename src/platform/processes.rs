@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_gone_and_waited_for() {
         // It waits for its input to end.
-        let mut child = std::process::Command::new(if cfg!(windows) { "more.com" } else { "cat" })
+        let mut child = std::process::Command::new(if cfg!(windows) { "cmd.exe" } else { "cat" })
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::null())
             .spawn()

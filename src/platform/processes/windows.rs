@@ -15,16 +15,14 @@ const ONLY_NAMESPACE: u64 = 1;
 const ONE_USER: u32 = 0;
 /// What stands for a parent that is gone.
 const NOBODY: u32 = 0;
-/// Milliseconds from 1601 to 1970.
-const EPOCH_MS: u64 = 11_644_473_600_000;
 /// How long the end of what was killed is waited for.
 const END_PATIENCE: Duration = Duration::from_millis(100);
 /// The most generations below a process that are ended with it.
 const DEEPEST: usize = 64;
 
-/// Returns how many milliseconds after the boot a process was started, of its start time in units of 100 ns since 1601.
+/// Returns how many milliseconds after the boot a process was started, of its start time in microseconds since 1970.
 pub fn since_boot_ms(start: u64) -> u64 {
-    clock::since_boot_of_wall_ms((start / 10_000).saturating_sub(EPOCH_MS))
+    clock::since_boot_of_wall_ms(start / 1000)
 }
 
 /// Returns the id of the user that this process acts for: the same for all.
@@ -32,7 +30,7 @@ pub fn user_id() -> u32 {
     ONE_USER
 }
 
-/// Reads a process's parent and its start time in units of 100 ns since 1601. A parent that is gone is 0.
+/// Reads a process's parent and its start time in microseconds since 1970. A parent that is gone is 0.
 pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     let start = start_of(pid)?;
     let (_, parent) = windows::processes().into_iter().find(|(it, _)| *it == pid)?;

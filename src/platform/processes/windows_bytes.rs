@@ -11,6 +11,11 @@ pub const PARAMETERS: u64 = 0x20;
 /// Where those name the environment, and say its length in bytes.
 pub const ENVIRONMENT: (u64, u64) = (0x80, 0x3F0);
 
+/// Where those have the command line, a `UNICODE_STRING`.
+pub const COMMAND_LINE: u64 = 0x70;
+/// How long a `UNICODE_STRING` is: its length in bytes, and where its text is.
+pub const UNICODE_STRING: usize = 16;
+
 /// Reads a number of eight bytes.
 pub fn number(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_le_bytes)
@@ -18,9 +23,8 @@ pub fn number(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// Reads the text of a `UNICODE_STRING` that stands behind it, as the system answers.
 pub fn text_behind(bytes: &[u8]) -> Option<String> {
-    const HEAD: usize = 16;
     let length = usize::from(u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?));
-    Some(utf16(bytes.get(HEAD..HEAD + length)?))
+    Some(utf16(bytes.get(UNICODE_STRING..UNICODE_STRING + length)?))
 }
 
 fn utf16(bytes: &[u8]) -> String {

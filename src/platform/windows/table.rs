@@ -20,12 +20,16 @@ use windows_sys::Win32::System::Threading::{
     PROCESS_SYNCHRONIZE, PROCESS_TERMINATE, PROCESS_VM_READ, TerminateProcess, WaitForMultipleObjects,
 };
 
-use crate::platform::processes::windows_bytes::{BASIC, ENVIRONMENT, PARAMETERS, PEB, number};
+use crate::platform::processes::windows_bytes::{
+    BASIC, COMMAND_LINE, ENVIRONMENT, PARAMETERS, PEB, UNICODE_STRING, number,
+};
 
 /// The most processes that can be waited for at once.
 const MOST_WAITED: usize = 64;
 /// The most bytes that are read of a process's environment.
 const LONGEST_ENVIRONMENT: usize = 4 << 20;
+/// Microseconds from 1601, where the system's moments begin, to 1970.
+const EPOCH_US: u64 = 11_644_473_600_000_000;
 /// What a process that is ended returns.
 const KILLED: u32 = 1;
 
@@ -68,14 +72,14 @@ impl Opened {
         open(pid, PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE | PROCESS_TERMINATE).ok()
     }
 
-    /// Returns when it was started, in units of 100 ns since 1601.
+    /// Returns when it was started, in microseconds since 1970.
     pub fn start(&self) -> Option<u64> {
         let mut times = [FILETIME::default(); 4];
         let [start, end, kernel, user] = times.each_mut().map(|time| &raw mut *time);
         // SAFETY: the process is open, and the four times live through the call.
         let known = unsafe { GetProcessTimes(self.0.as_raw_handle(), start, end, kernel, user) };
         let start = (u64::from(times[0].dwHighDateTime) << 32) | u64::from(times[0].dwLowDateTime);
-        (known != 0 && start != 0).then_some(start)
+        (start / 10).checked_sub(EPOCH_US).filter(|_| known != 0)
     }
 
     /// Whether it has ended.
@@ -118,7 +122,20 @@ fn open(pid: u32, rights: PROCESS_ACCESS_RIGHTS) -> io::Result<Opened> {
 pub fn command_line(pid: u32) -> Option<Vec<u8>> {
     let process = open(pid, PROCESS_QUERY_LIMITED_INFORMATION).ok()?;
     // A text of this form has at most 64 KiB.
-    query(&process, ProcessCommandLineInformation, (64 << 10) + 64)
+    query(&process, ProcessCommandLineInformation, (64 << 10) + 64).or_else(|| {
+        let process = open(pid, PROCESS_QUERY_INFORMATION | PROCESS_VM_READ).ok()?;
+        let mut told = memory(&process, parameters(&process)?.checked_add(COMMAND_LINE)?, UNICODE_STRING)?;
+        let length = usize::from(u16::from_le_bytes([*told.first()?, *told.get(1)?]));
+        let text = memory(&process, number(&told, 8)?, length)?;
+        told.extend(text);
+        Some(told)
+    })
+}
+
+/// Returns where a process keeps what it was started with.
+fn parameters(process: &Opened) -> Option<u64> {
+    let peb = number(&query(process, ProcessBasicInformation, BASIC)?, PEB)?;
+    number(&memory(process, peb.checked_add(PARAMETERS)?, 8)?, 0)
 }
 
 fn query(process: &Opened, what: PROCESSINFOCLASS, most: usize) -> Option<Vec<u8>> {
@@ -136,9 +153,7 @@ fn query(process: &Opened, what: PROCESSINFOCLASS, most: usize) -> Option<Vec<u8
 /// Returns the environment that a process was started with, in UTF-16; nothing where its memory may not be read.
 pub fn environment(pid: u32) -> Option<Vec<u8>> {
     let process = open(pid, PROCESS_QUERY_INFORMATION | PROCESS_VM_READ).ok()?;
-    let basic = query(&process, ProcessBasicInformation, BASIC)?;
-    let peb = number(&basic, PEB)?;
-    let parameters = number(&memory(&process, peb.checked_add(PARAMETERS)?, 8)?, 0)?;
+    let parameters = parameters(&process)?;
     let pointer = number(&memory(&process, parameters.checked_add(ENVIRONMENT.0)?, 8)?, 0)?;
     let length = number(&memory(&process, parameters.checked_add(ENVIRONMENT.1)?, 8)?, 0)?;
     let length = usize::try_from(length).ok().filter(|length| *length <= LONGEST_ENVIRONMENT)?;
