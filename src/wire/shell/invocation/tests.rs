@@ -1,6 +1,6 @@
 //! Which program runs in the end, by plain commands.
 
-use super::*;
+use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{Part, parts};
 
 /// Writes what runs: the program with its arguments, variables before it, texts in braces.
