@@ -262,7 +262,12 @@ impl DocumentRead {
         }
         match named.cap(value) {
             Some(cap) => {
-                if let Some(words) = cap.and_then(|cap| slips::too_small(named, value, cap)) {
+                // Below its ceiling's smallest value it is dropped, and that is said instead.
+                let is_dropped = |cap: u64| {
+                    here.block() == Some(Block::Agents) && named.limit.ceiling.is_some_and(|(low, _)| cap < low)
+                };
+                let kept = cap.filter(|cap| !is_dropped(*cap));
+                if let Some(words) = kept.and_then(|cap| slips::too_small(named, value, cap)) {
                     self.report(Problem::of_key(&self.document, &at, value).says(words).warning());
                 }
                 self.keep(here.place, at, Subject::of_limit("", named.limit), SettingValue::Cap(cap));

@@ -120,8 +120,7 @@ fn slips_are_answered_with_what_may_have_been_meant() {
     check(&[(USER, r#"{"session": {"max_duration_ms": 600}}"#)], "session max_duration_ms", "600 terminate user");
     check_problem(
         r#"{"agents": {"x": {"max_duration_ms": 600}}}"#,
-        "`agents.x.max_duration_ms: 600` @ counts milliseconds: 600 are `\"600ms\"`; 600 seconds are `\"10m\"`\n\
-         `agents.x.max_duration_ms: 600` @ is ignored: it is outside the ceiling of subagents' runs, 1000 to 3600000 by \
+        "`agents.x.max_duration_ms: 600` @ is ignored: it is outside the ceiling of subagents' runs, 1000 to 3600000 by \
          Fusebox's built-in defaults; it counts milliseconds: 600 seconds are `\"10m\"`",
     );
     check_problem(
