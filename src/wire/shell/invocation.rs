@@ -86,7 +86,7 @@ const ROWS: [Row; 76] = [
     ("ash", &[], Runs::Shell, &SHELL),
     ("ksh", &[], Runs::Shell, &SHELL),
     ("fish", &[], Runs::Shell, &SHELL),
-    (CMD, &[], Runs::Joined, &[]),
+    ("cmd", &[], Runs::Joined, &[]),
     ("start", &[], Runs::Words(0), &[]),
     ("Start-Process", &[], Runs::Words(0), &[]),
     ("Invoke-Expression", &[], Runs::Joined, &[]),
@@ -106,8 +106,6 @@ const ROWS: [Row; 76] = [
     ("uvx", &[], Runs::Words(0), &["--with", "--from", "-p", "--python"]),
 ];
 
-/// The shell of Windows whose options begin with `/`, or `//` where Git's shell stands before it.
-const CMD: &str = "cmd";
 const POWERSHELL: [&str; 3] = ["-ExecutionPolicy", "-Version", "-WorkingDirectory"];
 const SHELL: [&str; 4] = ["-o", "+O", "--rcfile", "--init-file"];
 const TMUX: [&str; 9] = ["-s", "-n", "-c", "-t", "-e", "-x", "-y", "-F", "-l"];
@@ -191,9 +189,7 @@ impl<'a> Invocation<'a> {
                     self.variables.extend(after.first().map(|name| (&*name.text, None)));
                 }
                 rest = after.get(1..).unwrap_or(&[]);
-            } else if *name == CMD && text.starts_with('/') {
-                rest = after;
-            } else if text.starts_with(['-', '+']) && text != "-" {
+            } else if (text.starts_with(['-', '+']) && text != "-") || (*name == "cmd" && text.starts_with('/')) {
                 self.note_option(name, text);
                 rest = after;
             } else if text == "-" {
