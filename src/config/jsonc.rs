@@ -130,13 +130,15 @@ struct Container {
 fn second_members(text: &str) -> Vec<SecondMember> {
     let bytes = text.as_bytes();
     let (mut open, mut found, mut at): (Vec<Container>, Vec<SecondMember>, usize) = (Vec::new(), Vec::new(), 0);
+    let mut line = 1;
     while at < bytes.len() {
         match bytes[at] {
+            b'\n' => line += 1,
             b'"' => {
                 let end = string_end(bytes, at);
                 let rest = text[end..].trim_start();
                 if let Some(name) = serde_json::from_str(&text[at..end]).ok().filter(|_| rest.starts_with(':')) {
-                    note_key(&mut open, name, (line_of(bytes, at), text.len() - rest.len() + 1));
+                    note_key(&mut open, name, (line, text.len() - rest.len() + 1));
                 }
                 at = end;
                 continue;
@@ -157,9 +159,13 @@ fn second_members(text: &str) -> Vec<SecondMember> {
         at += 1;
     }
     // What is inside another that goes anyway says nothing of its own.
-    let ends: Vec<(usize, usize)> = found.iter().map(|it| (it.start, it.end)).collect();
-    found.retain(|it| !ends.iter().any(|(start, end)| *start < it.start && it.end <= *end));
     found.sort_by_key(|it| it.start);
+    let mut covered = 0;
+    found.retain(|it| {
+        let is_inside = it.end <= covered;
+        covered = covered.max(it.end);
+        !is_inside
+    });
     found
 }
 

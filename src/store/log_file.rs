@@ -55,7 +55,7 @@ fn project_of(of_session: &str) -> Option<&Path> {
 }
 
 fn in_project(project: &Path) -> io::Result<Appended> {
-    let mut folder = Folder::at(project)?;
+    let mut folder = Folder::that_is_no_link(project)?;
     for name in BELOW.split('/').skip(1) {
         folder = folder.inside(name)?;
     }

@@ -71,7 +71,7 @@ CREATE TABLE response (
   engine TEXT NOT NULL,
   PRIMARY KEY (session_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX response_by_time ON response (at_ms);
+CREATE INDEX response_by_time ON response (at_ms, id);
 CREATE TABLE event (
   id INTEGER PRIMARY KEY,
   at_ms INTEGER NOT NULL,

@@ -35,6 +35,12 @@ impl Folder {
         Ok(Folder { opened, is_new: false })
     }
 
+    /// Opens a folder that an agent may have put a link in the place of.
+    pub fn that_is_no_link(path: &Path) -> io::Result<Folder> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(Folder { opened: open(path, flags, Mode::empty())?, is_new: false })
+    }
+
     /// Opens a folder in this one, and makes it where there is none, for its owner alone.
     pub fn inside(&self, name: &str) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

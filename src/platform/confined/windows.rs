@@ -27,6 +27,11 @@ impl Folder {
         Ok(Folder { _held: hold(&path)?, path, is_new: false })
     }
 
+    /// Opens a folder that an agent may have put a link in the place of.
+    pub fn that_is_no_link(path: &Path) -> io::Result<Folder> {
+        Ok(Folder { _held: hold(path)?, path: path.to_owned(), is_new: false })
+    }
+
     /// Opens a folder in this one, and makes it where there is none.
     pub fn inside(&self, name: &str) -> io::Result<Folder> {
         let path = self.path.join(name);

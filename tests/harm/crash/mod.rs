@@ -176,14 +176,14 @@ fn essence(stage: &Stage) -> BTreeMap<String, Value> {
     rows
 }
 
-/// Takes the times out of a row.
+/// Takes the times out of a row, and the seal, which hashes them.
 fn timeless(body: &mut Value) {
     let is_time =
         |value: &Value| value.as_i64().is_some_and(|number| (1_700_000_000_000..3_000_000_000_000).contains(&number));
     match body {
         Value::Array(list) => list.iter_mut().for_each(timeless),
         Value::Object(fields) => {
-            for name in ["duration_ms", "waited_until", "config_hash", "at", "timestamp", "mono_ms"] {
+            for name in ["duration_ms", "waited_until", "config_hash", "at", "timestamp", "mono_ms", "seal"] {
                 fields.remove(name);
             }
             fields.values_mut().for_each(timeless);
