@@ -1,12 +1,17 @@
 //! Keys that others may not set as they like: those that the managed file has `locked`, and a repository's `binding` ones.
 
+use serde_json::Value;
+
 use crate::config::key::Apply;
 use crate::config::keys;
+use crate::config::limit_name;
 use crate::config::place::{SettingPlace, Who};
+use crate::config::problem::{Problem, nearest};
 use crate::config::resolved::Resolved;
 use crate::config::setting::Document;
 use crate::domain::pattern;
 use crate::domain::policy::Layer;
+use crate::limits::REGISTRY;
 
 /// Patterns of keys.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +54,25 @@ pub fn said_by<'a>(layer: Layer, documents: &[&'a Document]) -> Resolved<'a> {
         }
     }
     said
+}
+
+/// Returns what is wrong of patterns that name no key, by an alias or a slip: what they were meant for would stay open.
+pub fn idle(document: &Document, at: &str, patterns: &[String]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for pattern in patterns {
+        let name = pattern.rsplit('.').next().unwrap_or(pattern);
+        let names = || keys::all().map(|key| key.name).chain(REGISTRY.iter().map(|limit| limit.key));
+        if name.contains('*') || names().any(|known| known == name) {
+            continue;
+        }
+        let problem = Problem::of_key(document, at, &Value::from(pattern.as_str())).says("names no key");
+        let limit = limit_name::named(name).map(|named| named.limit.key);
+        problems.push(match limit.or_else(|| nearest(name, names())) {
+            Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
+            None => problem,
+        });
+    }
+    problems
 }
 
 /// Whether a lock binds a layer: what is built in stays, and the managed file may say what it likes.

@@ -8,6 +8,7 @@ use crate::config::keys;
 use crate::config::layers::{self, FilePart, LayerFile, SETTINGS_KEY};
 use crate::config::limit_name;
 use crate::config::limit_name::LimitName;
+use crate::config::locks;
 use crate::config::per_limit::Each;
 use crate::config::place::{BLOCKS, Block, SettingPlace, listed};
 use crate::config::problem::{Problem, nearest};
@@ -127,8 +128,8 @@ impl DocumentRead {
                     self.wrong(&at, value, &shape.expects());
                     return;
                 };
-                if let (Takes::Keys(_), Some(locks)) = (key.takes, typed.as_list()) {
-                    self.idle_locks(&at, locks);
+                if let (Takes::Keys(_), Some(patterns)) = (key.takes, typed.as_list()) {
+                    self.problems.extend(locks::idle(&self.document, &at, patterns));
                 }
                 self.keep(here.place, at, Subject::of_key(key.name), typed);
             }
@@ -154,24 +155,6 @@ impl DocumentRead {
             Setter::Managed if self.document.layer != Layer::Managed => Some("the managed file"),
             Setter::Repository if self.document.layer != Layer::Project => Some("a repository's .claude/fusebox.json"),
             _ => None,
-        }
-    }
-
-    /// Reports locks that hold nothing, by an alias or a slip: what they were meant to hold would stay open.
-    fn idle_locks(&mut self, at: &str, locks: &[String]) {
-        for lock in locks {
-            let name = lock.rsplit('.').next().unwrap_or(lock);
-            let mut names = keys::all().map(|key| key.name).chain(limits::REGISTRY.iter().map(|limit| limit.key));
-            if name.contains('*') || names.any(|known| known == name) {
-                continue;
-            }
-            let problem = Problem::of_key(&self.document, at, &Value::from(lock.as_str())).says("names no key");
-            let limits = limit_name::named(name).map(|named| named.limit.key);
-            let names = keys::all().map(|key| key.name).chain(limits::REGISTRY.iter().map(|limit| limit.key));
-            self.problems.push(match limits.or_else(|| nearest(name, names)) {
-                Some(nearest) => problem.hint(format!("the nearest is `{nearest}`")),
-                None => problem,
-            });
         }
     }
 

@@ -10,6 +10,7 @@ use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::Reservation;
+use crate::domain::session::Status;
 use crate::engine::charge_missing;
 use crate::engine::compactions;
 use crate::engine::estimate;
@@ -75,8 +76,10 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
     let lost: Vec<Reservation> = state.session.reservations.iter().filter(is_lost).cloned().collect();
     for held in lost {
         state.release(&held.holder);
-        let own = state.run(&held.holder).map(|run| run.id.clone());
-        let Some(run) = own.or_else(|| state.session.main.clone()) else { continue };
+        // A run whose end was seen has nothing in flight: what is still held for it was answered under another name.
+        let own = state.run(&held.holder).map(|run| (run.id.clone(), run.status == Status::Completed && !run.working));
+        let own = own.or_else(|| Some((state.session.main.clone()?, false)));
+        let Some((run, false)) = own else { continue };
         charge_lost(state, &run, &held);
     }
 }

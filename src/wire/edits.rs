@@ -13,7 +13,7 @@ const HARMLESS: [&str; 3] = ["--dry-run", "--help", "-h"];
 const DEEPEST: usize = 4;
 
 /// What may stand before a quiet commit, of git and of other programs: nothing that ends the shell or changes what a name runs.
-const GIT_BEFORE: [&str; 4] = ["add", "rm", "mv", "status"];
+const GIT_BEFORE: [&str; 5] = ["init", "add", "rm", "mv", "status"];
 const BEFORE: [&str; 9] = ["cd", "echo", "printf", "mkdir", "touch", "cp", "mv", "rm", "ls"];
 
 /// Whether a shell command that ended well has run `git commit` and made a commit, by what it has printed.
