@@ -17,6 +17,7 @@ mod cost;
 mod dialogs;
 mod diversions;
 mod doctor;
+mod documents;
 mod earlier;
 mod endings;
 mod errors_in_turn;
