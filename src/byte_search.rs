@@ -15,11 +15,6 @@ pub fn last(byte: u8, bytes: &[u8]) -> Option<usize> {
     vector::last(byte, bytes)
 }
 
-/// Returns where the first of two bytes stands.
-pub fn first_of(two: [u8; 2], bytes: &[u8]) -> Option<usize> {
-    vector::first_of(two, bytes)
-}
-
 /// Returns where some words stand first. Whoever looks for the same ones again and again keeps a [`Finder`].
 pub fn find(words: &[u8], bytes: &[u8]) -> Option<usize> {
     Finder::new(words).find(bytes)
@@ -95,7 +90,7 @@ impl<'a> Finder<'a> {
 /// SSE2 is in every x86-64.
 #[cfg(target_arch = "x86_64")]
 mod vector {
-    use memchr::arch::x86_64::sse2::memchr::{One, Two};
+    use memchr::arch::x86_64::sse2::memchr::One;
     pub use memchr::arch::x86_64::sse2::packedpair::Finder as Pair;
 
     pub fn first(byte: u8, bytes: &[u8]) -> Option<usize> {
@@ -105,10 +100,6 @@ mod vector {
     pub fn last(byte: u8, bytes: &[u8]) -> Option<usize> {
         One::new(byte).map_or_else(|| bytes.iter().rposition(|other| *other == byte), |one| one.rfind(bytes))
     }
-
-    pub fn first_of([a, b]: [u8; 2], bytes: &[u8]) -> Option<usize> {
-        Two::new(a, b).map_or_else(|| bytes.iter().position(|other| [a, b].contains(other)), |two| two.find(bytes))
-    }
 }
 
 /// Elsewhere `memchr` knows when it is compiled.
@@ -116,10 +107,6 @@ mod vector {
 mod vector {
     use memchr::memmem;
     pub use memchr::{memchr as first, memrchr as last};
-
-    pub fn first_of([a, b]: [u8; 2], bytes: &[u8]) -> Option<usize> {
-        memchr::memchr2(a, b, bytes)
-    }
 
     /// Looks for some words.
     pub struct Pair(memmem::Finder<'static>);
@@ -148,13 +135,12 @@ mod tests {
     fn what_is_there_is_found_wherever_it_stands() {
         for length in 0..100 {
             let plain = vec![b'x'; length];
-            assert_eq!((first(b'a', &plain), last(b'a', &plain), first_of(*b"ab", &plain)), (None, None, None));
+            assert_eq!((first(b'a', &plain), last(b'a', &plain)), (None, None));
             assert_eq!(Finder::new(b"words").each(&plain).count(), 0, "{length}");
             for at in 0..length {
                 let mut text = plain.clone();
                 text[at] = b'a';
                 assert_eq!((first(b'a', &text), last(b'a', &text)), (Some(at), Some(at)), "{length}");
-                assert_eq!((first_of(*b"ab", &text), first_of(*b"ba", &text)), (Some(at), Some(at)), "{length}");
                 assert_eq!(find(b"a", &text), Some(at), "{length}");
                 for words in [&b"ab"[..], b"words", br#"sage":"#, b"a longer text of more bytes than a vector has"] {
                     let text = [&plain[..at], words, &plain[at..]].concat();

@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Busy,
     /// The state is damaged.
     Corrupt,
+    /// Another program has changed rows of a session.
+    Altered,
     /// A later version has written the state, in a form that this one cannot read.
     TooNew,
     /// An early version has written the state, in a form that is no longer read.

@@ -51,8 +51,8 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
     let mut transcript = File::create(path).unwrap();
     let table = Table::embedded();
-    let mut intake = TranscriptIngest::new(Memory::default(), &table);
-    let mut book = SessionState::new(Session {
+    let mut ingest = TranscriptIngest::new(Memory::default(), &table);
+    let mut state = SessionState::new(Session {
         id: "s".to_owned(),
         limits: PINNED.session(),
         position: TranscriptPosition { path: path.display().to_string(), offset: 0, ..TranscriptPosition::default() },
@@ -74,58 +74,58 @@ fn play(path: &Path, bytes: &[u8]) -> Vec<String> {
             told_apart &= !call.is_empty();
             told_apart &= *named.entry(call).or_insert_with(|| event.agent.clone()) == event.agent;
         }
-        let before = (book.session.counters, runs(&book));
-        answers.push(take(&mut book, &mut intake, &input, event));
-        only_grew(&before.0, &book.session.counters);
-        for (run, tally) in &before.1 {
-            only_grew(tally, &book.run(run).unwrap().counters);
+        let before = (state.session.counters, runs(&state));
+        answers.push(take(&mut state, &mut ingest, &input, event));
+        only_grew(&before.0, &state.session.counters);
+        for (run, counters) in &before.1 {
+            only_grew(counters, &state.run(run).unwrap().counters);
         }
         // One that is doubted counts only when it is estimated.
-        let believed = intake.charges.all().filter(|charge| !credible::is_doubted(charge));
+        let believed = ingest.charges.all().filter(|charge| !credible::is_doubted(charge));
         let ids: BTreeSet<&str> = believed.map(|charge| charge.message.as_str()).collect();
-        let unwritten = book.session.missing_usage.sum.requests
-            + book.runs().map(|run| run.missing_usage.sum.requests).sum::<u64>();
-        assert_eq!(book.session.counters.spent.requests, ids.len() as u64 + unwritten, "each response counts once");
+        let unwritten = state.session.missing_usage.sum.requests
+            + state.runs().map(|run| run.missing_usage.sum.requests).sum::<u64>();
+        assert_eq!(state.session.counters.spent.requests, ids.len() as u64 + unwritten, "each response counts once");
         // A call without an id or with another agent's is one more, and so may be one whose prompt has changed.
-        assert!(!told_apart || book.session.counters.turns <= named.len() as u64, "each call counts once");
+        assert!(!told_apart || state.session.counters.turns <= named.len() as u64, "each call counts once");
     }
     fs::remove_file(path).unwrap();
     answers
 }
 
-fn runs(book: &SessionState) -> Vec<(String, Counters)> {
-    book.runs().map(|run| (run.id.clone(), run.counters)).collect()
+fn runs(state: &SessionState) -> Vec<(String, Counters)> {
+    state.runs().map(|run| (run.id.clone(), run.counters)).collect()
 }
 
 /// Working time may shrink: the wait for a dialog is known only when its call has ended.
 fn only_grew(before: &Counters, after: &Counters) {
-    let counters = |tally: &Counters| {
-        let spent = tally.spent;
-        [tally.turns, spent.requests, spent.tokens, spent.cache_reads, spent.cost.0]
+    let numbers = |counters: &Counters| {
+        let spent = counters.spent;
+        [counters.turns, spent.requests, spent.tokens, spent.cache_reads, spent.cost.0]
     };
-    let (before, after) = (counters(before), counters(after));
+    let (before, after) = (numbers(before), numbers(after));
     assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{before:?} {after:?}");
 }
 
-/// Takes one event into the book, as the hook does; returns the answer.
-fn take(book: &mut SessionState, intake: &mut TranscriptIngest<Memory>, input: &Input, mut event: Event) -> String {
-    let stop = book.explicit_stop(&event.agent);
+/// Takes one event into the state, as the hook does; returns the answer.
+fn take(state: &mut SessionState, ingest: &mut TranscriptIngest<Memory>, input: &Input, mut event: Event) -> String {
+    let stop = state.explicit_stop(&event.agent);
     mark(&mut event, input.tool_response, stop);
-    intake.main(book, None).unwrap();
-    let found = Ingested { charges: std::mem::take(&mut intake.found), ..Ingested::default() };
-    let (run, verdict) = apply_event(book, &event, &found, &*PINNED);
-    if let Some(halted) = book.halted.clone() {
-        enforce::cascade(book, &halted);
+    ingest.main(state, None).unwrap();
+    let found = Ingested { charges: std::mem::take(&mut ingest.found), ..Ingested::default() };
+    let (run, verdict) = apply_event(state, &event, &found, &*PINNED);
+    if let Some(halted) = state.halted.clone() {
+        enforce::cascade(state, &halted);
     }
     let name = EventName::parse(&input.hook_event_name);
-    let outcome = outcome(book, &run, &event, &verdict);
+    let outcome = outcome(state, &run, &event, &verdict);
     let case = Case { name, event: &event, outcome: &outcome, tool_input: input.tool_input };
     let text = output::answer(&case, &verdict).text();
     assert!(
         text.is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|it| it.is_object()),
         "{text}"
     );
-    book.saved();
+    state.saved();
     text
 }
 

@@ -73,17 +73,17 @@ fn nothing_is_free(chunk: &Chunk, bytes: &[u8]) {
 /// Reads a transcript that is written piece by piece.
 fn charged(path: &Path, bytes: &[u8], cuts: &[usize]) -> Charged {
     let table = Table::embedded();
-    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
-    book.session.position.path = path.display().to_string();
-    let mut intake = TranscriptIngest::new(Memory::default(), &table);
+    let mut session_state = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    session_state.session.position.path = path.display().to_string();
+    let mut ingest = TranscriptIngest::new(Memory::default(), &table);
     let mut file = File::create(path).unwrap();
     let mut written = 0;
     let mut before = Charged::new();
     for cut in cuts.iter().copied().chain([bytes.len()]) {
         file.write_all(&bytes[written..cut]).unwrap();
         written = cut;
-        intake.main(&mut book, None).unwrap();
-        let now: Charged = intake.charges.all().map(|charge| (charge.message.clone(), charge.spend)).collect();
+        ingest.main(&mut session_state, None).unwrap();
+        let now: Charged = ingest.charges.all().map(|charge| (charge.message.clone(), charge.spend)).collect();
         for (id, spend) in &before {
             assert!(spend.cost <= now[id].cost && spend.tokens <= now[id].tokens, "`{id}` shrank");
         }

@@ -2,7 +2,7 @@
 
 use crate::cmd::target::Target;
 use crate::domain::event::Moment;
-use crate::domain::limit::{Limit, Meter, Stage};
+use crate::domain::limit::{Limit, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::policy::{Action, Layer, Scope};
@@ -148,7 +148,10 @@ fn ahead(limit: &Limit, rules: &LimitSet, meters: &Meters) -> u64 {
             let requests = u64::from(rules.grace_turns) + 1;
             part(&meters.reserved).saturating_add(part(&meters.next).saturating_mul(requests))
         }
-        Meter::Step { adds, .. } => [Stage::Call, Stage::Request].into_iter().filter_map(adds).max().unwrap_or(0),
+        Meter::Step { adds, .. } => {
+            let steps = [Stage::Call, Stage::Request].map(NextStep::at);
+            steps.into_iter().filter_map(adds).max().unwrap_or(0)
+        }
         Meter::Window => 0,
     }
 }

@@ -20,6 +20,12 @@ use crate::ui::terminal::plain;
 
 /// Arguments of `fusebox config`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox config check                    all that is wrong here, with what may have been meant
+  fusebox config show                     every value in force, its source and what it replaced
+  fusebox config show --agent developer   the limits of one agent type
+  fusebox config schema >schema.json      for an editor")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -82,7 +88,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
 
 fn check(env: &Environment) -> ExitCode {
     let folder = project_folder(env);
-    let (policy, problems) = load::load(env, &folder, trust::is_trusted(env, &folder));
+    let (policy, problems) = load::checked_load(env, &folder, trust::is_trusted(env, &folder));
     let mut text = String::new();
     for problem in &problems {
         let severity = if problem.is_error() { "error" } else { "warning" };
@@ -186,9 +192,11 @@ pub fn project_folder(env: &Environment) -> PathBuf {
         return PathBuf::from(folder);
     }
     let here = env.folder();
+    // The folder of a person's own configuration is no project's.
+    let is_project = |claude: PathBuf| file_info::is_folder(&claude) && env.claude_dir() != Some(claude);
     let mut at = Some(here.as_path());
     while let Some(folder) = at {
-        if file_info::is_folder(&folder.join(".claude")) || file_info::exists(&folder.join(".git")) {
+        if is_project(folder.join(".claude")) || file_info::exists(&folder.join(".git")) {
             return folder.to_path_buf();
         }
         at = folder.parent();

@@ -14,6 +14,10 @@ use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox doctor`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox doctor          whether limits hold here, and what to repair
+  fusebox doctor --json   the same for scripts; exit code 1 where something is broken")]
 pub struct Args {
     /// Print JSON
     #[arg(long)]
@@ -24,7 +28,7 @@ pub struct Args {
 type Check = (&'static str, fn(&Installation<'_>) -> Diagnosis);
 
 /// Every check, in the order in which a reader should repair.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     ("settings", installation::settings),
     ("hooks", installation::registration),
     ("switches", installation::switches),
@@ -32,6 +36,7 @@ const CHECKS: [Check; 13] = [
     ("blocking", smoke_test::blocking),
     ("failing", failure_mode::failing),
     ("config", environment_checks::configuration),
+    ("mode", environment_checks::mode),
     ("state", environment_checks::state),
     ("history", environment_checks::history),
     ("disk", environment_checks::file_system),
@@ -51,7 +56,9 @@ struct Line {
 /// Runs `fusebox doctor`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let installation = Installation::inspect(env);
-    let lines = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
+    let checked = CHECKS.map(|(check, examine)| Line { check, diagnosis: examine(&installation) });
+    let system = environment_checks::system().map(|diagnosis| Line { check: "system", diagnosis });
+    let lines: Vec<Line> = checked.into_iter().chain(system).collect();
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
         true => env.print(&json(&lines)?),

@@ -3,31 +3,41 @@
 use std::process::ExitCode;
 
 use crate::cmd::query;
-use crate::cmd::target::{self, Target};
+use crate::cmd::target::{self, Fits, Target};
+use crate::domain::charge::Record;
 use crate::error::{Error, Result};
+use crate::hook::catch_up::catch_up;
 use crate::platform::environment::Environment;
 use crate::report::rows::TimelineSource;
+use crate::report::story_json::{self, Told};
 use crate::report::timeline;
 use crate::store::Store;
-use crate::upkeep::catch_up::catch_up;
 
 /// Arguments of `fusebox explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  fusebox explain             the last trip
   fusebox explain a1b2c3d4    a run: when what happened, whose limit it was, what would have helped
   fusebox explain 12          trip number 12 of `fusebox report` or `fusebox log`
-  fusebox explain 5f0c1d2e    a whole session")]
+  fusebox explain 5f0c1d2e    a whole session
+  fusebox explain --json      the last trip for programs (docs/report.md)")]
 pub struct Args {
-    /// A run, a session (the beginning of its id will do), or the number of a trip
+    /// A run, a session (the beginning of its id will do), or the number of a trip; without it the last trip
     #[arg(value_name = "ID")]
-    id: String,
+    id: Option<String>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Tells the story of one run, trip or session.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
-    let (target, trip) = find(&store, &args.id)?;
+    let (target, trip) = match &args.id {
+        Some(id) => find(&store, id)?,
+        None => last(&store)?,
+    };
     catch_up(env, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
     let session = store.session(target.session())?.ok_or_else(gone)?;
@@ -39,9 +49,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let source = TimelineSource { rows: &rows, peers: &peers, now: env.now() };
     let page = query::page(env);
     let text = match &target {
+        _ if args.json => story_json::text(&source, &told(&target, trip)),
         Target::Session(_) => timeline::session(&source, &page),
         Target::Run { run, .. } => timeline::run(&source, run, trip, &page),
     };
+    if let Some(number) = trip.filter(|_| args.id.is_none() && !args.json) {
+        env.print(&format!("Trip #{number} is the last one.\n\n"));
+    }
     env.print(&text);
     Ok(ExitCode::SUCCESS)
 }
@@ -51,10 +65,30 @@ fn find(store: &Store, id: &str) -> Result<(Target, Option<i64>)> {
     let digits = id.trim_start_matches('#');
     let number: Option<i64> = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, _, record)) = number.map(|number| store.record(number)).transpose()?.flatten() else {
-        return Ok((target::of_id(store, id)?, None));
+        return Ok((target::of_id(store, id, Fits::Open)?.target, None));
     };
+    of_record(store, number, record)
+}
+
+/// Finds the run of the latest trip.
+fn last(store: &Store) -> Result<(Target, Option<i64>)> {
+    match store.latest_trip()? {
+        Some((number, _, record)) => of_record(store, number, record),
+        None => Err(Error::failed("nothing has tripped yet").hint("`fusebox status` shows what is at work")),
+    }
+}
+
+fn of_record(store: &Store, number: i64, record: Record) -> Result<(Target, Option<i64>)> {
     match store.run(&record.session, &record.run)? {
         Some(run) => Ok((Target::Run { session: run.session, run: run.id }, Some(number))),
         None => Ok((Target::Session(record.session), Some(number))),
+    }
+}
+
+/// Returns what of the session is told.
+fn told(target: &Target, trip: Option<i64>) -> Told<'_> {
+    match target {
+        Target::Session(_) => Told { run: None, trip },
+        Target::Run { run, .. } => Told { run: Some(run), trip },
     }
 }

@@ -7,9 +7,10 @@ use crate::cmd::grant_args::{More, To};
 use crate::cmd::grant_shared;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::{self, Target};
+use crate::cmd::target::{self, Fits, Target};
 use crate::config::limit_name::{LimitName, named, names};
 use crate::config::problem::nearest;
+use crate::domain::duration;
 use crate::domain::limit::Unit;
 use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
@@ -19,21 +20,23 @@ use crate::ui::terminal::plain;
 /// Arguments of `fusebox grant`.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "fusebox grant <ID | user | project | --task N> LIMIT=+N...",
+    override_usage = "fusebox grant [ID | user | project | --task N] LIMIT=+N...",
     after_help = "\
-N is in configuration's unit: US dollars, milliseconds or a count; times may end in s, m or h.
+N is in configuration's unit: US dollars, milliseconds or a count; a time may have its unit: 90s, 10m, 1h.
 A cap can only be raised. What this limit had paused or stopped may go on. What is granted to `user` or `project` (the one
 of this folder) counts for all their sessions until the day, week or month is over.
 
 Examples:
-  fusebox grant a1b2c3d4 max_turns=+10     ten more tool calls for a run
+  fusebox grant max_turns=+10              ten more tool calls for what was stopped last
+  fusebox grant a1b2c3d4 max_turns=+10     the same for a run
   fusebox grant 5f0c1d2e max_cost_usd=+5   five more dollars for a session
   fusebox grant a1b2c3d4 max_turns=60 max_duration_ms=+10m
   fusebox grant --task 7 max_turns=+10     the run that works on task 7
   fusebox grant user max_cost_usd_per_day=+5"
 )]
 pub struct Args {
-    /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what
+    /// A run or session (as much of its id as is unique), and by how much each limit is raised, or to what; without an id the
+    /// last that was stopped, or the only session
     #[arg(value_name = "ID|LIMIT=+N")]
     words: Vec<String>,
     /// The run that works on this task
@@ -54,7 +57,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         return grant_shared::run(env, scope, &more);
     }
     let named = target::TargetArgs { id: ids.first().map(|id| (*id).clone()), task: args.task.clone() };
-    session_edit::edit_session(env, &named, |edit| {
+    session_edit::edit_session(env, &named, Fits::Open, |edit| {
         if more.is_empty() {
             return Err(nothing_to_grant(edit));
         }
@@ -88,17 +91,9 @@ pub fn parse(text: &str) -> std::result::Result<More, String> {
     Ok(More { limit: named.limit, rule, to: if added { To::Added(base) } else { To::Cap(base) } })
 }
 
-/// Suffixes of times with their milliseconds.
-const SUFFIXES: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
-
 fn base(named: &LimitName, number: &str) -> Option<u64> {
-    let suffix = SUFFIXES.iter().find(|(suffix, _)| number.ends_with(suffix));
-    let (digits, scale) = match suffix.filter(|_| named.limit.unit == Unit::Millis) {
-        Some((suffix, scale)) => (number.strip_suffix(suffix)?, *scale),
-        None => (number, named.scale as f64),
-    };
-    let number: f64 = digits.parse().ok()?;
-    named.limit.base(number * scale)
+    let time = Some(number).filter(|_| named.limit.unit == Unit::Millis).and_then(duration::parse);
+    time.or_else(|| named.limit.base(number.parse::<f64>().ok()? * named.scale as f64))
 }
 
 fn nothing_to_grant(edit: &SessionEdit) -> Error {

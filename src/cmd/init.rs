@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use crate::cmd::require_human;
+use crate::config::load;
 use crate::doctor::installation;
+use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::client_versions::{self, Feature};
@@ -15,10 +17,18 @@ use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan};
 use crate::install::{binary, diff, owned_by_root, summary};
 use crate::platform::environment::Environment;
+use crate::store::trust;
 use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox init`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox init                       this repository, for you alone
+  fusebox init --observe             the same; nothing is blocked, everything is logged
+  fusebox init --scope user          all your projects
+  fusebox init --scope project       this repository, for all who work in it: commit what it writes
+  fusebox init --dry-run             what it would change")]
 pub struct Args {
     /// Who it is for
     #[arg(long, value_enum, default_value = "local")]
@@ -49,6 +59,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let state = env.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
     let place = Folders::of(env, &env.folder()).place(args.scope)?;
     let mode = if args.observe { StarterMode::Observe } else { StarterMode::Unsaid };
+    if args.observe && args.scope == InstallScope::Local {
+        may_observe(env)?;
+    }
     let plan = registration::plan(env, place, &wanted(env, args)?, mode)?;
     if args.dry_run {
         env.print(&preview(env, &plan));
@@ -71,6 +84,23 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses `--observe` for one person in a repository whose files may not loosen what is that person's: it would block on.
+fn may_observe(env: &Environment) -> Result<()> {
+    let folder = env.folder();
+    let trusted = trust::is_trusted(env, &folder);
+    let (policy, _) = load::load(env, &folder, trusted);
+    if trusted || policy.mode() == Mode::Observe {
+        return Ok(());
+    }
+    Err(Error::failed(
+        "`--observe` would not hold here: a repository's file may not loosen what is yours, and your limits block",
+    )
+    .hint(
+        "`fusebox init --scope user --observe` observes in all your projects; after `fusebox trust`, `fusebox init \
+             --observe` observes in this one",
+    ))
 }
 
 /// Says that the client on the PATH is too old to refuse calls where Fusebox breaks.

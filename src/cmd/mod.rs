@@ -3,12 +3,14 @@
 pub mod clear_order;
 pub mod config;
 pub mod doctor;
+pub mod everything;
 pub mod explain;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
 pub mod init;
 pub mod log;
+pub mod off;
 pub mod past_sessions;
 pub mod pause_stop;
 pub mod pricing;
@@ -48,8 +50,6 @@ pub struct Cli {
 /// Everything a person can ask for.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
-    Hook,
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
     /// Take Fusebox out of Claude Code's settings again
@@ -74,6 +74,10 @@ pub enum Command {
     Pause(pause_stop::Args),
     /// End a run or session at its next event
     Stop(pause_stop::Args),
+    /// Switch the limits of this repository or of a session off for a while
+    Off(off::OffArgs),
+    /// Switch them on again
+    On(off::OnArgs),
     /// Set the counters of a run or session to zero
     Reset(reset::Args),
     /// Make running sessions take the configuration as it is now
@@ -88,6 +92,8 @@ pub enum Command {
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
     Replay(replay::Args),
+    /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
+    Hook,
 }
 
 /// Runs the command line and turns its outcome into an exit code.
@@ -120,6 +126,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Resume(args) => resume::run(env, &args),
         Command::Pause(args) => pause_stop::pause(env, &args),
         Command::Stop(args) => pause_stop::stop(env, &args),
+        Command::Off(args) => off::off(env, &args),
+        Command::On(args) => off::on(env, &args),
         Command::Reset(args) => reset::run(env, &args),
         Command::Reload(args) => reload::run(env, &args),
         Command::Trust(args) => trust::run(env, &args),

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
+use crate::cmd::everything::{self, Lever, LeverArgs};
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::{self, Target};
+use crate::cmd::target::{Fits, Target};
 use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::policy::{Action, Scope};
@@ -22,14 +23,18 @@ use crate::wire::messages::short;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 It takes effect at the next event of the run or session; subagents below a run follow it.
-`fusebox resume` lifts it.
+`fusebox resume` lifts it. Without an id it takes everything at work on this machine, once a person has said yes to what
+it shows; --yes does not ask.
 
 Examples:
+  fusebox stop              all sessions at work on this machine
+  fusebox stop --yes        the same for scripts
   fusebox pause a1b2c3d4    hold a run and keep its work
+  fusebox pause developer   the only developer at work
   fusebox stop 5f0c1d2e --reason 'wrong branch'")]
 pub struct Args {
     #[command(flatten)]
-    target: target::TargetArgs,
+    lever: LeverArgs,
     /// Why: the agent, whoever started it and the log are told
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -61,14 +66,25 @@ const STOP: OrderKind = OrderKind {
 
 /// Holds a run or session until it is resumed.
 pub fn pause(env: &Environment, args: &Args) -> Result<ExitCode> {
-    session_edit::edit_session(env, &args.target, |edit| give(edit, &PAUSE, args.reason.as_deref(), Ok(())))
+    pull(env, args, &PAUSE)
 }
 
 /// Ends a run or session at its next event.
 pub fn stop(env: &Environment, args: &Args) -> Result<ExitCode> {
-    // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
-    let may_replace = require_human::require(env, "stop");
-    session_edit::edit_session(env, &args.target, |edit| give(edit, &STOP, args.reason.as_deref(), may_replace))
+    pull(env, args, &STOP)
+}
+
+fn pull(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
+    let reason = args.reason.as_deref();
+    if let Some(named) = args.lever.named() {
+        // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
+        let may_replace = if kind.status == Status::Stopped { require_human::require(env, verb(kind)) } else { Ok(()) };
+        return session_edit::edit_session(env, named, Fits::AtWork, |edit| give(edit, kind, reason, may_replace));
+    }
+    let lever = Lever { verb: verb(kind), takes: "at work" };
+    everything::pull(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {
+        session_edit::edit(env, target, |edit| give(edit, kind, reason, Ok(())))
+    })
 }
 
 /// Gives an order; one that replaces a pause where `may_replace` says so.

@@ -48,7 +48,7 @@ pub struct Args {
 
 /// What was done, or would be.
 #[derive(Serialize)]
-struct Outcome {
+struct PruneReport {
     version: u32,
     dry_run: bool,
     before: Timestamp,
@@ -80,8 +80,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         false => prune::prune(env, &folder, PruneOrder { before_ms, zone }, || {})?,
     };
     let state_bytes = Store::open(env)?.size()?;
-    let outcome = Outcome { version: 1, dry_run: args.dry_run, before: Timestamp(before_ms), removed, state_bytes };
-    env.print(&if args.json { json::text(&outcome) } else { told(&outcome, days, zone) });
+    let report = PruneReport { version: 1, dry_run: args.dry_run, before: Timestamp(before_ms), removed, state_bytes };
+    env.print(&if args.json { json::text(&report) } else { told(&report, days, zone) });
     Ok(ExitCode::SUCCESS)
 }
 
@@ -123,15 +123,15 @@ fn expected(env: &Environment, folder: &Path, before_ms: i64) -> Result<Removed>
     Ok(removed)
 }
 
-fn told(outcome: &Outcome, days: u64, zone: &Zone) -> String {
-    let Removed { sessions, kept_counters, runs, calls, responses, records } = outcome.removed;
-    let did = if outcome.dry_run { "would prune" } else { "pruned" };
+fn told(report: &PruneReport, days: u64, zone: &Zone) -> String {
+    let Removed { sessions, kept_counters, runs, calls, responses, records } = report.removed;
+    let did = if report.dry_run { "would prune" } else { "pruned" };
     format!(
         "{did} what is older than {} ({days} days):\n  \
          {sessions} sessions with {runs} runs; {kept_counters} more may be resumed and keep their counters\n  \
          {responses} responses, {calls} calls, {records} records of the log\n\
          the state takes {:.1} MB\n",
-        zone.day(outcome.before.0),
-        outcome.state_bytes as f64 / 1e6
+        zone.day(report.before.0),
+        report.state_bytes as f64 / 1e6
     )
 }

@@ -8,15 +8,15 @@ use crate::config::load;
 use crate::config::resolve::Trust;
 use crate::domain::session::Session;
 use crate::error::Result;
+use crate::hook::catch_up::catch_up;
 use crate::hook::orphans;
 use crate::hook::prune_due::DAY_MS;
 use crate::platform::environment::Environment;
-use crate::report::period::Since;
+use crate::report::period::{self, Since};
 use crate::report::rows::{Logged, SessionRows};
 use crate::store::event::Numbered;
 use crate::store::{self, Store};
 use crate::ui::style::{Colour, Terminal};
-use crate::upkeep::catch_up::catch_up;
 
 /// Returns some sessions with all their rows, their transcripts read up to now.
 ///
@@ -85,9 +85,10 @@ pub fn zone(env: &Environment) -> Zone {
 
 /// Returns the moment that a period begins at, in milliseconds since 1970.
 pub fn begin_ms(env: &Environment, since: Since) -> i64 {
-    match since {
-        Since::All => i64::MIN,
-        Since::Ago(ms) => env.now().wall_ms.saturating_sub(ms),
-        Since::Day(day) => zone(env).begin_ms(day),
-    }
+    period::bounds(since, &zone(env), env.now().wall_ms).0
+}
+
+/// Returns the moment that a period ends at: a day is contained in it.
+pub fn end_ms(env: &Environment, until: Since) -> i64 {
+    period::bounds(until, &zone(env), env.now().wall_ms).1
 }

@@ -52,7 +52,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         );
     }
     env.print(&said.concat());
-    store.leave(env);
+    store.leave();
     Ok(ExitCode::SUCCESS)
 }
 

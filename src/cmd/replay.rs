@@ -12,9 +12,9 @@ use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::pricing;
-use crate::replay::outcome::{Outcome, Sums};
-use crate::replay::player::{self, Setting};
+use crate::replay::player::{self, ReplayTerms};
 use crate::replay::recording::Recording;
+use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::sources::{self, Source};
 use crate::replay::{json, text};
 use crate::store::trust;
@@ -59,15 +59,15 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     for path in &args.paths {
         found.extend(sources::find(path)?);
     }
-    let (outcomes, sums) = play(env, &policy, &found)?;
+    let (sessions, sums) = play(env, &policy, &found)?;
     if sums.sessions == 0 {
         return Err(Error::failed("no session with any work was found in what was given")
             .hint("subagents and tool calls are what is played; an empty transcript has neither"));
     }
     if args.json {
-        env.print(&indented::text(&json::form(&outcomes, &sums)));
+        env.print(&indented::text(&json::form(&sessions, &sums)));
     } else {
-        env.print(&page(env, &outcomes, &sums));
+        env.print(&page(env, &sessions, &sums));
     }
     if policy.mode() == Mode::Observe {
         env.eprintln_safe("note: this policy's mode is `observe`: it would have written this down and blocked nothing");
@@ -87,13 +87,13 @@ fn policy(env: &Environment, args: &Args) -> Result<Policy> {
     Ok(policy)
 }
 
-fn play(env: &Environment, policy: &Policy, sources: &[Source]) -> Result<(Vec<Outcome>, Sums)> {
+fn play(env: &Environment, policy: &Policy, sources: &[Source]) -> Result<(Vec<ReplayedSession>, Sums)> {
     let (table, trouble) = pricing::load(env);
     if let Some(trouble) = trouble {
         env.eprintln_safe(&plain(&format!("warning: {trouble}")));
     }
-    let setting = Setting { policy, mode: Mode::Enforce, table: &table };
-    let mut played: Vec<(Rank, Outcome, Memory)> = Vec::new();
+    let terms = ReplayTerms { policy, mode: Mode::Enforce, table: &table };
+    let mut played: Vec<(Rank, ReplayedSession, Memory)> = Vec::new();
     // A session may lie in more than one of the paths: as a recording and as a transcript, or as a copy that ends sooner.
     let mut places: HashMap<String, usize> = HashMap::new();
     for (number, source) in sources.iter().enumerate() {
@@ -104,23 +104,23 @@ fn play(env: &Environment, policy: &Policy, sources: &[Source]) -> Result<(Vec<O
             if known.is_some_and(|place| played[place].0 >= rank) {
                 continue;
             }
-            let (outcome, charges) = player::play(setting, &recording)?;
+            let (replayed, charges) = player::play(terms, &recording)?;
             match known {
-                Some(place) => played[place] = (rank, outcome, charges),
+                Some(place) => played[place] = (rank, replayed, charges),
                 None => {
                     places.insert(recording.session.clone(), played.len());
-                    played.push((rank, outcome, charges));
+                    played.push((rank, replayed, charges));
                 }
             }
         }
     }
     env.progress("");
     let mut sums = Sums::default();
-    let outcomes = played.into_iter().map(|(_, outcome, charges)| {
-        sums.add(&outcome, &charges);
-        outcome
+    let sessions = played.into_iter().map(|(_, replayed, charges)| {
+        sums.add(&replayed, &charges);
+        replayed
     });
-    Ok((outcomes.collect(), sums))
+    Ok((sessions.collect(), sums))
 }
 
 /// How much a recording tells of its session: hook calls more than a transcript, many more than few.
@@ -130,12 +130,12 @@ fn rank(source: &Source, recording: &Recording) -> Rank {
     (matches!(source, Source::Folder(_)), recording.calls.len())
 }
 
-fn page(env: &Environment, outcomes: &[Outcome], sums: &Sums) -> String {
+fn page(env: &Environment, sessions: &[ReplayedSession], sums: &Sums) -> String {
     let page = query::page(env);
-    let (told, quiet): (Vec<&Outcome>, Vec<&Outcome>) =
-        outcomes.iter().partition(|outcome| !outcome.timeline.is_empty());
+    let (told, quiet): (Vec<&ReplayedSession>, Vec<&ReplayedSession>) =
+        sessions.iter().partition(|replayed| !replayed.timeline.is_empty());
     let shown = if quiet.len() > QUIET_SHOWN { &[] } else { quiet.as_slice() };
-    let sessions = told.iter().chain(shown).map(|outcome| text::session(outcome, &page) + "\n");
+    let sessions = told.iter().chain(shown).map(|replayed| text::session(replayed, &page) + "\n");
     let mut text: String = sessions.collect();
     if shown.len() < quiet.len() {
         text.push_str(&format!("{} sessions in which nothing would have been said or stopped\n\n", quiet.len()));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::cmd::{past_sessions, query};
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::DaySum;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hook::retention;
 use crate::platform::environment::Environment;
 use crate::platform::locks;
@@ -14,6 +14,7 @@ use crate::report::group::{self, GroupBy, Grouped};
 use crate::report::model::Report;
 use crate::report::period::{self, Since};
 use crate::report::rows::SessionRows;
+use crate::report::tools::{ToolCalls, ToolReport};
 use crate::report::{csv, summary};
 use crate::store::Store;
 use crate::ui::formats::Timestamp;
@@ -26,6 +27,7 @@ const LAST_WEEK: Since = Since::Ago(7 * 24 * 60 * 60 * 1000);
 struct Part {
     by: GroupBy,
     since_ms: i64,
+    until_ms: i64,
     pruned_before: Option<Timestamp>,
 }
 
@@ -36,20 +38,39 @@ A session's COST counts every response in its transcripts, those that a fork or 
 Sums count each response once, in the session that billed it: where the two differ, NEW shows the latter.
 Sessions are shown whole if they had an event in the period; other groupings count its responses alone.
 With --transcripts nothing but the client's files is read, so that it tells of sessions before Fusebox, too.
-Of sessions whose detail is pruned (`retention_days`) the sums by day, model and project are left.
+Of sessions whose detail is pruned (`retention_days`) the sums by day, week, month, model and project are left.
+
+Columns of sessions:
+  STARTED, SESSION, PROJECT, STATUS   the first event; the client's id; the folder; where it stands
+  RUNS, TOOL CALLS, REQUESTS          agents at work; calls of tools; responses of models
+  TOKENS                              input, cache-write and output tokens
+  COST, NEW, CLIENT                   list price; without what a fork or resume copied; the client's own total
+Columns of other groupings:
+  INPUT, OUTPUT                       prompt tokens beside the cache; completion tokens, thinking included
+  CACHE CREATE, CACHE READ            prompt tokens written to the cache; those read from it
+  CALLS, REFUSED                      calls of a tool; those that Fusebox refused
+Columns of trips:
+  TRIP, LIMIT, USED                   the number for `fusebox explain`; the limit; used/cap when it tripped
+  ACTION, LAYER                       what it did; whose rule it is
 
 Examples:
   fusebox report                          the sessions of the last 7 days
-  fusebox report --by day --since 30d     what each day cost
+  fusebox report --since yesterday --until yesterday
+  fusebox report --by day --since 30d     what each day cost; also week and month
+  fusebox report --by block               the plan's 5-hour blocks
+  fusebox report --by tool                how often each tool was called
   fusebox report --by model --since all   what each model cost
   fusebox report --transcripts            what each day cost, from all transcripts that the client has kept
   fusebox report --transcripts ~/backup   the same from those below another folder
   fusebox report --csv > spent.csv        for a spreadsheet
   fusebox report --json                   for programs (docs/report.md)")]
 pub struct Args {
-    /// From when on: 7d, 24h, 30m, a day like 2026-11-01, or all [default: 7d; all with --transcripts]
+    /// From when on: 7d, 24h, 30m, today, yesterday, a day like 2026-11-01, or all [default: 7d; all with --transcripts]
     #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
     since: Option<Since>,
+    /// Until when, in the same forms; a day is contained in it [default: now]
+    #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
+    until: Option<Since>,
     /// What to sum by [default: session; day with --transcripts]
     #[arg(long, value_enum)]
     by: Option<GroupBy>,
@@ -78,7 +99,11 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 fn past(env: &Environment, args: &Args, paths: &[PathBuf]) -> Result<String> {
     let rows = past_sessions::sessions(env, paths)?;
     let since_ms = query::begin_ms(env, args.since.unwrap_or(Since::All));
-    Ok(groups(env, args, (&rows, &[]), &Part { by: args.by.unwrap_or(GroupBy::Day), since_ms, pruned_before: None }))
+    let (by, until_ms) = (args.by.unwrap_or(GroupBy::Day), until_ms(env, args));
+    if by == GroupBy::Tool {
+        return Err(Error::usage("--by tool counts what the state has, and --transcripts reads none of it"));
+    }
+    Ok(groups(env, args, (&rows, &[]), &Part { by, since_ms, until_ms, pruned_before: None }))
 }
 
 /// Reports what the state tells.
@@ -86,14 +111,36 @@ fn kept(env: &Environment, args: &Args) -> Result<String> {
     let since_ms = query::begin_ms(env, args.since.unwrap_or(LAST_WEEK));
     let folder = Store::open(env)?.folder().to_path_buf();
     let _held = locks::hold_detail(&folder)?;
+    let until_ms = until_ms(env, args);
     let since = Store::open(env)?.sessions_since(since_ms)?;
-    let ids: Vec<String> = since.into_iter().map(|session| session.id).collect();
+    let since = since.into_iter().filter(|session| session.started.wall_ms < until_ms);
+    let ids: Vec<String> = since.map(|session| session.id).collect();
     let rows = query::fresh_sessions(env, &ids)?;
     let store = Store::open(env)?;
     let pruned_before = Some(retention::closed_ms(&store)?).filter(|closed| since_ms < *closed).map(Timestamp);
     Ok(match args.by.unwrap_or(GroupBy::Session) {
         GroupBy::Session => sessions(env, args, &rows, (&store.shared_budgets()?, pruned_before)),
-        by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, pruned_before }),
+        GroupBy::Tool => tools(env, args, &store, (&ids, (since_ms, until_ms)))?,
+        by => groups(env, args, (&rows, &store.sums()?), &Part { by, since_ms, until_ms, pruned_before }),
+    })
+}
+
+/// Returns the moment until which is asked.
+fn until_ms(env: &Environment, args: &Args) -> i64 {
+    args.until.map_or(i64::MAX, |until| query::end_ms(env, until))
+}
+
+fn tools(env: &Environment, args: &Args, store: &Store, (ids, period): (&[String], (i64, i64))) -> Result<String> {
+    let mut calls = Vec::new();
+    for id in ids {
+        let of_session = store.calls_by_tool(id, period)?.into_iter();
+        calls.extend(of_session.map(|(tool, calls, refused)| ToolCalls { tool, calls, refused, sessions: 1 }));
+    }
+    let report = ToolReport::of(calls);
+    Ok(match (args.json, args.csv) {
+        (true, _) => json::text(&report),
+        (_, true) => report.csv(),
+        _ => report.text(&query::page(env)),
     })
 }
 
@@ -114,7 +161,11 @@ fn sessions(
 
 fn groups(env: &Environment, args: &Args, (rows, sums): (&[SessionRows], &[DaySum]), part: &Part) -> String {
     let zone = query::zone(env);
-    let grouped = group::group(rows, sums, &group::Part { by: part.by, since_ms: part.since_ms, zone: &zone });
+    let grouped = group::group(
+        rows,
+        sums,
+        &group::Part { by: part.by, since_ms: part.since_ms, until_ms: part.until_ms, zone: &zone },
+    );
     let grouped = Grouped { pruned_before: part.pruned_before, ..grouped };
     match (args.json, args.csv) {
         (true, _) => json::text(&grouped),

@@ -14,8 +14,13 @@ use crate::store::{Store, log_file};
 /// Refuses a command where an agent gives it: with `CLAUDECODE` set, below a client process, or without a terminal in a
 /// process that was started while a client was at work and left alone since.
 pub fn require(env: &Environment, command: &str) -> Result<()> {
+    require_for(env, &format!("`fusebox {command}`"))
+}
+
+/// Does the same for a form of a command that a sentence calls `what`.
+pub fn require_for(env: &Environment, what: &str) -> Result<()> {
     let refused = |why: &str| {
-        Err(Error::failed(format!("`fusebox {command}` is a person's to run: {why}"))
+        Err(Error::failed(format!("{what} is a person's to run: {why}"))
             .hint("run it in a terminal of your own, outside Claude Code"))
     };
     if env.var("CLAUDECODE").is_some() || env.var("CLAUDE_PID").is_some() {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::cmd::clear_order;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::Target;
+use crate::cmd::target::{Fits, Target};
 use crate::cmd::{require_human, target};
 use crate::domain::charge::RecordKind;
 use crate::domain::finding_source::FindingSource;
@@ -34,7 +34,7 @@ pub struct Args {
 /// Sets the counters of a run or session to zero.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "reset")?;
-    session_edit::edit_session(env, &args.target, |edit| Ok(reset(edit)))
+    session_edit::edit_session(env, &args.target, Fits::Open, |edit| Ok(reset(edit)))
 }
 
 fn reset(edit: &mut SessionEdit) -> Vec<String> {

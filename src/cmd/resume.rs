@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order::{self, UsedUp};
+use crate::cmd::everything::{self, Lever, LeverArgs};
 use crate::cmd::grant;
 use crate::cmd::grant_args::More;
+use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::Target;
-use crate::cmd::{require_human, target};
+use crate::cmd::target::{Fits, Target, TargetArgs};
 use crate::domain::charge::RecordKind;
 use crate::domain::session::{Run, Status};
 use crate::domain::verdict::Finding;
@@ -21,15 +22,17 @@ use crate::wire::messages::short;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A limit that is still used up is raised by its `increase`, so that the work can go on; --no-grant leaves it.
-A main run goes on with the next prompt, a subagent with the next message to it.
+A main run goes on with the next prompt, a subagent with the next message to it. Without an id it takes all that is paused
+or stopped on this machine, once you have said yes to what it shows; where nothing is, the last that a limit has ended.
 
 Examples:
+  fusebox resume             all that is paused or stopped
   fusebox resume a1b2c3d4    a run that was paused or stopped
   fusebox resume --task 7    the run that works on task 7
   fusebox resume 5f0c1d2e --grant max_cost_usd=+5")]
 pub struct Args {
     #[command(flatten)]
-    target: target::TargetArgs,
+    lever: LeverArgs,
     /// Raise a limit with it; may be given more than once
     #[arg(long, value_name = "LIMIT=+N", value_parser = grant::parse)]
     grant: Vec<More>,
@@ -41,7 +44,20 @@ pub struct Args {
 /// Lets a run or session go on.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     require_human::require(env, "resume")?;
-    session_edit::edit_session(env, &args.target, |edit| resume(edit, args))
+    let held = if args.lever.named().is_none() { everything::held(env)? } else { Vec::new() };
+    match args.lever.named() {
+        Some(named) => session_edit::edit_session(env, named, Fits::Held, |edit| resume(edit, args)),
+        // What a limit has ended is no pause: the last of them alone is meant.
+        None if held.is_empty() => {
+            session_edit::edit_session(env, &TargetArgs::default(), Fits::Held, |edit| resume(edit, args))
+        }
+        None => {
+            let lever = Lever { verb: "resume", takes: "paused or stopped" };
+            everything::pull(env, lever, (held, args.lever.yes()), |target| {
+                session_edit::edit(env, target, |edit| resume(edit, args))
+            })
+        }
+    }
 }
 
 fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
@@ -82,10 +98,10 @@ fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
 
 /// Names the runs of a session that are held, where it is not held itself.
 fn held_below(edit: &SessionEdit) -> String {
-    let (book, of_session) = (&*edit.state, matches!(edit.target, Target::Session(_)));
-    let current = book.session.main.as_deref();
+    let (state, of_session) = (&*edit.state, matches!(edit.target, Target::Session(_)));
+    let current = state.session.main.as_deref();
     let may_go_on = |run: &&Run| run.order.is_some() && (!run.is_main() || Some(run.id.as_str()) == current);
-    let held = book.runs().filter(may_go_on).filter(|_| of_session).take(3);
+    let held = state.runs().filter(may_go_on).filter(|_| of_session).take(3);
     let named: Vec<String> =
         held.map(|run| format!("`fusebox resume {}` ({})", short(&run.id), plain(&run.agent_type))).collect();
     match named.is_empty() {

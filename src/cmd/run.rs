@@ -21,6 +21,9 @@ const STOPPED: u8 = 3;
 
 /// Arguments of `fusebox run`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox run -- claude -p 'fix the tests'   exit code 3 and the reason where a limit stopped it")]
 pub struct Args {
     /// The client and its arguments: `claude -p "fix the tests"`
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
@@ -35,17 +38,17 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let now = env.now();
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     let code = foreground::run(program, arguments, (MARK, &mark))?;
-    match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
-        Ok(Outcome::Stopped(reason)) => {
+    match Store::open(env).and_then(|store| client_end(&store, &mark, now.wall_ms - DAY_MS)) {
+        Ok(ClientEnd::Stopped(reason)) => {
             env.eprintln_safe(&plain(&format!("fusebox: {reason}")));
             Ok(ExitCode::from(STOPPED))
         }
-        Ok(Outcome::Unseen) => {
+        Ok(ClientEnd::Unseen) => {
             env.eprintln_safe("fusebox: no session of this command ran any of its hooks: no limit was in force");
             env.eprintln_safe("  hint: `fusebox doctor` shows what is registered here");
             Ok(ExitCode::from(code))
         }
-        Ok(Outcome::Free) => Ok(ExitCode::from(code)),
+        Ok(ClientEnd::Free) => Ok(ExitCode::from(code)),
         Err(error) => {
             env.eprintln_safe(&format!("fusebox: whether a limit stopped it is not known: {error}"));
             Ok(ExitCode::from(code))
@@ -54,7 +57,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 }
 
 /// How a client's work ended, as the state has it.
-enum Outcome {
+enum ClientEnd {
     /// No session was seen.
     Unseen,
     /// No limit ended it.
@@ -63,14 +66,14 @@ enum Outcome {
     Stopped(String),
 }
 
-fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
+fn client_end(store: &Store, mark: &str, since_ms: i64) -> Result<ClientEnd> {
     let sessions = store.sessions_of_launcher(mark, since_ms)?;
     for session in &sessions {
         if let Some(reason) = stopped(store, session)? {
-            return Ok(Outcome::Stopped(reason));
+            return Ok(ClientEnd::Stopped(reason));
         }
     }
-    Ok(if sessions.is_empty() { Outcome::Unseen } else { Outcome::Free })
+    Ok(if sessions.is_empty() { ClientEnd::Unseen } else { ClientEnd::Free })
 }
 
 /// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.

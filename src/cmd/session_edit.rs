@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
-use crate::cmd::target::{self, Target};
+use crate::cmd::target::{self, Fits, Target};
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::policy::Scope;
@@ -13,12 +13,11 @@ use crate::domain::verdict::Finding;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
+use crate::hook::catch_up::catch_up;
 use crate::hook::shared_budgets;
 use crate::platform::environment::Environment;
-use crate::store::Store;
-use crate::store::log_file;
+use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
-use crate::upkeep::catch_up::catch_up;
 use crate::wire::messages::{self, short};
 
 /// The state to change, what of it is meant, and when.
@@ -32,17 +31,34 @@ pub struct SessionEdit<'a> {
     pub now: Moment,
 }
 
-/// Changes what `args` name, and prints what `change` says of it.
+/// Changes what `args` name, or the only thing that fits, and prints what `change` says of it.
 pub fn edit_session(
     env: &Environment,
     args: &target::TargetArgs,
+    fits: Fits,
     change: impl FnOnce(&mut SessionEdit) -> Result<Vec<String>>,
 ) -> Result<ExitCode> {
     let looking = Store::open(env)?;
-    let target = target::find(&looking, args)?;
-    let folder = looking.folder().to_path_buf();
+    let found = target::find(&looking, args, fits)?;
     // The locks are taken in one order, the session's first: so this one goes before the next is opened.
     drop(looking);
+    let said = edit(env, &found.target, change)?;
+    print(env, &found.because.into_iter().chain(said).collect::<Vec<_>>());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was done, a sentence a line.
+pub fn print(env: &Environment, said: &[String]) {
+    env.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
+}
+
+/// Changes a session or run; returns what `change` says of it.
+pub fn edit(
+    env: &Environment,
+    target: &Target,
+    change: impl FnOnce(&mut SessionEdit) -> Result<Vec<String>>,
+) -> Result<Vec<String>> {
+    let folder = store::folder(env)?;
     let store = Store::open_for(&folder, Some(target.session()))?;
     catch_up(env, &store, target.session())?;
     store.begin()?;
@@ -57,9 +73,8 @@ pub fn edit_session(
     let records = save(&store, &mut session_state, now)?;
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
-    store.leave(env);
-    env.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
-    Ok(ExitCode::SUCCESS)
+    store.leave();
+    Ok(said)
 }
 
 /// Saves the state with its records as of now: its own `last` is the last event, and this is none.

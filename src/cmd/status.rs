@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::query;
-use crate::cmd::target::{self, Target};
+use crate::cmd::target::{self, Fits, Target};
 use crate::domain::session::Status;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
@@ -87,10 +87,10 @@ fn target(env: &Environment, args: &Args) -> Result<Option<Target>> {
             let (session, run) = me.split_once('/').unwrap_or_default();
             match store.run(session, run)? {
                 Some(run) => Ok(Some(Target::Run { session: run.session, run: run.id })),
-                None => target::of_id(&store, me).map(Some),
+                None => target::of_id(&store, me, Fits::Open).map(|found| Some(found.target)),
             }
         }
-        (None, Some(id)) => target::of_id(&store, id).map(Some),
+        (None, Some(id)) => target::of_id(&store, id, Fits::Open).map(|found| Some(found.target)),
         (None, None) => Ok(None),
     }
 }

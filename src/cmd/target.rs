@@ -1,4 +1,4 @@
-//! Which session or run a person means: an id or the beginning of one, or a task's number.
+//! Which session or run a person means: an id or the beginning of one, an agent type, a task's number, or the only one there is.
 
 use crate::calendar::Zone;
 use crate::domain::session::{Run, Session, Status};
@@ -9,9 +9,9 @@ use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
 /// What names a session or run on the command line.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct TargetArgs {
-    /// A run or session: its id, or as much of its beginning as is unique
+    /// A run or session: its id, as much of its beginning as is unique, or the type of the only such agent
     #[arg(value_name = "ID", conflicts_with = "task")]
     pub id: Option<String>,
     /// The run that works on this task
@@ -49,18 +49,146 @@ impl Target {
     }
 }
 
-/// Finds what is named; names the candidates where nothing is, or too little.
-pub fn find(store: &Store, args: &TargetArgs) -> Result<Target> {
-    match (&args.id, &args.task) {
-        (_, Some(task)) => of_task(store, task),
-        (Some(id), None) => of_id(store, id),
-        (None, None) => Err(with(Error::usage("no run or session is named"), &at_work(store)?)),
+impl TargetArgs {
+    /// Whether a session or run is named.
+    pub fn is_named(&self) -> bool {
+        self.id.is_some() || self.task.is_some()
     }
 }
 
-/// Finds the session or run whose id this is, or begins with it.
-pub fn of_id(store: &Store, id: &str) -> Result<Target> {
+/// What a command can do something with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fits {
+    /// What is at work, or held.
+    Open,
+    /// What is at work.
+    AtWork,
+    /// What is paused or stopped.
+    Held,
+}
+
+impl Fits {
+    fn run(self, run: &Run) -> bool {
+        match self {
+            Fits::Open => is_open(run.status),
+            Fits::AtWork => run.status == Status::Running,
+            Fits::Held => run.order.is_some(),
+        }
+    }
+
+    /// Returns how a sentence calls it.
+    fn words(self) -> &'static str {
+        match self {
+            Fits::Open => "at work or held",
+            Fits::AtWork => "at work",
+            Fits::Held => "paused or stopped",
+        }
+    }
+}
+
+/// What was found, and how: where no id named it, that is said.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The session or run.
+    pub target: Target,
+    /// Why it is the one, where it was not named by an id or a task.
+    pub because: Option<String>,
+}
+
+impl From<Target> for Found {
+    fn from(target: Target) -> Found {
+        Found { target, because: None }
+    }
+}
+
+/// Finds what is named, or the only one that fits; names the candidates where there are several.
+pub fn find(store: &Store, args: &TargetArgs, fits: Fits) -> Result<Found> {
+    match (&args.id, &args.task) {
+        (_, Some(task)) => of_task(store, task).map(Found::from),
+        (Some(id), None) => of_id(store, id, fits),
+        (None, None) => only(store, fits),
+    }
+}
+
+/// Finds what the last trip holds, or the only session that is open.
+fn only(store: &Store, fits: Fits) -> Result<Found> {
+    if fits != Fits::AtWork
+        && let Some(found) = last_trip(store)?
+    {
+        return Ok(found);
+    }
+    let mut sessions = store.open_sessions()?;
+    sessions.retain(|session| if fits == Fits::Held { session.order.is_some() } else { is_open(session.status) });
+    match &sessions[..] {
+        [session] => Ok(Found {
+            because: Some(format!("session {} is the only one that is open", short(&session.id))),
+            target: Target::Session(session.id.clone()),
+        }),
+        _ => Err(with(Error::usage("no run or session is named"), &at_work(store)?)),
+    }
+}
+
+/// How many of the latest trips are looked at for one that still stands.
+const LATEST: u64 = 20;
+
+/// Finds what the latest trip has ended or paused that still stands.
+fn last_trip(store: &Store) -> Result<Option<Found>> {
+    for (number, _, record) in store.latest_stops(LATEST)? {
+        let Some(session) = store.session(&record.session)? else { continue };
+        let because = Some(format!("trip #{number} ({}) is the last that stands", plain(&record.limit)));
+        if session.order.is_some() {
+            return Ok(Some(Found { target: Target::Session(session.id), because }));
+        }
+        let run = store.run(&record.session, &record.run)?.filter(|run| run.order.is_some());
+        // A main run that a later one has followed is over.
+        if let Some(run) = run.filter(|run| !run.is_main() || session.main.as_ref() == Some(&run.id)) {
+            return Ok(Some(Found { target: Target::Run { session: run.session, run: run.id }, because }));
+        }
+    }
+    Ok(None)
+}
+
+/// Finds the only agent of a type, or with a name; nothing where no agent has it.
+fn of_type(store: &Store, word: &str, fits: Fits) -> Result<Option<Found>> {
+    let mut runs = store.runs_at_work(LATELY_DAYS)?;
+    runs.retain(|run| run.agent_type == word || run.name.as_deref() == Some(word));
+    // Of main runs those that a later one has followed are over.
+    let mut main = Vec::new();
+    for run in runs.iter().filter(|run| run.is_main()) {
+        let current = store.session(&run.session)?.and_then(|session| session.main);
+        main.extend(current.filter(|current| *current == run.id));
+    }
+    runs.retain(|run| !run.is_main() || main.contains(&run.id));
+    let fitting: Vec<&Run> = runs.iter().filter(|run| fits.run(run)).collect();
+    match (&fitting[..], runs.is_empty()) {
+        ([run], _) => Ok(Some(Found {
+            because: Some(format!("{} {} is the only one", plain(&run.agent_type), short(&run.id))),
+            target: Target::Run { session: run.session.clone(), run: run.id.clone() },
+        })),
+        ([], true) => Ok(None),
+        ([], false) => {
+            let lines: Vec<String> = runs.iter().map(of_run).collect();
+            Err(with(Error::failed(format!("no `{word}` is {}", fits.words())), &lines))
+        }
+        (several, _) => {
+            let lines: Vec<String> = several.iter().map(|run| of_run(run)).collect();
+            Err(with(Error::failed(format!("more than one `{word}` is {}", fits.words())), &lines))
+        }
+    }
+}
+
+/// Finds the session or run whose id this is, or begins with it; else the only agent of this type.
+pub fn of_id(store: &Store, id: &str, fits: Fits) -> Result<Found> {
     let found: Vec<Target> = store.matching(id)?.into_iter().map(target).collect();
+    if found.is_empty()
+        && let Some(found) = of_type(store, id, fits)?
+    {
+        return Ok(found);
+    }
+    one_of(store, id, found).map(Found::from)
+}
+
+fn one_of(store: &Store, id: &str, found: Vec<Target>) -> Result<Target> {
     let exact: Vec<&Target> = found.iter().filter(|target| target.id() == id).collect();
     if let [target] = exact[..] {
         return Ok(target.clone());

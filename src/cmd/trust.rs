@@ -5,14 +5,18 @@ use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
-use crate::config::load;
 use crate::config::resolve::Trust;
+use crate::config::{keys, load};
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 
 /// Arguments of `fusebox trust`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox trust            this repository's files may loosen what is yours
+  fusebox trust --revoke   they may no longer")]
 pub struct Args {
     /// Take the trust back
     #[arg(long)]
@@ -55,8 +59,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 
 /// Returns what the repository's files say that only counts with trust.
 fn loosened(env: &Environment, folder: &Path) -> Vec<String> {
-    let (_, without) = load::load(env, folder, Trust::Untrusted);
+    let (policy, without) = load::load(env, folder, Trust::Untrusted);
     let (_, with) = load::load(env, folder, Trust::Trusted);
-    let gone = without.iter().filter(|problem| !with.contains(problem));
-    gone.map(|problem| format!("`{}: {}` in `{}`", problem.key, problem.value, problem.path)).collect()
+    let gone = without.iter().filter(|problem| problem.is_error() && !with.contains(problem));
+    let gone = gone.map(|problem| format!("`{}: {}` in `{}`", problem.key, problem.value, problem.path));
+    let observed = policy.observed.iter().flat_map(|document| {
+        let setting = |it| format!("`{}` in `{}`", keys::shown(it), document.path);
+        document.settings.iter().map(setting).collect::<Vec<_>>()
+    });
+    gone.chain(observed).collect()
 }

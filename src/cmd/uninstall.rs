@@ -11,6 +11,10 @@ use crate::platform::environment::Environment;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox uninstall                  everywhere but in managed settings
+  fusebox uninstall --scope user     what `fusebox init --scope user` did")]
 pub struct Args {
     /// Where to take it out; everywhere but `managed` when not given
     #[arg(long, value_enum)]

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::config::value_type::ValueType;
+use crate::config::value_type::{ValueType, times};
+use crate::domain::duration;
 use crate::domain::limit::{Counts, Form, Limit, Unit};
 use crate::domain::policy::Scope;
 use crate::limits::REGISTRY;
@@ -40,7 +41,10 @@ pub fn named(name: &str) -> Option<LimitName> {
 impl LimitName {
     /// Reads a value under this name into the limit's base unit, where it is in the limit's range.
     pub fn read(&self, value: &Value) -> Option<u64> {
-        let base = self.limit.base(value.as_f64()? * self.scale as f64)?;
+        let base = match value {
+            Value::String(text) if self.limit.unit == Unit::Millis => duration::parse(text)?,
+            number => self.limit.base(number.as_f64()? * self.scale as f64)?,
+        };
         (self.limit.range.0..=self.limit.range.1).contains(&base).then_some(base)
     }
 
@@ -84,7 +88,8 @@ impl LimitName {
         }
         let (low, high) = self.range();
         let whole = if self.takes_fractions() { "" } else { "whole " };
-        format!("a {whole}number from {low} to {high} ({})", self.unit())
+        let time = if self.limit.unit == Unit::Millis { "a time like `10m`, or " } else { "" };
+        format!("{time}a {whole}number from {low} to {high} ({})", self.unit())
     }
 
     /// Returns the JSON schema of a number under this name.
@@ -95,7 +100,10 @@ impl LimitName {
         let (low, high) = self.range();
         let edge = |number: f64| if number.fract() == 0.0 { json!(number as u64) } else { json!(number) };
         let kind = if self.takes_fractions() { "number" } else { "integer" };
-        json!({ "type": kind, "minimum": edge(low), "maximum": edge(high) })
+        match self.limit.unit {
+            Unit::Millis => times(kind, edge(low), edge(high)),
+            _ => json!({ "type": kind, "minimum": edge(low), "maximum": edge(high) }),
+        }
     }
 
     fn takes_fractions(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::config::policy::Policy;
 use crate::config::problem::Problem;
 use crate::config::resolve::Trust;
 use crate::config::setting::Document;
-use crate::config::{frontmatter, layers, locks, read};
+use crate::config::{frontmatter, layers, locks, read, unknown_agents};
 use crate::domain::pattern;
 use crate::domain::policy::Layer;
 use crate::domain::stable_hash::StableHash;
@@ -158,6 +158,23 @@ fn agents(env: &Environment, project_folder: &Path, problems: &mut Vec<Problem>)
         }
     }
     agents.into_iter().collect()
+}
+
+/// Returns the types of the agents that have a file here: by its name, or by the name that it says.
+pub fn agent_types(env: &Environment, project_folder: &Path) -> Vec<String> {
+    let name = |(stem, text): (String, String)| {
+        let said =
+            frontmatter::entries(&text, &["name"]).and_then(|entries| Some(entries.get("name")?.as_str()?.to_owned()));
+        said.unwrap_or(stem)
+    };
+    frontmatters(env, project_folder).into_iter().map(name).collect()
+}
+
+/// Reads everything that a client in this project is bound by, and looks for agent types that are not known here, too.
+pub fn checked_load(env: &Environment, project_folder: &Path, trusted: impl Into<Trust>) -> (Policy, Vec<Problem>) {
+    let (policy, mut problems) = load(env, project_folder, trusted);
+    problems.extend(unknown_agents::find(&policy, &agent_types(env, project_folder)));
+    (policy, problems)
 }
 
 /// Returns the names of the agents' files, without their endings, and the starts of their texts: the project's after the user's.

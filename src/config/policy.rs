@@ -12,10 +12,10 @@ use crate::config::resolved::Discipline;
 use crate::config::setting::Document;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
-use crate::config::{discipline, read, spawn, validate};
+use crate::config::{discipline, layers, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Layer, Mode, OnError};
-use crate::engine::session_state::LimitSource;
+use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");
@@ -29,6 +29,9 @@ pub const BUILT_IN: &str = "built in";
 pub struct Policy {
     /// What every file says, from the weakest to the strongest.
     pub documents: Vec<Document>,
+    /// What the files of a repository say that only observe: it is judged beside the others and takes nobody's place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observed: Vec<Document>,
     /// What agents' frontmatter says, by agent type.
     pub frontmatter: BTreeMap<String, Document>,
     /// Whether the repository may loosen what is the user's.
@@ -56,15 +59,19 @@ impl Policy {
     ) -> (Policy, Vec<Problem>) {
         documents.extend(built_in());
         documents.sort_by_key(|document| document.layer);
+        let (mut observed, documents) = observing(documents, trust);
+        let remarks: Vec<Problem> = observed.iter().filter_map(only_observed).collect();
         let files = documents.len();
         let mut all = documents;
         all.extend(agents.iter().map(|(_, document)| document.clone()));
-        let problems = validate::documents(&mut all, trust);
+        let mut problems = validate::documents(&mut all, trust);
+        validate::ceilings(&mut observed, &all[..files]);
+        problems.extend(remarks);
         for ((_, document), settled) in agents.iter_mut().zip(all.split_off(files)) {
             *document = settled;
         }
         let frontmatter = agents.into_iter().collect();
-        (Policy { documents: all, frontmatter, trust, ..Policy::default() }, problems)
+        (Policy { documents: all, observed, frontmatter, trust, ..Policy::default() }, problems)
     }
 
     /// Returns whether Fusebox blocks.
@@ -79,36 +86,37 @@ impl Policy {
 
     /// Returns the rules over the session.
     pub fn session(&self) -> LimitSet {
-        self.resolved(Who::Session).rules()
+        self.rules(Who::Session, None)
     }
 
     /// Returns the rules of a run of the main agent.
     pub fn main(&self) -> LimitSet {
-        self.resolved(Who::Main).rules()
+        self.rules(Who::Main, None)
     }
 
     /// Returns the rules of a subagent's run, and what of the spawn's block was ignored. `prompt` is the Agent call's.
     pub fn agent(&self, agent_type: &str, prompt: Option<&str>) -> (LimitSet, Vec<Problem>) {
         let before = self.resolved(self.who(agent_type));
-        let Some(block) = prompt.and_then(spawn::find) else { return (before.rules(), Vec::new()) };
+        let Some(block) = prompt.and_then(spawn::find) else {
+            return (self.rules(self.who(agent_type), None), Vec::new());
+        };
         let mut reading =
             DocumentRead { document: Document::empty(Layer::Spawn, "the Agent call"), problems: Vec::new() };
         reading.document.declares = true;
         reading.block(&SettingPlace::Agents(agent_type.to_owned()), "execution_limits.", &block);
         let DocumentRead { document: mut doc, mut problems } = reading;
         problems.extend(validate::spawn(&mut doc, &before, self.spawn_may()));
-        let documents = self.documents(agent_type, Some(&doc));
-        (ResolvedLayers::of(&documents, Who::Declaring(agent_type), self.trust).rules(), problems)
+        (self.rules(Who::Declaring(agent_type), Some(&doc)), problems)
     }
 
     /// Returns the rules over all sessions of the user.
     pub fn user(&self) -> LimitSet {
-        self.resolved(Who::User).rules()
+        self.rules(Who::User, None)
     }
 
     /// Returns the rules over all sessions of the project.
     pub fn project(&self) -> LimitSet {
-        self.resolved(Who::Project).rules()
+        self.rules(Who::Project, None)
     }
 
     /// Returns the name of the time zone in which days begin; nothing for the machine's.
@@ -151,6 +159,28 @@ impl Policy {
         self.has_policy_file
     }
 
+    /// Returns the rules of `who`, with those beside them that only observe.
+    fn rules(&self, who: Who<'_>, spawn: Option<&Document>) -> LimitSet {
+        let documents: Vec<&Document> = match who {
+            Who::Agent(name) | Who::Declaring(name) => self.documents(name, spawn),
+            Who::Top | Who::Session | Who::Main | Who::User | Who::Project => self.documents.iter().collect(),
+        };
+        let rules = ResolvedLayers::of(&documents, who, self.trust).rules();
+        if self.observed.is_empty() {
+            return rules;
+        }
+        let mut all = documents;
+        all.extend(&self.observed);
+        all.sort_by_key(|document| document.layer);
+        let is_of = |layer: Layer| self.observed.iter().any(|document| document.layer == layer);
+        let mut beside = ResolvedLayers::of(&all, who, self.trust).rules();
+        beside.limits.retain(|rule| is_of(rule.layer));
+        beside.rates.retain(|rate| is_of(rate.layer));
+        let beside =
+            LimitSet { limits: beside.limits, rates: beside.rates, warn_at: Vec::new(), ..LimitSet::default() };
+        LimitSet { observed: Some(Box::new(beside)).filter(|beside| !beside.is_empty()), ..rules }
+    }
+
     fn spawn_may(&self) -> SpawnMay {
         if self.resolved(Who::Top).values().spawn_may_loosen { SpawnMay::Loosen } else { SpawnMay::Tighten }
     }
@@ -176,6 +206,29 @@ impl LimitSource for Policy {
     fn discipline(&self, agent_type: &str) -> Option<String> {
         Policy::discipline(self, agent_type)
     }
+}
+
+/// Takes out the documents of a repository that only observe, where the person's own say else and the repository is not trusted.
+fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<Document>) {
+    let own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
+    let blocks = ResolvedLayers::of(&own, Who::Top, trust).values().mode == Mode::Enforce;
+    let says = |document: &Document| {
+        let mut modes = document.settings.iter().filter(|it| it.place == SettingPlace::Top && it.subject.key == "mode");
+        modes.next_back().and_then(|it| it.value.as_word()) == Some(Mode::Observe)
+    };
+    let repositorys = |layer: Layer| matches!(layer, Layer::Project | Layer::ProjectLocal);
+    let layers: Vec<Layer> =
+        documents.iter().filter(|it| repositorys(it.layer) && says(it)).map(|it| it.layer).collect();
+    let is_taken = |document: &Document| blocks && trust == Trust::Untrusted && layers.contains(&document.layer);
+    documents.into_iter().partition(is_taken)
+}
+
+/// Says that a file only observes, and what it takes to have all limits observed.
+fn only_observed(document: &Document) -> Option<Problem> {
+    let mode = document.settings.iter().find(|it| it.place == SettingPlace::Top && it.subject.key == "mode")?;
+    let problem = Problem::of_setting(document, mode).warning();
+    let problem = problem.says("has this file's limits observed: they are logged and block nothing");
+    Some(problem.hint("all others block; `fusebox trust` has it count for them, too"))
 }
 
 /// Returns the built-in layer.

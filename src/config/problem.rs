@@ -96,6 +96,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.key.as_str() {
             "" => write!(f, "`{}` ({}) {}", self.path, self.layer, self.what)?,
+            key if self.value.is_empty() => write!(f, "`{key}` in `{}` ({}) {}", self.path, self.layer, self.what)?,
             key => write!(f, "`{key}: {}` in `{}` ({}) {}", self.value, self.path, self.layer, self.what)?,
         }
         match &self.hint {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::config::value_type::{Field, ValueType};
+use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::limit::Limit;
 use crate::domain::policy::Scope;
 
@@ -23,7 +23,7 @@ pub struct WindowSetting {
 
 /// How many may fit, and how long a window may be: up to a week.
 const MAX: ValueType = ValueType::Whole(1, 1_000_000);
-const PER_MS: ValueType = ValueType::Whole(1, 604_800_000);
+const PER_MS: ValueType = ValueType::Millis(1, 604_800_000);
 
 const OF_TOOLS: ValueType = ValueType::Object(&[
     Field::needed("tool", ValueType::Filled),
@@ -63,7 +63,7 @@ pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
     let max = value.get(if are_of_tools(limit) { "max" } else { "max_requests" })?.as_u64()?;
     let tool = value.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
     let over = value.get("over").and_then(|it| Scope::deserialize(it).ok()).unwrap_or(Scope::Session);
-    Some(WindowSetting { tool, max, per_ms: value.get("per_ms")?.as_u64()?, over })
+    Some(WindowSetting { tool, max, per_ms: millis(value.get("per_ms")?)?, over })
 }
 
 /// Writes windows as configuration would.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::config::jsonc::{self, JsonRead};
 use crate::config::key::{Key, Setter, Takes};
 use crate::config::keys;
 use crate::config::layers::{self, FilePart, LayerFile, SETTINGS_KEY};
@@ -13,6 +14,7 @@ use crate::config::problem::{Problem, nearest};
 use crate::config::rate_windows;
 use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::SettingValue;
+use crate::config::slips;
 use crate::domain::limit::{Form, Limit};
 use crate::domain::policy::Layer;
 use crate::limits;
@@ -44,26 +46,33 @@ impl At<'_> {
 
 /// Reads the text of a file; nothing where the file holds nothing of ours.
 pub fn text(source: &LayerFile, path: &str, text: &str) -> Option<DocumentRead> {
-    let json: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(json) => json,
+    let JsonRead { value: json, again } = match jsonc::read(text.trim_start_matches('\u{feff}')) {
+        Ok(read) => read,
         Err(cause) => {
             let document = Document::empty(source.layer, path);
             let problems = vec![Problem::of_document(&document, format!("is no JSON: {cause}; all of it is ignored"))];
             return Some(DocumentRead { document, problems });
         }
     };
-    match source.part {
-        FilePart::Whole => Some(file(source.layer, path, &json)),
-        FilePart::Object => Some(file(source.layer, path, json.get(SETTINGS_KEY)?)),
+    let (mut reading, prefix) = match source.part {
+        FilePart::Whole => (file(source.layer, path, &json), String::new()),
+        FilePart::Object => (file(source.layer, path, json.get(SETTINGS_KEY)?), format!("{SETTINGS_KEY}.")),
+    };
+    for again in &again {
+        let Some(key) = again.key.strip_prefix(&prefix) else { continue };
+        let problem = Problem::of_key(&reading.document, key, &again.value);
+        let (first, this) = again.lines;
+        reading.report(problem.says(format!("is ignored: line {this} says it again, and line {first} counts")));
     }
+    Some(reading)
 }
 
 /// Returns what of a file's text is ours, where it is JSON; cheap where a settings file has nothing of ours.
 pub fn object(source: &LayerFile, text: &str) -> Option<Value> {
     match source.part {
-        FilePart::Whole => serde_json::from_str(text).ok(),
+        FilePart::Whole => jsonc::read(text).ok().map(|read| read.value),
         FilePart::Object if !text.contains(SETTINGS_KEY) => None,
-        FilePart::Object => serde_json::from_str::<Value>(text).ok()?.get(SETTINGS_KEY).cloned(),
+        FilePart::Object => jsonc::read(text).ok()?.value.get(SETTINGS_KEY).cloned(),
     }
 }
 
@@ -205,7 +214,7 @@ impl DocumentRead {
                             let subject = Subject { models, ..Subject::of_limit(key, named.limit) };
                             self.keep(here.place, at, subject, SettingValue::Cap(cap));
                         }
-                        None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
+                        None => self.wrong_cap(&at, value, named),
                     },
                     None => {
                         let names =
@@ -252,9 +261,24 @@ impl DocumentRead {
             return;
         }
         match named.cap(value) {
-            Some(cap) => self.keep(here.place, at, Subject::of_limit("", named.limit), SettingValue::Cap(cap)),
-            None => self.wrong(&at, value, &format!("{} or `null`", named.expects())),
+            Some(cap) => {
+                if let Some(words) = cap.and_then(|cap| slips::too_small(named, value, cap)) {
+                    self.report(Problem::of_key(&self.document, &at, value).says(words).warning());
+                }
+                self.keep(here.place, at, Subject::of_limit("", named.limit), SettingValue::Cap(cap));
+            }
+            None => self.wrong_cap(&at, value, named),
         }
+    }
+
+    /// Reports a cap that its limit does not take, with what may have been meant.
+    fn wrong_cap(&mut self, at: &str, value: &Value, named: LimitName) {
+        let problem = Problem::of_key(&self.document, at, value);
+        let problem = problem.says(format!("is ignored: it must be {} or `null`", named.expects()));
+        self.report(match slips::meant(named, value) {
+            Some(meant) => problem.hint(meant),
+            None => problem,
+        });
     }
 
     /// Keeps a value unless the same block has said the same thing under another name.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::resolved::Discipline;
 use crate::config::setting_value::SettingValue;
-use crate::config::value_type::{Field, ValueType};
+use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::policy::Layer;
 
 /// How often an agent is sent back where nobody says.
@@ -23,7 +23,7 @@ pub const CHECKPOINTS: ValueType = ValueType::Either(&[
     ValueType::Object(&[
         Field::needed("file", ValueType::Filled),
         Field::needed("required", ValueType::Filleds),
-        Field::optional("max_gap_ms", ValueType::Whole(1, LONGEST_MS)),
+        Field::optional("max_gap_ms", ValueType::Millis(1, LONGEST_MS)),
         Field::optional("retries", RETRIES_TAKE),
     ]),
     ValueType::Null,
@@ -34,7 +34,7 @@ pub const COMPLETION: ValueType = ValueType::Either(&[
     ValueType::Filled,
     ValueType::Object(&[
         Field::needed("command", ValueType::Filled),
-        Field::optional("timeout_ms", ValueType::Whole(1, 600_000)),
+        Field::optional("timeout_ms", ValueType::Millis(1, 600_000)),
         Field::optional("retries", RETRIES_TAKE),
     ]),
     ValueType::Null,
@@ -59,7 +59,7 @@ pub fn checkpoints(value: &Value) -> Option<SettingValue> {
         whole.insert(name.to_owned(), fields.get(name)?.clone());
     }
     whole.insert("retries".to_owned(), or(fields, "retries", RETRIES));
-    whole.extend(fields.get_key_value("max_gap_ms").map(|(name, gap)| (name.clone(), gap.clone())));
+    whole.extend(fields.get("max_gap_ms").and_then(millis).map(|gap| ("max_gap_ms".to_owned(), json!(gap))));
     Some(SettingValue::Object(whole))
 }
 
@@ -71,7 +71,7 @@ pub fn completion(value: &Value) -> Option<SettingValue> {
     };
     let mut whole = Map::new();
     whole.insert("command".to_owned(), fields.get("command")?.clone());
-    whole.insert("timeout_ms".to_owned(), or(fields, "timeout_ms", TIMEOUT_MS));
+    whole.insert("timeout_ms".to_owned(), json!(fields.get("timeout_ms").and_then(millis).unwrap_or(TIMEOUT_MS)));
     whole.insert("retries".to_owned(), or(fields, "retries", RETRIES));
     Some(SettingValue::Object(whole))
 }

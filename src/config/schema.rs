@@ -85,7 +85,10 @@ fn per_limit(each: Each) -> Value {
 
 fn cap(named: LimitName) -> Value {
     let mut schema = named.schema();
-    schema["type"] = json!([schema["type"], "null"]);
+    schema["type"] = match schema["type"].take() {
+        Value::Array(kinds) => kinds.into_iter().chain([json!("null")]).collect(),
+        kind => json!([kind, "null"]),
+    };
     let doc = if named.name == named.limit.key {
         named.limit.doc.to_owned()
     } else {

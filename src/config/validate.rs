@@ -12,6 +12,7 @@ use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Resolved;
 use crate::config::setting::{Document, Setting};
 use crate::config::setting_value::SettingValue;
+use crate::config::slips;
 use crate::domain::limit::Form;
 use crate::domain::policy::Layer;
 
@@ -35,6 +36,18 @@ pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
     problems.extend(inside_ceilings(documents));
     problems.extend(bound(documents, trust));
     problems
+}
+
+/// Drops caps of documents that only observe which are outside the ceilings that the others set.
+pub fn ceilings(observed: &mut [Document], documents: &[Document]) {
+    if observed.is_empty() {
+        return;
+    }
+    let mut all: Vec<Document> = documents.to_vec();
+    all.extend(observed.iter().cloned());
+    let _said_once_they_are_in_force = inside_ceilings(&mut all);
+    let kept = all.split_off(documents.len());
+    observed.clone_from_slice(&kept);
 }
 
 /// Drops what of a spawn's block may not stand against the rules without it; values outside a ceiling are cut to it.
@@ -207,7 +220,8 @@ fn inside_ceilings(documents: &mut [Document]) -> Vec<Problem> {
             let range = format!("{} to {}", limit_name::written(limit, low), limit_name::written(limit, high));
             let what =
                 format!("is ignored: it is outside the ceiling of subagents' runs, {range} by {}", bound.layer.owner());
-            Some((what, Some(format!("`ceilings.{limit}` in the user's fusebox.json moves it"))))
+            let moves = || format!("`ceilings.{limit}` in the user's fusebox.json moves it");
+            Some((what, Some(slips::below_ceiling(limit, cap).filter(|_| cap < low).unwrap_or_else(moves))))
         }));
     }
     problems

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::calendar;
+use crate::domain::duration;
 use crate::domain::policy::ACTIONS;
 
 /// The time zone of the machine.
@@ -35,6 +36,8 @@ pub enum ValueType {
     Action,
     /// A whole number in this range.
     Whole(u64, u64),
+    /// A whole number of milliseconds in this range, or a time with its unit.
+    Millis(u64, u64),
     /// A number in this range.
     Number(f64, f64),
     /// A list of names.
@@ -92,6 +95,7 @@ impl ValueType {
             ValueType::WordOrNull(words) => value.is_null() || value.as_str().is_some_and(|word| words.contains(&word)),
             ValueType::Action => value.as_str().is_some_and(|word| action_words().any(|known| known == word)),
             ValueType::Whole(low, high) => value.as_u64().is_some_and(|number| (*low..=*high).contains(&number)),
+            ValueType::Millis(low, high) => millis(value).is_some_and(|number| (*low..=*high).contains(&number)),
             ValueType::Number(low, high) => value.as_f64().is_some_and(|number| (*low..=*high).contains(&number)),
             ValueType::Names => value.as_array().is_some_and(|names| names.iter().all(Value::is_string)),
             ValueType::Percents => value.as_array().is_some_and(|list| {
@@ -121,6 +125,9 @@ impl ValueType {
             ValueType::WordOrNull(words) => format!("{} or `null`", one_of(words.iter().copied())),
             ValueType::Action => one_of(action_words()),
             ValueType::Whole(low, high) => format!("a whole number from {low} to {high}"),
+            ValueType::Millis(low, high) => {
+                format!("a time like `10m`, or a whole number from {low} to {high} (milliseconds)")
+            }
             ValueType::Number(low, high) => format!("a number from {low} to {high}"),
             ValueType::Names => "a list of names".to_owned(),
             ValueType::Percents => format!("a list of whole per cents from {} to {}", PERCENTS.0, PERCENTS.1),
@@ -144,6 +151,7 @@ impl ValueType {
             }
             ValueType::Action => json!({ "enum": action_words().collect::<Vec<_>>() }),
             ValueType::Whole(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+            ValueType::Millis(low, high) => times("integer", json!(low), json!(high)),
             ValueType::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
             ValueType::Names => json!({ "type": "array", "items": { "type": "string" } }),
             ValueType::Percents => {
@@ -151,6 +159,19 @@ impl ValueType {
             }
         }
     }
+}
+
+/// Reads milliseconds: a whole number, or a time with its unit.
+pub fn millis(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| duration::parse(value.as_str()?))
+}
+
+/// What a time with its unit looks like.
+const TIME: &str = "^[0-9]+([.][0-9]+)?(ms|s|m|h|d)$";
+
+/// Returns the JSON schema of a time: a number in this range, or a text with a unit.
+pub fn times(kind: &str, low: Value, high: Value) -> Value {
+    json!({ "type": [kind, "string"], "minimum": low, "maximum": high, "pattern": TIME })
 }
 
 fn object(fields: &[Field]) -> Value {

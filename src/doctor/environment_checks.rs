@@ -1,10 +1,14 @@
 //! The checks of what Fusebox works with: configuration, state, file system, prices.
 
+use std::path::Path;
+
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
-use crate::domain::policy::OnError;
+use crate::domain::policy::{Mode, OnError};
 use crate::hook::retention;
+use crate::platform::environment::system_name;
+use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
 use crate::pricing::{self, table};
 use crate::store::trust::is_trusted;
@@ -13,7 +17,7 @@ use crate::store::{self, Store};
 /// Whether the configuration says what it means to say.
 pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
     let (_, problems) =
-        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
+        load::checked_load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
     let worst = problems.iter().find(|problem| problem.is_error()).or(problems.first());
     match (worst, problems.len()) {
         (None, _) => Diagnosis::ok("every key is understood"),
@@ -21,6 +25,28 @@ pub fn configuration(installation: &Installation<'_>) -> Diagnosis {
             Diagnosis::fail(format!("{} ({count} in all)", problem), "`fusebox config check` shows all of them")
         }
         (Some(problem), _) => Diagnosis::warn(problem.to_string(), "`fusebox config check` shows all of them"),
+    }
+}
+
+/// Whether limits block here, or are only observed, or switched off for a while.
+pub fn mode(installation: &Installation<'_>) -> Diagnosis {
+    let (env, folder) = (installation.env, &installation.folder);
+    let off = Store::open(env).and_then(|store| store.limits_off(&env.project_of(folder).to_string_lossy()));
+    if off.ok().flatten().is_some_and(|off| off.holds(env.now().wall_ms)) {
+        return Diagnosis::warn("a person has switched the limits off here", "`fusebox on` switches them on again");
+    }
+    let (policy, _) = load::load(env, folder, is_trusted(env, folder));
+    let files: Vec<String> =
+        policy.observed.iter().map(|document| installation.short(Path::new(&document.path))).collect();
+    match (policy.mode(), files.is_empty()) {
+        (Mode::Observe, _) => Diagnosis::warn(
+            "limits are only observed here: nothing is blocked",
+            "`fusebox config show` says which file sets `mode`; with \"enforce\" they block",
+        ),
+        (Mode::Enforce, true) => Diagnosis::ok("limits block"),
+        (Mode::Enforce, false) => {
+            Diagnosis::ok(format!("limits block; those of {} are only observed", files.join(", ")))
+        }
     }
 }
 
@@ -100,4 +126,11 @@ pub fn prices(installation: &Installation<'_>) -> Diagnosis {
         None => Diagnosis::ok(format!("{} prices, as client {} has them", table.in_force().len(), table::CLIENT)),
         Some(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or_default()),
     }
+}
+
+/// What the operating system does not give; nothing where it gives all.
+pub fn system() -> Option<Diagnosis> {
+    let lacks = lacks();
+    let words = format!("{}: {}", system_name(), lacks.join("; "));
+    (!lacks.is_empty()).then(|| Diagnosis::warn(words, "docs/platforms.md says what holds on each system"))
 }

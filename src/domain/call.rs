@@ -94,8 +94,8 @@ pub struct CallRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
     /// The estimate charged for the requests that the client makes for it and no transcript shows.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub hidden: Option<Asked>,
+    #[serde(default, rename = "hidden", skip_serializing_if = "is_default")]
+    pub unlogged: Option<Asked>,
     /// Whether its batch is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,

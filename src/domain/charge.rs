@@ -157,6 +157,10 @@ pub struct Charge {
     pub output: u64,
     /// Prompt tokens, cache included.
     pub context: u64,
+    /// Prompt tokens that it wrote to the cache, contained in `spend.tokens`; `None` of an estimate, and where an earlier version
+    /// has not kept it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cache_writes: Option<u64>,
     /// Whether another session had been charged for it before: the row is a copy.
     #[serde(skip)]
     pub inherited: bool,
@@ -175,6 +179,8 @@ pub struct NewCharge {
     pub charge: Charge,
     /// What it adds to the sums.
     pub adds: Spend,
+    /// What the same would spend once more, now that the cache has its prompt.
+    pub again: Spend,
     /// Price of the conversation at cache-read price a token, and of one output token, in pico-dollars.
     pub replay_price: (u64, u64),
 }

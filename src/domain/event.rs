@@ -74,6 +74,8 @@ pub struct Fingerprints {
     pub all: u32,
     /// Of tool and result: the error, where it is one.
     pub error: u32,
+    /// Of the input, without what varies by itself: numbers, spaces, what the agent says of its command.
+    pub input: u32,
     /// How it waits, by its input.
     pub wait: Wait,
     /// Whether its result says that it was rejected, and never made.
@@ -144,7 +146,7 @@ pub enum Intent {
 
 /// How a call ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CallOutcome {
     /// Whether it failed.
     pub failed: bool,
     /// Its duration by the client in milliseconds, without waits for a dialog.
@@ -231,7 +233,7 @@ pub enum EventKind {
     /// A permission dialog is about to be shown.
     PermissionRequested,
     /// A call ended.
-    ToolEnded(Call, Outcome),
+    ToolEnded(Call, CallOutcome),
     /// All calls of one response have results.
     BatchEnded(Vec<Call>),
     /// A subagent starts or goes on.
@@ -254,7 +256,7 @@ pub enum EventKind {
         /// Events that would lose their handler; `None` where all hooks would be switched off.
         lost: Vec<String>,
     },
-    /// Anything else.
+    /// An event that says nothing of the agent's work, by its name.
     Other(String),
 }
 
@@ -273,6 +275,23 @@ pub struct Event {
     pub attended: bool,
     /// What happened.
     pub kind: EventKind,
+}
+
+impl Call {
+    /// Whether it starts an agent, or writes to one.
+    pub fn addresses_agent(&self) -> bool {
+        matches!(self.intent, Intent::Spawn { .. } | Intent::Message { .. })
+    }
+}
+
+impl EventKind {
+    /// Returns the one call that it is about: one that asks to run or has ended.
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => Some(call),
+            _ => None,
+        }
+    }
 }
 
 impl Event {

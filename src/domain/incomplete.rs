@@ -19,6 +19,7 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         subject: what,
         frees: String::new(),
         above: String::new(),
+        under_way: 0,
     }
 }
 

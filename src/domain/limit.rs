@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::amount::{Amount, PICO};
-use crate::domain::event::Outcome;
+use crate::domain::event::{Call, CallOutcome};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
 
@@ -109,8 +109,26 @@ pub enum Observed<'a> {
     Spent(Spend),
     /// What was charged at an estimate was taken back.
     TakenBack(Spend),
+    /// A tool call counts: it is let through, or has run unasked. Each counts once. The tool is empty where only a transcript tells of it.
+    CallCounted(&'a Call),
     /// A tool call has ended.
-    CallEnded(&'a Outcome),
+    CallEnded(&'a Call, &'a CallOutcome),
+}
+
+/// What happens next where a limit is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct NextStep<'a> {
+    /// Where that stands in the agent's work.
+    pub stage: Stage,
+    /// The call that asks to run, where one does.
+    pub call: Option<&'a Call>,
+}
+
+impl NextStep<'_> {
+    /// Returns a step that no certain call makes.
+    pub fn at(stage: Stage) -> NextStep<'static> {
+        NextStep { stage, call: None }
+    }
 }
 
 /// How a limit reads what is used, and what the next step would add.
@@ -125,12 +143,12 @@ pub enum Meter {
     },
     /// Counted in windows of time, one for each tool pattern or model.
     Window,
-    /// Counted in steps: what is used, and what the step at a stage adds (nothing where it is not decided there).
+    /// Counted in steps: what is used, and what the next step adds (nothing where it is not decided there).
     Step {
         /// What is used so far.
         used: fn(&Meters) -> u64,
-        /// What the step at this stage would add.
-        adds: fn(Stage) -> Option<u64>,
+        /// What the next step would add.
+        adds: fn(NextStep) -> Option<u64>,
     },
 }
 
@@ -240,6 +258,11 @@ impl Limit {
             Unit::Millis if value < 60_000 => format!("{:.1} s", value as f64 / 1000.0),
             Unit::Millis => format!("{:.1} min", value as f64 / 60_000.0),
         }
+    }
+
+    /// Writes what is under way beside what is used: ` and 4 under way`; nothing where nothing is.
+    pub fn show_under_way(&self, value: u64) -> String {
+        if value == 0 { String::new() } else { format!(" and {} under way", self.show(value)) }
     }
 
     /// Returns what is used so far.

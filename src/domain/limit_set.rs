@@ -168,6 +168,9 @@ pub struct LimitSet {
     /// Rates; all of them hold.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::domain::limit_set::stored::rates")]
     pub rates: Vec<Rate>,
+    /// Limits and rates that are judged beside these and block nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Box<LimitSet>>,
     /// What has to be in the agent's file of checkpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<Checkpoints>,
@@ -213,6 +216,7 @@ impl Default for LimitSet {
         LimitSet {
             limits: Vec::new(),
             rates: Vec::new(),
+            observed: None,
             checkpoints: None,
             completion: None,
             explicit_stop: None,
@@ -243,7 +247,23 @@ impl LimitSet {
 
     /// Whether it holds no limit and no rate.
     pub fn is_empty(&self) -> bool {
-        self.limits.is_empty() && self.rates.is_empty()
+        self.limits.is_empty() && self.rates.is_empty() && self.observed.is_none()
+    }
+
+    /// Returns every rule that counts something: those that block, and of the others those that count something else.
+    pub fn counting(&self) -> impl Iterator<Item = &LimitRule> {
+        let more = self.observed.iter().flat_map(|observed| &observed.limits);
+        self.limits.iter().chain(more.filter(|rule| self.named(&rule.name()).is_none()))
+    }
+
+    /// Returns every rate that counts something, in the same way.
+    pub fn counting_rates(&self) -> impl Iterator<Item = &Rate> {
+        let is_known = |rate: &Rate| {
+            let same = |known: &Rate| (known.limit, &known.tool, known.per_ms) == (rate.limit, &rate.tool, rate.per_ms);
+            self.rates.iter().any(same)
+        };
+        let more = self.observed.iter().flat_map(|observed| &observed.rates);
+        self.rates.iter().chain(more.filter(move |rate| !is_known(rate)))
     }
 
     /// Raises the cap of a rule by `more`; returns the new cap, or nothing where no rule has this name or may be raised.

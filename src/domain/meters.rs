@@ -121,8 +121,10 @@ pub struct Meters {
     pub turns: u64,
     /// What requests have spent.
     pub spent: Spend,
-    /// What other requests in flight are expected to spend.
+    /// What is held back: for other requests in flight, and for what the next one costs beyond the usual.
     pub reserved: Spend,
+    /// What other requests in flight are expected to spend.
+    pub under_way: Spend,
     /// What the next request is expected to spend.
     pub next: Spend,
     /// What first requests of which nothing is known may spend beyond what is reserved: those in flight, and the one at hand.

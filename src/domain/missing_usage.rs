@@ -11,8 +11,8 @@ pub struct MissingUsage {
     /// How many, and their estimates.
     pub sum: Spend,
     /// How many were ever charged.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub made: u64,
+    #[serde(default, rename = "made", skip_serializing_if = "is_default")]
+    pub ever_charged: u64,
     /// Whether some of them are on disk, and doubted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doubted: bool,

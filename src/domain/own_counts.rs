@@ -39,7 +39,7 @@ impl OwnCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::Outcome;
+    use crate::domain::event::{Call, CallOutcome};
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::Models;
     use crate::domain::meters::Spend;
@@ -51,8 +51,8 @@ mod tests {
         observe: Some(|count, seen| match seen {
             Observed::Spent(spend) => count + spend.requests,
             Observed::TakenBack(spend) => count.saturating_sub(spend.requests),
-            Observed::CallEnded(outcome) if outcome.failed => 0,
-            Observed::CallEnded(_) => count,
+            Observed::CallEnded(_, outcome) if outcome.failed => 0,
+            Observed::CallCounted(_) | Observed::CallEnded(..) => count,
         }),
         ..Limit::PLAIN
     };
@@ -67,18 +67,20 @@ mod tests {
         let (all, opus, other) = (rule(&LIMIT, None), rule(&LIMIT, Some("*opus*")), rule(&Limit::PLAIN, None));
         let mut counts = OwnCounts::default();
         let spent = |requests| Observed::Spent(Spend { requests, ..Spend::default() });
-        let ended = |failed| Outcome { failed, ..Outcome::default() };
+        let call = Call::default();
+        let ended = |failed| CallOutcome { failed, ..CallOutcome::default() };
         for (model, seen, of_all, of_opus) in [
             (Some("opus"), spent(2), 2, 2),
             (Some("sonnet"), spent(3), 5, 2),
-            (None, Observed::CallEnded(&ended(false)), 5, 2),
+            (None, Observed::CallEnded(&call, &ended(false)), 5, 2),
             (Some("opus"), Observed::TakenBack(Spend { requests: 1, ..Spend::default() }), 4, 1),
         ] {
             assert!([&all, &opus, &other].iter().all(|rule| !counts.observe(rule, model, &seen)), "{seen:?}");
             assert_eq!((counts.of(&all), counts.of(&opus), counts.of(&other)), (of_all, of_opus, 0), "{seen:?}");
         }
         let failed = ended(true);
-        let begin = [&all, &opus, &all, &other].map(|rule| counts.observe(rule, None, &Observed::CallEnded(&failed)));
+        let begin =
+            [&all, &opus, &all, &other].map(|rule| counts.observe(rule, None, &Observed::CallEnded(&call, &failed)));
         assert_eq!((begin, counts), ([true, true, false, false], OwnCounts::default()));
     }
 }

@@ -37,6 +37,8 @@ pub struct EndedCall {
     pub call: u32,
     /// Its tool and error, where it failed.
     pub error: Option<u32>,
+    /// Its input, without what varies by itself.
+    pub input: u32,
     /// Whether it has waited.
     pub waited: bool,
     /// How often in a row a call may fail the same way after so long a wait; 0 where it shows none.
@@ -58,6 +60,7 @@ impl EndedCall {
         Some(EndedCall {
             call,
             error: failed.then_some(fingerprints.error).filter(|error| *error != 0),
+            input: fingerprints.input,
             waited,
             patience,
         })
@@ -157,7 +160,7 @@ impl CallHistory {
         }
         match seen.error {
             Some(_) if again => {}
-            Some(error) => self.errors.push(error),
+            Some(error) => self.errors.push(error, seen.input),
             // To wait is no progress, and neither is what was there before.
             None if seen.waited || is_known => {}
             None => (self.errors, self.waited) = (Failures::default(), 0),
@@ -261,7 +264,7 @@ mod tests {
             let call = u32::from(letter);
             let call = call << 1;
             let error = letter.is_uppercase().then_some(call);
-            loops.push(EndedCall { call, error, waited: false, patience: 0 }, false);
+            loops.push(EndedCall { call, error, input: 0, waited: false, patience: 0 }, false);
         }
         (loops.level(), loops.repeats(0))
     }
@@ -318,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_wait_is_a_repetition_once_it_has_been_the_same_for_long() {
-        let wait = |call| EndedCall { call, error: None, waited: true, patience: 100 };
+        let wait = |call| EndedCall { call, error: None, input: 0, waited: true, patience: 100 };
         let mut loops = CallHistory::default();
         for time in 1..=WAITS {
             assert_eq!(loops.level(), 0, "{time}");
@@ -332,13 +335,14 @@ mod tests {
         // A result that was not there before is progress, in a wait and beside it.
         let mut looked = loops.clone();
         loops.push(wait(80), false);
-        looked.push(EndedCall { call: 900, error: None, waited: false, patience: 0 }, false);
+        looked.push(EndedCall { call: 900, error: None, input: 0, waited: false, patience: 0 }, false);
         assert_eq!((loops.level(), looked.level()), (0, 0));
     }
 
     #[test]
     fn failures_are_a_repetition_by_the_pace_at_which_they_come() {
-        let failure = |error, patience| EndedCall { call: error, error: Some(error), waited: patience > 0, patience };
+        let failure =
+            |error, patience| EndedCall { call: error, error: Some(error), input: 0, waited: patience > 0, patience };
         for (waited_ms, times) in [(0, 3), (999, 3), (1_000, 15), (3_000, 30), (10_000, 100), (600_000, 100)] {
             // In its own call, in one before it, or between two turns that are not far apart.
             for way in 0..3 {
@@ -349,6 +353,7 @@ mod tests {
                             EndedCall {
                                 call: 10,
                                 error: None,
+                                input: 0,
                                 waited: waited_ms >= SHORT_MS,
                                 patience: patience_after(waited_ms),
                             },

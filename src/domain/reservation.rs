@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bounds::RESERVATIONS;
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
+use crate::domain::process::Process;
 use crate::domain::serde_default::is_default;
 
 /// A reservation whose response never came stops counting after this.
@@ -21,6 +22,12 @@ pub struct Reservation {
     /// The model it goes to, where that is known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: String,
+    /// The session that makes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub session: String,
+    /// The client that makes it, where its process is known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub client: Option<Process>,
     /// What a first request may spend of which nothing is known but its prompt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub first: Spend,

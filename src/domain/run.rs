@@ -25,7 +25,7 @@ use crate::limits;
 /// What one request spent, for estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// What it spent.
+    /// What the same would spend once more, now that the cache has its prompt.
     pub spend: Spend,
     /// Its output tokens.
     pub output: u64,
@@ -43,6 +43,9 @@ pub struct Run {
     /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
     pub listed: Option<ListedRun>,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
     /// The agent's type; `main` for the main agent.
     #[serde(skip)]
     pub agent_type: String,

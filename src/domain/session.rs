@@ -10,6 +10,7 @@ use crate::domain::clock;
 pub use crate::domain::counters::Counters;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::LimitSet;
+use crate::domain::limits_off::LimitsOff;
 use crate::domain::listed::{ListedSession, day_of};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
@@ -18,74 +19,18 @@ pub use crate::domain::order::{Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
 use crate::domain::policy::{Mode, OnError};
+pub use crate::domain::process::Process;
+use crate::domain::pruned::Pruned;
 use crate::domain::rate::RateWindows;
 pub use crate::domain::reservation::Reservation;
 pub use crate::domain::run::{MAIN, Request, Run};
 use crate::domain::serde_default::is_default;
+use crate::domain::settings_taken::SettingsTaken;
+use crate::domain::spawn::Spawn;
 use crate::domain::spend_before_install::SpendBeforeInstall;
 pub use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::transcript_position::{ForkOrigin, Unread};
 use crate::domain::verdict::Finding;
-
-/// A spawn that was admitted and whose agent is not known yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spawn {
-    /// The Agent call.
-    pub call: String,
-    /// The run that made it.
-    pub run: String,
-    /// The name given to the agent.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub name: Option<String>,
-    /// The prompt, where it holds limits or a task's number.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub prompt: Option<String>,
-    /// The agent that a message wakes, where it is no new one.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub wakes: Option<String>,
-    /// When it was admitted: it does not count for ever.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub at: Moment,
-}
-
-/// The client process that runs a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Process id.
-    pub pid: u32,
-    /// Start time in clock ticks since boot (Linux) or seconds since 1970.
-    pub start: u64,
-    /// The pid namespace that the id is of; 0 where that is not known.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub ns: u64,
-}
-
-/// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SettingsTaken {
-    /// Variables and keys with their values.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub values: Vec<u64>,
-    /// Hooks.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub hooks: Vec<u64>,
-    /// Whether a person has taken it that hooks are switched off.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub off: bool,
-}
-
-/// What was pruned of a session that may yet be resumed: its counters stay, its responses are no longer known one by one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pruned {
-    /// Every response until then was counted, in milliseconds since 1970.
-    pub until_ms: i64,
-    /// The session's last event when all of it was pruned.
-    pub done_ms: i64,
-    /// What they spent.
-    pub spent: Spend,
-    /// What of it the session billed itself; the rest was copied by a fork or resume.
-    pub billed: Spend,
-}
 
 /// A session. What is not written into its JSON is a column of its row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,6 +41,9 @@ pub struct Session {
     /// What its row is found by; `None` where it has no row yet.
     #[serde(skip)]
     pub listed: Option<ListedSession>,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
     /// The project: git common directory, else the folder.
     #[serde(skip)]
     pub project: String,
@@ -132,6 +80,9 @@ pub struct Session {
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,
+    /// From when to when a person has switched its limits off, the last time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub limits_off: Option<LimitsOff>,
     /// What to answer where Fusebox fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,

@@ -33,6 +33,14 @@ pub enum Step<'a> {
 }
 
 impl<'a> Occasion<'a> {
+    /// Returns the call that asks to run, where one does.
+    pub fn call(self) -> Option<&'a Call> {
+        match self.step {
+            Step::Call(call) => Some(call),
+            Step::Nothing | Step::ResponseOver | Step::Compaction(_) => None,
+        }
+    }
+
     /// Returns the occasion that an event is.
     pub fn of(event: &'a Event) -> Occasion<'a> {
         let step = match &event.kind {

@@ -39,6 +39,9 @@ pub struct Finding {
     /// The session whose limit it is, where that is one above the run's own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub above: String,
+    /// What other requests under way are taken for at this moment, in the base unit.
+    #[serde(skip)]
+    pub under_way: u64,
 }
 
 impl Finding {
@@ -56,6 +59,7 @@ impl Finding {
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
+            under_way: 0,
         }
     }
 
@@ -73,6 +77,7 @@ impl Finding {
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
+            under_way: 0,
         }
     }
 
@@ -163,9 +168,35 @@ pub struct Verdict {
     pub clamped_by: Option<Finding>,
     /// Whether this was only watched: nothing is blocked, nobody is told.
     pub observed: bool,
+    /// Trips of limits that block nothing, beside what is decided.
+    pub beside: Vec<(Unenforced, Finding)>,
+}
+
+/// Why a limit is judged and blocks nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unenforced {
+    /// It is a repository's, whose file only observes.
+    Observed,
+    /// A person has switched it off for a while.
+    Off,
+}
+
+impl Unenforced {
+    /// Returns the word that records have.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unenforced::Observed => "observe",
+            Unenforced::Off => "off",
+        }
+    }
 }
 
 impl Verdict {
+    /// Makes the verdict that refuses, warns or stops for a reason beyond its findings.
+    pub fn refusing(decision: Decision, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
+        Verdict { decision, findings, refusal: Some(refusal), ..Verdict::default() }
+    }
+
     /// Returns the finding that decides.
     pub fn deciding(&self) -> Option<&Finding> {
         self.findings.first()

@@ -2,6 +2,7 @@
 
 use crate::domain::event::{Call, Event, EventKind, Intent};
 use crate::domain::ingested::Ingested;
+use crate::domain::policy::Layer;
 use crate::domain::session::{Phase, Run, Status};
 use crate::domain::usage::{Barred, Occasion, Onset, Usage};
 use crate::domain::verdict::{Decision, Finding, Verdict};
@@ -11,33 +12,36 @@ use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
 use crate::engine::enforce;
 use crate::engine::estimate;
-use crate::engine::lifecycle;
+use crate::engine::find_run;
 use crate::engine::lift_orders;
+use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::renew_limits;
-use crate::engine::session_state::{LimitSource, SessionState};
+use crate::engine::session_state::SessionState;
+use crate::engine::unenforced;
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
 pub fn apply_event(
     state: &mut SessionState,
     event: &Event,
-    found: &Ingested,
+    ingested: &Ingested,
     limit_source: &dyn LimitSource,
 ) -> (String, Verdict) {
-    dialogs::settle(state, &found.answered);
-    for agent in &found.unannounced {
-        lifecycle::announce(state, agent, event.at, limit_source);
+    dialogs::settle(state, &ingested.answered);
+    unenforced::note_end(state, event.at);
+    for agent in &ingested.unannounced {
+        find_run::announce(state, agent, event.at, limit_source);
     }
     // What is new in the main transcript belongs to the main run that was at work before this event.
-    let (known, late): (Vec<_>, Vec<_>) = found.charges.iter().partition(|(run, _)| state.run(run).is_some());
+    let (known, late): (Vec<_>, Vec<_>) = ingested.charges.iter().partition(|(run, _)| state.run(run).is_some());
     for (run, charge) in known {
         count::charge_response(state, run, charge, event.at);
     }
-    if lifecycle::is_of_the_clients_own(state, event) {
-        return (lifecycle::of_the_clients_own(state, event), Verdict::default());
+    if find_run::is_of_the_clients_own(state, event) {
+        return (find_run::of_the_clients_own(state, event), Verdict::default());
     }
-    let joins = lifecycle::is_at_work(state, event);
-    let id = lifecycle::resolve(state, event, found.link.as_ref(), limit_source);
+    let joins = find_run::joins_work(state, event);
+    let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);
     for (run, charge) in late {
         count::charge_response(state, run, charge, event.at);
     }
@@ -51,7 +55,7 @@ pub fn apply_event(
         }
     }
     completion::told_twice(state, &id, event);
-    for recalled in &found.recalled {
+    for recalled in &ingested.recalled {
         count::count_recalled(state, recalled, event.at);
     }
     count::count(state, &id, event);
@@ -59,7 +63,7 @@ pub fn apply_event(
     let adopts = enforce::adopt(state, &id, event);
     completion::ask(state, &id, event);
     let onset = onset(state, &id, joins);
-    let mut verdict = decide_run(state, &id, event, (onset, adopts, &found.missing));
+    let mut verdict = decide_run(state, &id, event, (onset, adopts, &ingested.missing));
     verdict.prompt_tail = discipline(event, &verdict, limit_source);
     enforce::progress(state, &id, event, &verdict);
     enforce::enforce(state, &id, event, &verdict);
@@ -89,10 +93,16 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     let session = &state.session;
     let above =
         if matches!(event.kind, EventKind::Prompt { .. } | EventKind::Compacting) { state.order_above() } else { None };
-    let (missing, incomplete) = completion::weigh(run, event, (session.mode, missing));
+    let off = unenforced::off(session, event.at);
+    let missing: Vec<Finding> =
+        missing.iter().filter(|finding| off.is_none() || finding.layer == Layer::Managed).cloned().collect();
+    let (missing, incomplete) = completion::weigh(run, event, (session.mode, &missing));
+    let mut scopes = measure::usage(state, run, Occasion::of(event));
+    let split = unenforced::split(state, &scopes, event.at);
+    unenforced::keep_blocking(&mut scopes, &split);
     let usage = Usage {
         run_id: id,
-        scopes: measure::usage(state, run, Occasion::of(event)),
+        scopes,
         order: run.order.as_ref().or(above.as_ref()),
         pending_prompts: &session.pending_prompts,
         has_stand_in: session.has_stand_in,
@@ -110,6 +120,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
         held: state.held.as_deref(),
     };
     let mut verdict = decide(session.mode, &usage, event);
+    verdict.beside = unenforced::trips(&usage, &split, event);
     for finding in verdict.findings.iter_mut().filter(|finding| finding.is_announced_first()) {
         finding.subject = run.repetition.repeats(0).map(|what| what.to_string()).unwrap_or_default();
     }
@@ -140,8 +151,10 @@ fn barred<'a>(state: &'a SessionState, event: &Event) -> Option<Barred<'a>> {
     let EventKind::ToolRequested(Call { intent: Intent::Message { to }, .. }) = &event.kind else { return None };
     let run = state.addressee(to).filter(|run| !run.is_main())?;
     let Some(order) = &run.order else {
-        let finding =
-            bars(&measure::addressee(state, run, Occasion::of(event)), event, estimate::model_of(state, run))?;
+        let mut scopes = [measure::addressee(state, run, Occasion::of(event))];
+        let split = unenforced::split(state, &scopes, event.at);
+        unenforced::keep_blocking(&mut scopes, &split);
+        let finding = bars(&scopes[0], event, estimate::model_of(state, run))?;
         return Some(Barred { run: &run.id, finding, ended: false });
     };
     let held = run.status == Status::Paused || run.status == Status::Stopped || order.finding.spent_by_requests();

@@ -2,10 +2,10 @@
 //!
 //! One run's compactions may be many at once: several clients have one session open.
 
-use crate::domain::event::{Agent, Event, EventKind};
-use crate::domain::reservation::Reservation;
+use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::reservation::{RESERVE_LIVES_MS, Reservation};
 use crate::domain::session::Session;
-use crate::engine::missing_usage;
+use crate::engine::charge_missing;
 use crate::engine::session_state::SessionState;
 
 /// What stands between a session's id and the client that compacts its main conversation.
@@ -40,6 +40,16 @@ pub fn charged(state: &mut SessionState, run: &str) {
     }
 }
 
+/// Lets go of what compactions of this session have held whose time is over, and returns it to be charged: nothing tells whether
+/// they were made.
+pub fn expired(state: &mut SessionState, now: Moment) -> Vec<Reservation> {
+    let begins = prefix(&state.session.id);
+    let is_over = |held: &&Reservation| now.wall_since(held.at) >= RESERVE_LIVES_MS && held.holder.starts_with(&begins);
+    let over: Vec<Reservation> = state.session.reservations.iter().filter(is_over).cloned().collect();
+    over.iter().for_each(|held| state.release(&held.holder));
+    over
+}
+
 /// Lets go of what a compaction has held that is over: its client goes on, or ends, with a summary or without one.
 ///
 /// Returns what is to be charged: a client that ends before the summary is there may have been ended half way, with the request made.
@@ -58,5 +68,5 @@ pub fn over(state: &mut SessionState, run: &str, event: &Event) -> Option<Reserv
     let holder = holder(&state.session, event);
     let held = state.session.reservations.iter().find(|held| held.holder == holder).cloned();
     state.release(&holder);
-    held.filter(|_| event.kind == EventKind::SessionEnded && !missing_usage::is_summary_due(state, run))
+    held.filter(|_| event.kind == EventKind::SessionEnded && !charge_missing::is_summary_due(state, run))
 }

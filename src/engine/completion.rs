@@ -1,7 +1,7 @@
 //! How an agent's work ends: sent back while something is missing, let go all the same, or ended by a tool that asks for it.
 
 use crate::domain::charge::RecordKind;
-use crate::domain::event::{Call, Event, EventKind, Outcome};
+use crate::domain::event::{Call, CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::{finding, is_of_end};
 use crate::domain::limit_set::{ExplicitStop, LimitSet};
@@ -85,7 +85,7 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event) {
     }
 }
 
-fn asked(rule: &ExplicitStop, call: &Call, outcome: &Outcome) -> Option<Finding> {
+fn asked(rule: &ExplicitStop, call: &Call, outcome: &CallOutcome) -> Option<Finding> {
     let by_name = !outcome.failed && rule.tools.iter().any(|like| pattern::matches(like, &call.tool));
     let who = match (&outcome.stop_marker, by_name) {
         (Some(_), _) => format!("a result of the tool {}", call.tool),

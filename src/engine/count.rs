@@ -3,38 +3,40 @@
 use std::collections::BTreeSet;
 
 use crate::domain::bounds::CRONS;
-use crate::domain::charge::{Record, RecordKind};
-use crate::domain::event::{Background, Call, Event, EventKind, Intent, Moment, Outcome};
+use crate::domain::call::{CallState, Ended};
+use crate::domain::charge::NewCharge;
+use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use crate::domain::ingested::Recalled;
 use crate::domain::limit::Observed;
 use crate::domain::repetition::EndedCall;
 use crate::domain::session::{Request, Run, Status};
 use crate::engine::background;
+use crate::engine::charge_missing;
+use crate::engine::charge_unlogged;
 use crate::engine::compactions;
 use crate::engine::completion;
 use crate::engine::credible;
 use crate::engine::dialogs;
 use crate::engine::estimate;
+use crate::engine::find_run;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::lifecycle;
-use crate::engine::missing_usage;
 use crate::engine::session_lifecycle;
-use crate::engine::session_state::{CallState, Ended, NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
-use crate::engine::unlogged_requests;
 
 /// Charges a response to its run, its session, and all that share in it.
 pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now: Moment) {
     if state.run(id).is_none() {
-        lifecycle::open_history(state, id);
+        find_run::open_history(state, id);
     }
     let charge = &new.charge;
     let (inherited, earlier) = (charge.inherited, charge.earlier);
     let (model, is_priced) = (&charge.model, !charge.unknown_model);
     let adds = SpendChange { model, is_priced, at_ms: charge.at_ms, spend: new.adds, inherited, earlier };
-    let estimated = missing_usage::less_the_estimate(state, id, new);
+    let estimated = charge_missing::less_the_estimate(state, id, new);
     if charge.is_estimate() {
-        return unlogged_requests::compacted(
+        return charge_unlogged::compacted(
             state,
             id,
             &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds },
@@ -43,7 +45,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     ledger::add_spend(state, id, &SpendChange { spend: estimated.unwrap_or(new.adds), ..adds }, now);
     if credible::is_doubted(charge) {
-        return missing_usage::of_the_idle(state, id, now);
+        return charge_missing::of_the_idle(state, id, now);
     }
     estimate::note_dearest(state, id, charge);
     let Some(run) = state.run_mut(id) else { return };
@@ -58,7 +60,7 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
     }
     if new.adds.requests > 0 && !charge.inherited {
         run.model.clone_from(&charge.model);
-        run.recent.push(Request { spend: charge.spend, output: charge.output });
+        run.recent.push(Request { spend: new.again, output: charge.output });
         let old = run.recent.len().saturating_sub(estimate::RECENT);
         run.recent.drain(..old);
         run.context = charge.context + charge.output;
@@ -69,25 +71,26 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 /// Counts what an event says about its own run: time, calls, ends.
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
-    unlogged_requests::charge_hooks(state, run);
-    if let Some(held) = compactions::over(state, run, event) {
-        unlogged_requests::charge_compaction(state, run, &held);
+    charge_unlogged::charge_hooks(state, run);
+    let over = compactions::over(state, run, event);
+    for held in compactions::expired(state, event.at).into_iter().chain(over) {
+        charge_unlogged::charge_lost(state, run, &held);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
-        missing_usage::compactions(state, run, event.at);
+        charge_missing::compactions(state, run, event.at);
     }
     // An end that is told twice is one end: by the second the run is at work no more.
     let ends = event.ending().is_some_and(|ending| ending.again || state.run(run).is_some_and(|run| run.working));
     if ends {
-        missing_usage::charge_missing(state, run, event);
-        missing_usage::note_last_response_over(state, run);
+        charge_missing::charge_overdue(state, run, event);
+        charge_missing::note_last_response_over(state, run);
     }
     match &event.kind {
         EventKind::ToolRequested(call) => requested(state, run, call, event.at),
         EventKind::ToolEnded(call, outcome) => ended(state, run, (call, outcome), event.at),
         EventKind::BatchEnded(calls) => {
             batch(state, run, calls);
-            missing_usage::charge_missing(state, run, event);
+            charge_missing::charge_overdue(state, run, event);
         }
         // Where nobody attends, nobody is waited for: a hook answers.
         EventKind::PermissionRequested if event.attended => dialogs::announced(state, run, event.at),
@@ -111,13 +114,12 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             if let Some(run) = state.run_mut(run) {
                 run.owes_ask = false;
                 if run.counters.turns == 0 && run.counters.spent.requests == 0 {
-                    credible::cut(state);
+                    credible::conversation_may_shrink(state);
                 }
             }
             state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
         }
         EventKind::SessionEnded => session_lifecycle::end(state),
-        EventKind::Other(name) => note_unknown(state, name),
         _ => {}
     }
 }
@@ -179,17 +181,17 @@ fn requested(state: &mut SessionState, run: &str, call: &Call, at: Moment) {
     }
 }
 
-fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Moment) {
+fn ended(state: &mut SessionState, run: &str, what: (&Call, &CallOutcome), at: Moment) {
     let (call, outcome) = what;
     let requested = state.call(&call.id).and_then(|record| record.requested);
     dialogs::take_off_wait(state, run, (call, outcome.duration_ms), at);
     count_call(state, run, call);
     if outcome.asked_nothing {
-        unlogged_requests::take_back(state, run, &call.id);
+        charge_unlogged::take_back(state, run, &call.id);
     }
     // An end may be told twice.
     if state.record_of(run, call).ended == Ended::No {
-        state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(outcome)));
+        state.scopes_mut(run).for_each(|mut scope| scope.observe(None, &Observed::CallEnded(call, outcome)));
     }
     let record = state.record_of(run, call);
     record.ended = if outcome.failed { Ended::Failed } else { Ended::Well };
@@ -219,17 +221,13 @@ fn ended(state: &mut SessionState, run: &str, what: (&Call, &Outcome), at: Momen
 
 /// Counts a call once, unless Fusebox refused it.
 pub fn count_call(state: &mut SessionState, run: &str, call: &Call) {
-    count_once(state, run, &call.id);
-}
-
-fn count_once(state: &mut SessionState, run: &str, call: &str) {
-    let record = state.call_mut(run, call);
+    let record = state.record_of(run, call);
     if matches!(record.state, CallState::Counted | CallState::Refused) {
         return;
     }
     record.state = CallState::Counted;
-    state.scopes_mut(run).for_each(|mut scope| scope.count_turn());
-    unlogged_requests::charge_call(state, run, call);
+    state.scopes_mut(run).for_each(|mut scope| scope.count_call(call));
+    charge_unlogged::charge_call(state, run, &call.id);
 }
 
 /// Counts what a run had done before the state knew it. Its waits are not known, so all its time was work.
@@ -248,8 +246,8 @@ pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment
             state.session.counters.duration_ms += millis(began_ms, last_ms);
         }
     }
-    for call in &recalled.calls {
-        count_once(state, &recalled.run, call);
+    for id in &recalled.calls {
+        count_call(state, &recalled.run, &Call { id: id.clone(), ..Call::default() });
     }
 }
 
@@ -258,7 +256,7 @@ const TELLING_MS: u64 = 500;
 
 fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     session_state.session.sees_batches = true;
-    missing_usage::note_response_over(session_state, run);
+    charge_missing::note_response_over(session_state, run);
     dialogs::batch_is_over(session_state, run, calls, session_state.session.last);
     let mut errors = BTreeSet::new();
     for call in calls {
@@ -269,7 +267,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
         if ended == Ended::No {
             spawns::release_spawn(session_state, &call.id);
             if call.fingerprints.was_rejected {
-                unlogged_requests::take_back(session_state, run, &call.id);
+                charge_unlogged::take_back(session_state, run, &call.id);
             }
         }
         if state == CallState::Counted {
@@ -305,18 +303,5 @@ fn restart(state: &mut SessionState, id: &str) {
         run.settled = false;
         run.parent_told = false;
         run.user_told = false;
-    }
-}
-
-/// Writes down, once a session, that the client sent an event that this version does not know.
-fn note_unknown(state: &mut SessionState, name: &str) {
-    let key = format!("event:{name}");
-    if state.session.says_first(&key) {
-        state.log_records.push(Record {
-            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
-            event: Some(RecordKind::Notice),
-            session: state.session.id.clone(),
-            ..Record::default()
-        });
     }
 }

@@ -42,7 +42,7 @@ fn clear(state: &mut SessionState, run: &str) {
 
 /// Notes that the conversations of a session may be shorter from here on: they were compacted, or a person has begun a turn,
 /// who may have gone back in it.
-pub fn cut(state: &mut SessionState) {
+pub fn conversation_may_shrink(state: &mut SessionState) {
     state.session.compactions += 1;
 }
 

@@ -3,14 +3,16 @@
 //! A Yes grants at once, since the next event is judged by it. What nothing shows to be a person's is taken back.
 
 use crate::domain::bounds;
+use crate::domain::call::{CallState, Ended};
 use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::limit::Unit;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
 use crate::domain::policy::Scope;
-use crate::domain::session::{Run, Spawn};
+use crate::domain::session::Run;
+use crate::domain::spawn::Spawn;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::grants;
-use crate::engine::session_state::{CallState, Ended, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.

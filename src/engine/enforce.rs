@@ -1,11 +1,13 @@
 //! What a verdict changes in the session's state: orders, counts of admitted calls, asks, reservations, records.
 
+use crate::domain::call::CallState;
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Intent, Moment};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Meter;
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Reservation, Run, Spawn, Status};
+use crate::domain::session::{Order, Phase, Reservation, Run, Status};
+use crate::domain::spawn::Spawn;
 use crate::domain::usage::Occasion;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::compactions;
@@ -13,10 +15,12 @@ use crate::engine::count;
 use crate::engine::dialogs;
 use crate::engine::end_notifications;
 use crate::engine::estimate;
+use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::measure;
-use crate::engine::session_state::{CallState, SessionState};
+use crate::engine::session_state::SessionState;
+use crate::engine::unenforced;
 
 /// Gives a run the order that stands for its session, where it has none of its own.
 ///
@@ -77,6 +81,7 @@ pub fn enforce(state: &mut SessionState, id: &str, event: &Event, verdict: &Verd
     for finding in &verdict.findings {
         remember(state, id, finding, verdict);
     }
+    unenforced::note(state, id, verdict);
     match verdict.decision {
         Decision::Ask => {
             dialogs::ask(state, id, event, verdict);
@@ -160,7 +165,7 @@ fn meet(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
 fn admit(state: &mut SessionState, id: &str, call: &Call, at: Moment) {
     let spawn = match &call.intent {
         Intent::Spawn { name, prompt, .. } => {
-            let tells = prompt.contains("execution_limits") || lifecycle::task_in(prompt).is_some();
+            let tells = prompt.contains("execution_limits") || find_run::task_in(prompt).is_some();
             Spawn { name: name.clone(), prompt: tells.then(|| prompt.clone()), ..Spawn::default() }
         }
         Intent::Message { to } => {
@@ -182,7 +187,7 @@ fn remember(state: &mut SessionState, id: &str, finding: &Finding, verdict: &Ver
     if wanted && !verdict.observed {
         let pending_trips = state.side(finding, id).map(|side| side.pending_trips);
         if let Some(pending_trips) =
-            pending_trips.filter(|pending_trips| pending_trips.iter().all(|want| want.source != finding.source))
+            pending_trips.filter(|pending_trips| pending_trips.iter().all(|trip| trip.source != finding.source))
         {
             pending_trips.push(finding.clone());
         }
@@ -230,17 +235,22 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
     let (_, meters) = measure::meters(state, &makes, Occasion::of(event));
     let model = state.run(&makes).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
+    let asked = meters.next * meters.late + meters.next.max(state.request_ahead);
     let spend = match event.kind {
-        EventKind::Compacting => meters.next.max(state.compaction_ahead),
-        _ => meters.next * (1 + meters.late),
+        // A prompt that is long in itself is asked as it stands.
+        EventKind::Prompt { .. } => asked.max(state.unknown_first),
+        _ => asked,
     };
     let first = state.unknown_first;
-    state.reserve(&Reservation { holder, spend, at: event.at, model, first });
+    let (session, client) = (state.session.id.clone(), state.session.client);
+    state.reserve(&Reservation { holder, spend, at: event.at, model, session, client, first });
 }
 
 /// Sets the order that a trip brings.
 fn trip(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict) {
     let Some(finding) = verdict.deciding().cloned() else { return };
+    // What is under way now is not when the order is told again.
+    let finding = Finding { under_way: 0, ..finding };
     let Some(Refusal::Tripped { grace }) = verdict.refusal else { return };
     let pauses = finding.action == Action::Pause;
     let kind = if pauses { RecordKind::AgentPaused } else { RecordKind::AgentFailed };

@@ -1,8 +1,8 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
-use crate::domain::event::{Event, EventKind, Outcome};
+use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
-use crate::domain::limit::{Ends, Meter, Stage};
+use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
@@ -39,11 +39,12 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         percent,
         frees: frees(rule, scope),
         above: scope.above.to_owned(),
+        under_way: under_way(rule, meters),
         ..Finding::of(rule, scope.scope, used)
     };
     let adds = match &rule.limit.meter {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, stage),
-        Meter::Step { adds, .. } => adds(stage),
+        Meter::Step { adds, .. } => adds(NextStep { stage, call: at.occasion.call() }),
         Meter::Window => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
@@ -65,6 +66,14 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         false => warns.by_ref().max()?,
     };
     (!given(percent)).then(|| finding(percent, used))
+}
+
+/// Returns what other requests under way are taken for.
+fn under_way(rule: &LimitRule, meters: &Meters) -> u64 {
+    match &rule.limit.meter {
+        Meter::Spend { part, .. } => part(&meters.under_way),
+        Meter::Step { .. } | Meter::Window => 0,
+    }
 }
 
 /// Returns what the next step adds to what is used, where that is a request: a grant has to leave room for it.
@@ -93,7 +102,7 @@ pub fn waits(rule: &LimitRule, at: RuleContext) -> bool {
 
 /// Says when a rule's trip passes by itself, where it does.
 fn frees(rule: &LimitRule, scope: &ScopeUsage) -> String {
-    let resets = scope.shared_budget.and_then(|pool| pool.resets(rule.limit));
+    let resets = scope.shared_budget.and_then(|budget| budget.resets(rule.limit));
     resets.map(|words| format!("at {words}")).unwrap_or_default()
 }
 
@@ -130,6 +139,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         subject: format!("{what} in {}", span(rate.per_ms)),
         frees: format!("in {}", span(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
+        under_way: 0,
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)
@@ -170,7 +180,7 @@ fn spend_ahead(part: fn(&Spend) -> u64, rules: &LimitSet, meters: &Meters, stage
 pub fn grace(usage: &Usage, at: (&Event, Stage), finding: &Finding) -> u32 {
     let (event, stage) = at;
     let timed_out = match &event.kind {
-        EventKind::ToolEnded(_, Outcome { background: Some(background), .. }) => background.timed_out,
+        EventKind::ToolEnded(_, CallOutcome { background: Some(background), .. }) => background.timed_out,
         _ => false,
     };
     let blind = usage.scopes.first().is_some_and(|run| run.meters.blind_to_batches);

@@ -18,7 +18,7 @@ pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
         }
     }
     let cap = state.side(finding, id).and_then(|side| {
-        side.pending_trips.retain(|want| want.source != finding.source);
+        side.pending_trips.retain(|trip| trip.source != finding.source);
         side.warned.retain(|(key, _)| *key != limit);
         // What is on or off has nothing to raise: it begins anew.
         if is_switch { None } else { side.limits.grant(&limit, more) }

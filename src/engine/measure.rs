@@ -12,10 +12,10 @@ use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
 use crate::domain::session::{Reservation, Run, Session, Status};
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::engine::charge_unlogged;
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
-use crate::engine::unlogged_requests;
 
 /// A spawn whose agent never came stops counting after this.
 pub const SPAWN_LIVES_MS: u64 = 600_000;
@@ -63,8 +63,8 @@ pub fn usage<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'a>) 
     }
     scopes.extend(state.shared_budgets.iter().map(|budget| ScopeUsage {
         scope: budget.scope,
-        meters: actor.of_pool(budget, None),
-        by_rule: by_rule(&budget.limits, None, |of| actor.of_pool(budget, of)),
+        meters: actor.of_shared_budget(budget, None),
+        by_rule: by_rule(&budget.limits, None, |of| actor.of_shared_budget(budget, of)),
         limits: &budget.limits,
         warned: &budget.warned,
         pending_trips: &budget.pending_trips,
@@ -81,6 +81,7 @@ pub fn addressee<'a>(state: &'a SessionState, run: &'a Run, occasion: Occasion<'
     let in_flight = state.session.reservations.iter().find(|held| held.holder == run.id);
     let Some(held) = in_flight.filter(|held| occasion.at.wall_since(held.at) < RESERVE_LIVES_MS) else { return usage };
     usage.meters.reserved += held.spend;
+    usage.meters.under_way += held.spend;
     let counts = |rule: &LimitRule| rule.of.as_ref().is_none_or(|of| of.include(&held.model));
     for (_, meters) in usage.by_rule.iter_mut().filter(|(rule, _)| counts(rule)) {
         meters.reserved += held.spend;
@@ -94,7 +95,7 @@ fn by_rule<'a>(
     own: Option<&OwnCounts>,
     measure: impl Fn(Option<&Models>) -> Meters,
 ) -> Vec<(&'a LimitRule, Meters)> {
-    let some = rules.limits.iter().filter(|rule| rule.of.is_some() || rule.limit.observe.is_some());
+    let some = rules.counting().filter(|rule| rule.of.is_some() || rule.limit.observe.is_some());
     let count = |rule| own.map_or(0, |own| own.of(rule));
     some.map(|rule| (rule, Meters { own: count(rule), ..measure(rule.of.as_ref()) })).collect()
 }
@@ -154,14 +155,16 @@ impl<'a> Actor<'a> {
         let run = self.run;
         let next = self.next(&run.limits, of);
         let spent = spent(run.counters.spent, &run.by_model, of);
+        let under_way = next * self.late();
         Meters {
             turns: run.counters.turns,
             spent: spent.counting_cache_reads(run.limits.count_cache_reads),
             next,
             duration_ms: run.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(run.started),
-            reserved: next * self.late() + self.compaction(next, &run.limits),
-            unlogged: self.hidden(of),
+            reserved: under_way + self.ahead(next, &run.limits),
+            under_way,
+            unlogged: self.unlogged(of),
             ..self.same
         }
     }
@@ -172,37 +175,37 @@ impl<'a> Actor<'a> {
         let before = spent(earlier.spent, &earlier.models, of);
         let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
         let pending = pending(self.state, self.occasion.at);
+        let under_way = self.under_way(&session.reservations, &session.limits, of);
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
             spent: spent.counting_cache_reads(session.limits.count_cache_reads),
             next,
             duration_ms: session.counters.duration_ms,
             wall_ms: self.occasion.at.wall_since(session.started),
-            reserved: self.held(&session.reservations, &session.limits, of)
-                + self.next(&session.limits, of) * self.late()
-                + self.compaction(next, &session.limits),
+            reserved: under_way + self.ahead(next, &session.limits),
+            under_way,
             subagents_at_work: at_work(self.state, self.occasion.at) + pending.starts + pending.wakes,
             subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
-            unlogged: self.hidden(of),
+            unlogged: self.unlogged(of),
             unknown: self.unknown(&session.reservations, of),
             ..self.same
         }
     }
 
-    fn of_pool(self, budget: &SharedBudget, of: Option<&Models>) -> Meters {
+    fn of_shared_budget(self, budget: &SharedBudget, of: Option<&Models>) -> Meters {
         let next = match self.next_of_all(&budget.limits, of) {
             // Nothing is known of a session that has just begun, but of the others.
             next if next.cost == Amount::ZERO && of.is_none_or(|of| of.include(self.model())) => budget.mean(of),
             next => next,
         };
+        let under_way = self.under_way(&budget.reservations, &budget.limits, of);
         Meters {
             periods: budget.spent(of),
-            unlogged: self.hidden(of),
+            unlogged: self.unlogged(of),
             unknown: self.unknown(&budget.reservations, of),
             next,
-            reserved: self.held(&budget.reservations, &budget.limits, of)
-                + self.next(&budget.limits, of) * self.late()
-                + self.compaction(next, &budget.limits),
+            reserved: under_way + self.ahead(next, &budget.limits),
+            under_way,
             ..self.same
         }
     }
@@ -214,10 +217,11 @@ impl<'a> Actor<'a> {
         }
         match of {
             _ if self.run.recent.is_empty() => estimate::first(self.state),
-            Some(of) => {
+            // The last five may have gone elsewhere.
+            Some(of) if self.run.by_model.len() > 1 => {
                 estimate::next_of(self.run, rules, spent(self.run.counters.spent, &self.run.by_model, Some(of)))
             }
-            None => estimate::next(self.run, rules),
+            _ => estimate::next(self.run, rules),
         }
     }
 
@@ -231,12 +235,11 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// What the compaction at hand is expected to spend beyond the run's next request.
-    fn compaction(self, next: Spend, rules: &LimitSet) -> Spend {
-        match self.occasion.step {
-            Step::Compaction(_) => {
-                self.state.compaction_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next)
-            }
+    /// What the request at hand is expected to spend beyond the run's usual next one. What the cache has is not known while a
+    /// response is missing that has been given since.
+    fn ahead(self, next: Spend, rules: &LimitSet) -> Spend {
+        match self.same.late {
+            0 => self.state.request_ahead.counting_cache_reads(rules.count_cache_reads).beyond(next),
             _ => Spend::default(),
         }
     }
@@ -251,17 +254,17 @@ impl<'a> Actor<'a> {
     fn late(self) -> u64 {
         let late = match self.occasion.step {
             Step::ResponseOver => self.run.unpaid,
-            Step::Call(_) if self.hidden(None).requests > 0 => self.run.unpaid + 1,
+            Step::Call(_) if self.unlogged(None).requests > 0 => self.run.unpaid + 1,
             _ => 0,
         };
         u64::try_from(late).unwrap_or(0)
     }
 
     /// What the call at hand would have the client ask.
-    fn hidden(self, of: Option<&Models>) -> Spend {
+    fn unlogged(self, of: Option<&Models>) -> Spend {
         let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
         match self.occasion.step {
-            Step::Call(call) if counts => unlogged_requests::ahead(self.state, call),
+            Step::Call(call) if counts => charge_unlogged::ahead(self.state, call),
             _ => Spend::default(),
         }
     }
@@ -287,6 +290,11 @@ impl<'a> Actor<'a> {
         let others = self.others(reservations, of).filter(|held| held.first.requests > 0);
         let beyond = |held: &Reservation| Spend { requests: 1, ..held.first.beyond(held.spend) };
         (others.map(beyond).fold(Spend::default(), std::ops::Add::add), own)
+    }
+
+    /// Sums what other requests in flight are expected to spend, and those of the run's own that are not on disk yet.
+    fn under_way(self, reservations: &[Reservation], rules: &LimitSet, of: Option<&Models>) -> Spend {
+        self.held(reservations, rules, of) + self.next(rules, of) * self.late()
     }
 
     /// Sums what other requests in flight are expected to spend.

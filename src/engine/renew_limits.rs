@@ -4,7 +4,8 @@ use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::session::Run;
 use crate::engine::lift_orders::is_outgrown;
-use crate::engine::session_state::{LimitSource, SessionState};
+use crate::engine::limit_source::LimitSource;
+use crate::engine::session_state::SessionState;
 
 /// Gives the acting run, and every loaded run that an order or a question holds, the rules of the policy that binds the session now;
 /// returns those that had others.
@@ -48,5 +49,5 @@ pub fn take_rules(run: &mut Run, limit_source: &dyn LimitSource) {
     }
     // A question about a cap that is higher now waits for nobody.
     let rules = &run.limits;
-    run.pending_trips.retain(|want| want.scope != Scope::Run || !is_outgrown(want, rules));
+    run.pending_trips.retain(|trip| trip.scope != Scope::Run || !is_outgrown(trip, rules));
 }

@@ -4,7 +4,7 @@
 use crate::domain::bounds::of_model;
 use crate::domain::budget::SharedBudget;
 use crate::domain::counters::Counters;
-use crate::domain::event::Moment;
+use crate::domain::event::{Call, Moment};
 use crate::domain::limit::Observed;
 use crate::domain::limit_set::{LimitSet, Rate};
 use crate::domain::meters::Spend;
@@ -111,7 +111,7 @@ impl<'a> ScopeMut<'a> {
         else {
             return;
         };
-        for rule in limits.limits.iter().filter(|rule| own_counts.observe(rule, model, seen)) {
+        for rule in limits.counting().filter(|rule| own_counts.observe(rule, model, seen)) {
             warned.retain(|(name, _)| *name != rule.name());
             pending_trips.retain(|trip| !rule.is_source(&trip.source));
         }
@@ -126,14 +126,15 @@ impl<'a> ScopeMut<'a> {
         }
     }
 
-    /// Counts a tool call.
-    pub fn count_turn(&mut self) {
+    /// Counts a tool call, and shows it to the rules that count for themselves.
+    pub fn count_call(&mut self, call: &Call) {
         if let Some(counters) = self.counters() {
             counters.turns += 1;
         }
         if let ScopeMut::Outer(session) = self {
             session.nested_turns += 1;
         }
+        self.observe(None, &Observed::CallCounted(call));
     }
 
     /// Holds an estimate of a request in flight.
@@ -190,7 +191,7 @@ impl<'a> ScopeMut<'a> {
             ScopeMut::Budget(budget) => (&budget.limits, &mut budget.windows, Some(&mut budget.changed)),
         };
         let mut is_noted = false;
-        for rate in limits.rates.iter().filter(|rate| counts(rate)) {
+        for rate in limits.counting_rates().filter(|rate| counts(rate)) {
             windows.note(rate, model, now);
             is_noted = true;
         }

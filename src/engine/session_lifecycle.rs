@@ -1,9 +1,10 @@
 //! A session's starts and its end.
 
+use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::EventKind;
 use crate::domain::session::Status;
 use crate::engine::session_state::SessionState;
-use crate::engine::{credible, lifecycle, missing_usage};
+use crate::engine::{charge_missing, credible, lifecycle};
 
 /// Takes note that an event shows a client at work: one may have ended while another has the same session open.
 pub fn go_on(state: &mut SessionState, kind: &EventKind) {
@@ -25,12 +26,12 @@ pub fn go_on(state: &mut SessionState, kind: &EventKind) {
 /// Takes note of a client's start. The dialogs of the one before it are gone with it; a compaction closes none.
 pub fn start(state: &mut SessionState, run: &str, source: &str) {
     if source == "compact" {
-        missing_usage::summary_is_due(state, run);
+        charge_missing::summary_is_due(state, run);
     } else {
         // A Yes that nothing has shown to be a person's is still to be taken back.
         state.session.pending_prompts.retain(|ask| ask.granted);
     }
-    credible::cut(state);
+    credible::conversation_may_shrink(state);
 }
 
 /// Ends a session with its client: what was at work ends.
@@ -44,5 +45,18 @@ pub fn end(state: &mut SessionState) {
     state.session.is_over = true;
     if state.session.status == Status::Running {
         state.session.status = Status::Completed;
+    }
+}
+
+/// Writes down, once a session, that the client sent an event that this version does not know.
+pub fn note_unknown(state: &mut SessionState, name: &str) {
+    let key = format!("event:{name}");
+    if state.session.says_first(&key) {
+        state.log_records.push(Record {
+            error: format!("the client sent an event that this version does not know, and it was let through: {name}"),
+            event: Some(RecordKind::Notice),
+            session: state.session.id.clone(),
+            ..Record::default()
+        });
     }
 }

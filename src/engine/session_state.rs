@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::budget::SharedBudget;
-pub use crate::domain::call::{CallRecord, CallState, Ended};
-pub use crate::domain::charge::NewCharge;
+use crate::domain::call::CallRecord;
 use crate::domain::charge::{Charge, Record};
 use crate::domain::event::{Agent, Background, Call};
 use crate::domain::limit_set::ExplicitStop;
@@ -15,7 +14,6 @@ use crate::domain::policy::Scope;
 use crate::domain::session::{Run, Session};
 use crate::domain::unlogged_requests::UnloggedRequests;
 use crate::domain::verdict::Finding;
-pub use crate::engine::limit_source::LimitSource;
 use crate::engine::scopes::{ScopeMut, Side};
 
 /// One session's state in memory.
@@ -45,8 +43,8 @@ pub struct SessionState {
     pub first_request: Option<Spend>,
     /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.
     pub unknown_first: Spend,
-    /// What the compaction at hand is expected to spend.
-    pub compaction_ahead: Spend,
+    /// What the request at hand is expected to spend, where that is a compaction, or the cache does not have the conversation.
+    pub request_ahead: Spend,
     /// What the requests of this event are taken for that no transcript shows.
     pub unlogged_requests: UnloggedRequests,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
@@ -79,7 +77,7 @@ impl<T> Loaded<T> {
 }
 
 impl SessionState {
-    /// Opens the book of a session.
+    /// Makes the state of a session that is new to it.
     pub fn new(session: impl Into<Box<Session>>) -> SessionState {
         SessionState { session: session.into(), ..SessionState::default() }
     }

@@ -4,11 +4,12 @@ use crate::domain::ingested::Ingested;
 use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
 use crate::engine::enforce;
+use crate::engine::session_lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::limit_source::PinnedLimits;
 use crate::hook::load::Loaded;
-use crate::hook::load_on_demand::need_ancestors;
+use crate::hook::load_on_demand::{need_ancestors, need_open_runs};
 use crate::hook::parse::HookCall;
 use crate::hook::{answered_dialogs, first_requests};
 use crate::platform::environment::Environment;
@@ -27,6 +28,9 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
     let Loaded { store, state, judged } = loaded;
     let limits = PinnedLimits::of(env, store, &state.session);
     let (run, verdict) = apply_event(state, &call.event, ingested, &limits);
+    if call.name.is_none() {
+        session_lifecycle::note_unknown(state, &call.input.hook_event_name);
+    }
     state.session.user_notifications.extend(limits.problems()?);
     if let Some(run) = state.run_mut(&run).filter(|_| judged.is_some()) {
         // What the command took is no work of the agent.
@@ -41,7 +45,7 @@ pub fn apply(env: &Environment, loaded: &mut Loaded, call: &HookCall, ingested: 
 /// Hands the order of a run that was just halted to everything below it.
 fn cascade(store: &Store, state: &mut SessionState) -> Result<()> {
     let Some(halted) = state.halted.clone() else { return Ok(()) };
-    store.lay_open_runs(state)?;
+    need_open_runs(store, state)?;
     let parents: Vec<Option<String>> = state.runs().map(|run| run.parent.clone()).collect();
     for parent in parents {
         need_ancestors(store, state, parent)?;

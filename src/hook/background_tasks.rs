@@ -4,12 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::event::{Background, Moment};
 use crate::domain::session::Process;
-use crate::platform::file_info;
-use crate::platform::files;
 use crate::platform::processes::{self, TICK_MS};
 
-/// The most that is read of a process's arguments, in bytes.
-const LONGEST: u64 = 16 << 20;
 /// How much the moments of a process and of an event may differ, in milliseconds.
 const APART_MS: u64 = 1_000;
 /// What the client puts behind a command: it writes the folder down that the shell ends in.
@@ -59,7 +55,7 @@ pub fn forget_gone(client: Process, background: &mut Vec<Background>) {
 
 /// Returns the files that the client keeps for tasks, as far as a process writes to them.
 fn files_of(pid: u32) -> Vec<PathBuf> {
-    outputs(pid).filter(|path| is_task_file(path)).collect()
+    processes::outputs(pid).into_iter().filter(|path| is_task_file(path)).collect()
 }
 
 /// A shell that a client runs a command in.
@@ -114,10 +110,6 @@ fn is_task_file(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with("tasks"))
 }
 
-fn outputs(pid: u32) -> impl Iterator<Item = PathBuf> {
-    [1, 2].into_iter().filter_map(move |fd| file_info::link_target(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok())
-}
-
 /// Whether a process was started between the request of a task's call and the moment that the client told of the task.
 fn is_of_its_time(start: u64, task: &Background) -> bool {
     let started_ms = processes::since_boot_ms(start);
@@ -127,11 +119,9 @@ fn is_of_its_time(start: u64, task: &Background) -> bool {
 
 /// Whether a process is a shell that the client gave exactly this command.
 fn runs(pid: u32, command: &str) -> bool {
-    let line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LONGEST).unwrap_or_default();
-    let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+    let words = processes::arguments(pid);
     let Some([_shell, option, line]) = words.get(..3) else { return false };
-    let line = std::str::from_utf8(line).unwrap_or_default();
-    *option == b"-c" && !command.is_empty() && is_line_of(line, command)
+    option == "-c" && !command.is_empty() && is_line_of(line, command)
 }
 
 /// Whether a shell's line is the one that the client makes of a command.

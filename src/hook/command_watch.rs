@@ -9,12 +9,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
+use crate::domain::call::Ended;
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::rfc3339;
 use crate::domain::session::{Process, Run};
 use crate::domain::verdict::{Finding, Verdict};
-use crate::engine::session_state::{Ended, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::background_tasks::{self, Shell};
 use crate::platform::environment::Environment;
@@ -187,7 +188,7 @@ impl Watch<'_> {
         store.begin()?;
         store.save_record(record, self.env.now())?;
         store.commit()?;
-        store.leave(self.env);
+        store.leave();
         Ok(())
     }
 

@@ -22,8 +22,8 @@ pub fn mean(store: &Store, agent_type: &str) -> Result<Option<Spend>> {
 }
 
 /// Learns from first requests of subagents what the next one of their type may cost.
-pub fn learn(store: &Store, state: &SessionState, findings: &Ingested) -> Result<()> {
-    for (id, new) in &findings.charges {
+pub fn learn(store: &Store, state: &SessionState, ingested: &Ingested) -> Result<()> {
+    for (id, new) in &ingested.charges {
         let is_first = |run: &&Run| !run.is_main() && run.counters.responses() == 1 && new.adds.requests == 1;
         let Some(run) = state.run(id).filter(is_first) else { continue };
         let name = fact_name(&run.agent_type);

@@ -23,11 +23,11 @@ pub enum FollowUp {
 /// state pruned.
 pub fn finish(env: &Environment, follow_up: FollowUp) {
     let (Saved { store, state, folder, prunes }, watch) = match follow_up {
-        FollowUp::Leave(store) => return store.leave(env),
+        FollowUp::Leave(store) => return store.leave(),
         FollowUp::Finish(saved, watch) => (*saved, watch),
     };
     let is_unlocked = store.is_unlocked();
-    store.leave(env);
+    store.leave();
     if let Some(order) = watch {
         command_watch::begin(env, &folder, &order);
     }

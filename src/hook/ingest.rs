@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::domain::charge::Charge;
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
-use crate::domain::ingested::{Ingested, Link};
+use crate::domain::ingested::{Ingested, Link, Unannounced};
 use crate::domain::session::Status;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -14,8 +14,9 @@ use crate::hook::load::{Loaded, is_wide};
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    answered_dialogs, backlog, called_skills, changed_calls, check_completion, missing_usage, nested_clients, overload,
-    policy, recall_missed, retention, shared_budgets, spend_before_install, unheard_messages, unlogged_requests,
+    all_usage_missing, altered_rows, answered_dialogs, backlog, called_skills, changed_calls, check_completion,
+    estimate_unlogged, nested_clients, overload, policy, recall_missed, retention, shared_budgets,
+    spend_before_install, unheard_messages,
 };
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -33,13 +34,17 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let (input, event) = (call.input, &call.event);
     let held = nested_clients::held(env, store, state, input, event, &call.guard)?;
     let held = held.or_else(|| changed_calls::held(&state.session, event));
+    let held = held.or_else(|| altered_rows::held(state, event));
     state.held = held.or_else(|| overload::held(state, event));
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
-    let mut ingested = ingest_transcripts(env, store, state, event)?;
+    let mut ingested = ingest_transcripts(env, store, state, event, input.prompt())?;
     ingested.missing = check_completion::missing(state, event, judged.as_ref());
     Ok(ingested)
 }
+
+/// Bytes from which on a prompt is longer than what else the first request of a client sends.
+const LONG_PROMPT: usize = 50_000;
 
 /// Whether the transcripts of other runs are read at an event.
 fn reads_siblings(kind: &EventKind) -> bool {
@@ -52,18 +57,19 @@ pub fn ingest_transcripts(
     store: &Store,
     state: &mut SessionState,
     event: &Event,
+    prompt: &str,
 ) -> Result<Ingested> {
     let loaded = OnceCell::new();
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
     let table = || loaded.get_or_init(|| policy::prices(store, policy));
     let mut ingest = TranscriptIngest::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     ingest.now_ms = Some(event.at.wall_ms);
-    let mut findings = Ingested::default();
+    let mut ingested = Ingested::default();
     match &event.agent {
         Agent::Main => ingest.main(state, None)?,
         Agent::Sub { id, .. } => {
             ingest.agent(state, id, None)?;
-            findings.link = spawn_link(store, state, id)?;
+            ingested.link = spawn_link(store, state, id)?;
         }
     }
     if state.session.unread() > 0 {
@@ -72,36 +78,27 @@ pub fn ingest_transcripts(
     if reads_siblings(&event.kind) {
         siblings(store, &mut ingest, state, event)?;
     }
-    let folder = layout::folder(Path::new(&state.session.position.path));
-    let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
-    if is_left || matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded) {
-        let session = state.session.id.clone();
-        findings.unannounced = ingest.unannounced(state, |id| store.has_run(&session, id).unwrap_or(false))?;
-        for agent in &findings.unannounced {
-            ingest.agent(state, &agent.id, None)?;
-        }
-    }
+    ingested.unannounced = unannounced(store, &mut ingest, state, event)?;
     state.session.user_notifications.append(&mut ingest.remarks);
-    if event.kind == EventKind::Compacting {
-        state.compaction_ahead = ingest.compaction_ahead(state, event);
-    }
-    findings.charges = ingest.found;
-    spend_before_install::set_apart(env, store, state, Some(event), &mut findings.charges)?;
+    state.request_ahead = ingest.request_ahead(state, event);
+    ingested.charges = ingest.found;
+    spend_before_install::set_apart(env, store, state, Some(event), &mut ingested.charges)?;
     state.shared_budgets.iter_mut().for_each(|budget| budget.counted = false);
-    if (!findings.charges.is_empty() || findings.link.is_some()) && state.shared_budgets.is_empty() {
+    if (!ingested.charges.is_empty() || ingested.link.is_some()) && state.shared_budgets.is_empty() {
         // What was found is in the state already: a shared budget that is counted anew here has it.
         shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
     }
-    estimate_first_requests(state, event, findings.charges.is_empty(), &table);
-    unlogged_requests::estimate_requests(state, event, &findings.charges, table);
-    let holders: BTreeSet<&String> = findings.charges.iter().map(|(holder, _)| holder).collect();
+    estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
+    estimate_prompt(state, event, prompt, &table);
+    estimate_unlogged::estimate_requests(state, event, &ingested.charges, table);
+    let holders: BTreeSet<&String> = ingested.charges.iter().map(|(holder, _)| holder).collect();
     for holder in holders {
         need_run(store, state, holder)?;
     }
-    recall_missed::add(store, state, event, &mut findings)?;
-    spend_before_install::close(state, event, &findings.recalled);
-    findings.answered = answered_dialogs::answered(store, state, event)?;
-    Ok(findings)
+    recall_missed::add(store, state, event, &mut ingested)?;
+    spend_before_install::close(state, event, &ingested.recalled);
+    ingested.answered = answered_dialogs::answered(store, state, event)?;
+    Ok(ingested)
 }
 
 /// Estimates first requests of which no response tells: the session's own, and the one of an agent that is about to start.
@@ -111,7 +108,7 @@ fn estimate_first_requests<'a>(
     no_charges: bool,
     table: &dyn Fn() -> &'a Table,
 ) {
-    if no_charges && missing_usage::is_all(state, event) {
+    if no_charges && all_usage_missing::is_all_missing(state, event) {
         state.first_request = Some(first_request(state, table(), (event.at.wall_ms, "")));
     }
     if let EventKind::ToolRequested(Call { intent: Intent::Spawn { prompt, .. }, .. }) = &event.kind
@@ -119,6 +116,39 @@ fn estimate_first_requests<'a>(
     {
         state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
     }
+}
+
+/// Estimates the request of a prompt that is long in itself.
+fn estimate_prompt<'a>(state: &mut SessionState, event: &Event, prompt: &str, table: &dyn Fn() -> &'a Table) {
+    if matches!(event.kind, EventKind::Prompt { .. }) && prompt.len() > LONG_PROMPT {
+        state.unknown_first = first_request(state, table(), (event.at.wall_ms, prompt));
+    }
+}
+
+/// Finds agents that no hook has announced, and takes their transcripts in: at the events that begin and end work.
+fn unannounced(
+    store: &Store,
+    ingest: &mut TranscriptIngest<&Store>,
+    state: &mut SessionState,
+    event: &Event,
+) -> Result<Vec<Unannounced>> {
+    let folder = layout::folder(Path::new(&state.session.position.path));
+    let is_left = state.session.unread.contains_key(&*folder.to_string_lossy());
+    let is_new = state.session.started == event.at;
+    let ends = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded);
+    if !(is_new || is_left || ends) {
+        return Ok(Vec::new());
+    }
+    let session = state.session.id.clone();
+    let own = match &event.agent {
+        Agent::Sub { id, .. } => Some(id.as_str()),
+        Agent::Main => None,
+    };
+    let found = ingest.unannounced(state, |id| own == Some(id) || store.has_run(&session, id).unwrap_or(false))?;
+    for agent in &found {
+        ingest.agent(state, &agent.id, None)?;
+    }
+    Ok(found)
 }
 
 /// Finds out how the acting subagent was spawned, until that is known.
@@ -183,9 +213,9 @@ impl Charges for &Store {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
         self.charge(message, session)
     }
-    fn elsewhere(&self, _message: &str, _session: &str) -> Result<bool> {
-        // A live session knows whether it is a fork; the state need not be searched.
-        Ok(false)
+    fn elsewhere(&self, message: &str, session: &str, earlier_ms: Option<i64>) -> Result<bool> {
+        // What is made since a session began is its own: the state need not be searched.
+        earlier_ms.map_or(Ok(false), |at_ms| self.is_charged_elsewhere(message, session, at_ms))
     }
     fn closed_ms(&self) -> Result<i64> {
         retention::closed_ms(self)

@@ -8,7 +8,7 @@ use crate::config::policy::Policy;
 use crate::config::spawn;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::session::Session;
-use crate::engine::session_state::LimitSource;
+use crate::engine::limit_source::LimitSource;
 use crate::error::{Error, Result};
 use crate::hook::policy;
 use crate::platform::environment::Environment;

@@ -8,16 +8,17 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};
 use crate::hook::deadline::Deadline;
-use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
+use crate::hook::load_on_demand::{need_ancestors, need_call, need_known_run, need_open_runs, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    changed_calls, first_requests, orphans, pin_policy, scheduled_prompts, shared_budgets, spend_before_install,
-    state_folder,
+    altered_rows, catch_up, changed_calls, first_requests, orphans, pin_policy, scheduled_prompts, shared_budgets,
+    spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::layout;
 use crate::wire::completion;
+use crate::wire::events::Touches;
 use crate::wire::input::Input;
 
 /// What is loaded for a hook call. The database is open for writing until [`crate::hook::save`] commits.
@@ -53,32 +54,31 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
 
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
     let (store, known) = state_folder::open(env, folder, &call.event)?;
+    let known = match known {
+        Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
+        None => None,
+    };
     let session = session(env, &store, known, (call.input, &call.event))?;
-    let state = load_state(&store, session, &call.event)?;
+    let mut state = load_state(&store, session, &call.event)?;
+    catch_up::catch_up_with_others(env, &store, &mut state, call.event.at.wall_ms)?;
     Ok((store, state))
 }
 
 /// Whether an event may touch other runs than its own, or what is new in their transcripts.
 pub fn is_wide(kind: &EventKind) -> bool {
-    let talks = |call: &Call| matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
-    match kind {
-        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => talks(call),
-        EventKind::PermissionRequested | EventKind::ConfigChanged { .. } | EventKind::Other(_) => false,
-        _ => true,
-    }
+    Touches::of(kind) != Touches::Own
 }
 
 /// Whether all open runs are loaded for an event; where their transcripts alone matter, those that have grown are.
 fn needs_open_runs(kind: &EventKind) -> bool {
-    is_wide(kind)
-        && !matches!(kind, EventKind::BatchEnded(_) | EventKind::SubagentStarted | EventKind::SubagentEnded(_))
+    matches!(Touches::of(kind), Touches::Addressed | Touches::Open)
 }
 
 /// Loads what an event names into the state of its session.
 pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result<SessionState> {
     let mut state = SessionState::new(session);
     if needs_open_runs(&event.kind) {
-        store.lay_open_runs(&mut state)?;
+        need_open_runs(store, &mut state)?;
     }
     if let Agent::Sub { id, .. } = &event.agent {
         need_run(store, &mut state, id)?;
@@ -86,13 +86,13 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
             state.run(id).is_none_or(|run| !run.admitted) && matches!(event.kind, EventKind::ToolRequested(_));
         // An agent that no admitted call has started is met at its first call, and counted with those at work.
         if arrives && !is_wide(&event.kind) {
-            store.lay_open_runs(&mut state)?;
+            need_open_runs(store, &mut state)?;
         }
         let parent = state.run(id).and_then(|run| run.parent.clone());
         need_ancestors(store, &mut state, parent.filter(|_| is_wide(&event.kind)))?;
     }
     if let Some(main) = state.session.main.clone().filter(|_| event.agent == Agent::Main || is_wide(&event.kind)) {
-        need_run(store, &mut state, &main)?;
+        need_known_run(store, &mut state, &main)?;
     }
     if let Some(id) = event.prompt_id.as_ref().filter(|_| event.agent == Agent::Main)
         && event.prompt_id != state.session.prompt_id
@@ -156,6 +156,7 @@ fn session(
         Some(session) => orphans::mark_before(store, session, event)?,
         None => {
             let mut new = Box::new(pin_policy::open(env, input, event));
+            altered_rows::take_over(store, &mut new)?;
             spend_before_install::meet(env, store, &mut new, event);
             new
         }

@@ -2,6 +2,7 @@
 
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::altered_rows;
 use crate::store::Store;
 
 /// Loads a run.
@@ -9,9 +10,26 @@ pub fn need_run(store: &Store, state: &mut SessionState, id: &str) -> Result<()>
     if state.run(id).is_none()
         && let Some(run) = store.run(&state.session.id, id)?
     {
+        if run.is_altered {
+            return Err(altered_rows::altered(&state.session.id));
+        }
         state.insert_loaded_run(run);
     }
     Ok(())
+}
+
+/// Loads the runs of its session that an event of another run may touch.
+pub fn need_open_runs(store: &Store, state: &mut SessionState) -> Result<()> {
+    for id in state.session.open.clone() {
+        need_known_run(store, state, &id)?;
+    }
+    Ok(())
+}
+
+/// Loads a run that the session names: it was saved with it.
+pub fn need_known_run(store: &Store, state: &mut SessionState, id: &str) -> Result<()> {
+    need_run(store, state, id)?;
+    state.run(id).map(|_| ()).ok_or_else(|| altered_rows::altered(&state.session.id))
 }
 
 /// Loads a call.

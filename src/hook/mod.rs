@@ -1,15 +1,19 @@
 //! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
 
+pub mod all_usage_missing;
+pub mod altered_rows;
 pub mod answered_dialogs;
 pub mod apply;
 pub mod background_tasks;
 pub mod backlog;
 pub mod called_skills;
+pub mod catch_up;
 pub mod changed_calls;
 pub mod check_completion;
 pub mod client_lineage;
 pub mod command_watch;
 pub mod deadline;
+pub mod estimate_unlogged;
 pub mod failure;
 pub mod first_requests;
 pub mod follow_up;
@@ -18,7 +22,6 @@ pub mod ingest;
 pub mod limit_source;
 pub mod load;
 pub mod load_on_demand;
-pub mod missing_usage;
 pub mod nested_clients;
 pub mod orphans;
 pub mod overload;
@@ -37,7 +40,6 @@ pub mod shared_budgets;
 pub mod spend_before_install;
 pub mod state_folder;
 pub mod unheard_messages;
-pub mod unlogged_requests;
 
 use std::panic;
 use std::path::PathBuf;
@@ -56,16 +58,16 @@ use crate::wire::sanitize_output::shown;
 use crate::wire::truncate::{self, Shortener};
 
 /// What a call comes to.
-pub struct Outcome {
+pub struct HookResult {
     /// The answer; empty where there is nothing to say.
     pub answer: String,
     /// What is left to do once it is given.
     rest: Option<FollowUp>,
 }
 
-impl Outcome {
-    fn only(answer: String) -> Outcome {
-        Outcome { answer, rest: None }
+impl HookResult {
+    fn only(answer: String) -> HookResult {
+        HookResult { answer, rest: None }
     }
 }
 
@@ -80,12 +82,12 @@ pub fn run(env: &Environment) -> ExitCode {
     if !env.goes_on() {
         answer_bugs(&deadline, bytes);
     }
-    let Outcome { answer, rest } = match input::parse(bytes) {
+    let HookResult { answer, rest } = match input::parse(bytes) {
         Ok(input) => {
             let answer = answer(env, &deadline, &input, bytes);
-            answer.unwrap_or_else(|error| Outcome::only(failure::state(env, &input, &error)))
+            answer.unwrap_or_else(|error| HookResult::only(failure::state(env, &input, &error)))
         }
-        Err(unreadable) => Outcome::only(failure::unreadable(env, bytes, &unreadable)),
+        Err(unreadable) => HookResult::only(failure::unreadable(env, bytes, &unreadable)),
     };
     deadline.claim_answer();
     let printed = env.answer(&shown(&answer));
@@ -117,7 +119,7 @@ fn answer_bugs(deadline: &Deadline, bytes: &'static [u8]) {
 }
 
 /// Answers an event; where the state turns out to be damaged or outdated, from a new one.
-fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<Outcome> {
+fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes: &'static [u8]) -> Result<HookResult> {
     if let Some(name) = EventName::parse(&input.hook_event_name) {
         deadline.is_for(name, input.results());
     }
@@ -127,22 +129,31 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
             failure::begin_anew(env, &folder, input, &cause)?;
             respond(env, deadline, (input, bytes), &mut folder)
         }
+        Err(cause) if cause.kind == ErrorKind::Altered => {
+            failure::count_again(env, &folder, input, &cause)?;
+            respond(env, deadline, (input, bytes), &mut folder)
+        }
         other => other,
     }
 }
 
 /// Takes a call into the state and words its answer: the recipe. `folder` becomes the one that the state of its client is in.
-pub fn respond(env: &Environment, deadline: &Deadline, what: (&Input, &[u8]), folder: &mut PathBuf) -> Result<Outcome> {
+pub fn respond(
+    env: &Environment,
+    deadline: &Deadline,
+    what: (&Input, &[u8]),
+    folder: &mut PathBuf,
+) -> Result<HookResult> {
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
     let mut loaded = load::load(env, deadline, &mut call, folder)?;
     if let Some(answer) = given_answers::find(&loaded.state, &call) {
-        return Ok(Outcome { answer, rest: Some(FollowUp::Leave(loaded.store)) });
+        return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
     }
     deadline.waits_for(Waits::Files);
     let ingested = ingest::ingest(env, &mut loaded, &call)?;
     let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
     let reply = reply::compose(env, &mut loaded.state, &call, &applied);
     let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-    Ok(Outcome { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) })
+    Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) })
 }

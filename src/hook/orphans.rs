@@ -3,15 +3,23 @@
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::rfc3339;
-use crate::domain::session::{Run, Session, Status};
+use crate::domain::session::{Reservation, Run, Session, Status};
+use crate::engine::charge_unlogged;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::load_on_demand::need_open_runs;
 use crate::platform::processes;
 use crate::store::{Store, log_file};
 
-/// Whether a session counts as at work although its client is gone: another boot has begun, or its process is no more.
+/// Whether something is left to be noted of clients that are gone: work that counts as under way, or requests that nobody has
+/// seen answered.
 pub fn is_orphaned(session: &Session, now: Moment) -> bool {
+    is_left(session, now) || session.reservations.iter().any(|held| held.session == session.id && is_lost(held))
+}
+
+/// Whether a session counts as at work although its client is gone: another boot has begun, or its process is no more.
+fn is_left(session: &Session, now: Moment) -> bool {
     let boot = session.last.boot;
     let rebooted = boot != now.boot && boot != 0 && now.boot != 0;
     let at_work = session.status == Status::Running || !session.open.is_empty();
@@ -19,9 +27,18 @@ pub fn is_orphaned(session: &Session, now: Moment) -> bool {
     at_work && (rebooted || gone())
 }
 
+/// Whether a request was made by a client that is gone.
+pub fn is_lost(held: &Reservation) -> bool {
+    held.client.is_some_and(|client| processes::is_gone(client.pid, client.start, client.ns))
+}
+
 /// Marks what was at work in a session whose client is gone, and writes that down once.
 pub fn mark(store: &Store, state: &mut SessionState, now: Moment) -> Result<()> {
     if !is_orphaned(&state.session, now) {
+        return Ok(());
+    }
+    charge_unlogged::charge_all_lost(state, is_lost);
+    if !is_left(&state.session, now) {
         return Ok(());
     }
     let at_work: Vec<String> =
@@ -50,7 +67,7 @@ pub fn mark_before(store: &Store, session: Box<Session>, event: &Event) -> Resul
         return Ok(session);
     }
     let mut state = SessionState::new(session);
-    store.lay_open_runs(&mut state)?;
+    need_open_runs(store, &mut state)?;
     mark(store, &mut state, event.at)?;
     store.save(&mut state)?;
     Ok(state.session)

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::event::Event;
 use crate::platform::environment::Environment;
+use crate::platform::folders::{HERE, System};
 use crate::wire::bypass_detection::Guard;
+use crate::wire::bypass_detection::path_rules::PathRules;
 use crate::wire::events::EventName;
 use crate::wire::input::Input;
 use crate::wire::read_event;
@@ -46,6 +48,11 @@ fn event_of(env: &Environment, input: &Input, guard: &Guard) -> Event {
 fn guard(env: &Environment, input: &Input, state: &Path) -> Guard {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     Guard {
+        rules: match HERE {
+            System::Linux => PathRules::Exact,
+            System::Mac => PathRules::AnyCase,
+            System::Windows => PathRules::Windows,
+        },
         state_dir: state.to_str().map(str::to_owned),
         program: env.called_as(),
         project: Some(env.var("CLAUDE_PROJECT_DIR").unwrap_or_else(|| input.cwd.clone().into_owned())),

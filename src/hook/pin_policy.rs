@@ -102,7 +102,22 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
             nested_clients::compare(store, session, &settings)?;
         }
     }
+    take_off(store, session, env.now().wall_ms)?;
     session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
+    Ok(())
+}
+
+/// Switches the limits of a new client's session off where a person has switched those of its project off, and says so.
+fn take_off(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
+    let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(now_ms));
+    let Some(off) = store.limits_off(&session.project)?.filter(|off| off.holds(now_ms)) else {
+        if is_off {
+            session.notify_user("a person has switched the limits of this session off; `fusebox on` switches them on");
+        }
+        return Ok(());
+    };
+    session.limits_off = Some(off);
+    session.notify_user("a person has switched the limits of this repository off; `fusebox on` switches them on");
     Ok(())
 }
 
@@ -200,8 +215,8 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     let old = std::mem::replace(&mut session.limits, policy.session());
     keep_grants(&mut session.limits, &old);
     let rules = &session.limits;
-    let stands = |want: &Finding| rules.source(&want.source).is_some() && !lift_orders::is_outgrown(want, rules);
-    session.pending_trips.retain(|want| want.scope != Scope::Session || stands(want));
+    let stands = |trip: &Finding| rules.source(&trip.source).is_some() && !lift_orders::is_outgrown(trip, rules);
+    session.pending_trips.retain(|trip| trip.scope != Scope::Session || stands(trip));
     session.user_limits = policy.user();
     session.project_limits = policy.project();
     session.mode = policy.mode();

@@ -3,10 +3,12 @@
 
 use std::path::Path;
 
+use crate::domain::call::CallState;
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::{Ingested, Recalled};
+use crate::engine::find_run;
 use crate::engine::lifecycle;
-use crate::engine::session_state::{CallState, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -33,7 +35,7 @@ pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut I
         }
         Agent::Main if state.session.main.is_none() && lifecycle::works(&event.kind) => {
             let memory = recall(transcript, event.prompt_id.as_deref().or(Some("")), since_ms).unwrap_or_default();
-            let run = lifecycle::main_id(&state.session, event);
+            let run = find_run::main_id(&state.session, event);
             for (of, new) in found.charges.iter_mut().filter(|(_, new)| memory.responses.contains(&new.charge.message))
             {
                 if !new.charge.inherited {
@@ -93,7 +95,9 @@ fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
         return;
     }
     let why = match earlier.until_ms {
-        _ if earlier.was_watched => "Fusebox has watched it before: its state was deleted",
+        _ if earlier.was_watched => {
+            "Fusebox has watched it before: its state was deleted, or changed by another program"
+        }
         Some(1..) => "That is work since Fusebox was installed: its hooks did not run, or its state was deleted",
         _ => "It ran before Fusebox was installed, or the state was deleted, which nothing tells apart here",
     };

@@ -1,7 +1,7 @@
 //! The reply to a hook call: the verdict in words, and what a person is to be told.
 
 use crate::domain::bounds;
-use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::event::{Agent, Event};
 use crate::engine::outcome::outcome;
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
@@ -10,6 +10,7 @@ use crate::hook::parse::HookCall;
 use crate::hook::{called_skills, changed_calls, given_answers, settings_watch, spend_before_install};
 use crate::platform::environment::Environment;
 use crate::store::log_file;
+use crate::wire::events::{EventName, ShowsPerson};
 use crate::wire::output::{self, Answer, Case};
 
 /// What is said to the client.
@@ -64,19 +65,7 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
             state.log_records.push(record);
         }
     }
-    // What is said at these, or at any event of a subagent's, the client does not show, nor beside a stop at a call's end; at
-    // a start it does so to a person alone. The person is told at the next event that is heard.
-    let unheard = match event.kind {
-        _ if event.agent != Agent::Main => true,
-        EventKind::ToolEnded(..) => answer.goes_on == Some(false),
-        EventKind::SessionEnded
-        | EventKind::PermissionRequested
-        | EventKind::Compacting
-        | EventKind::ConfigChanged { .. } => true,
-        EventKind::SessionStart { .. } => !event.attended,
-        _ => false,
-    };
-    if unheard {
+    if !is_shown(event, answer) {
         let said = answer.system_message.take().unwrap_or_default();
         let notifications = &mut state.session.user_notifications;
         for line in said.lines() {
@@ -89,4 +78,17 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
             answer.tell_person(&told);
         }
     }
+}
+
+/// Whether the client shows the person what an answer says: nothing at events of a subagent's. What is not shown waits for the
+/// next event that is.
+fn is_shown(event: &Event, answer: &Answer) -> bool {
+    let shows = EventName::of(&event.kind).map_or(ShowsPerson::Never, |name| name.row().shows_person);
+    event.agent == Agent::Main
+        && match shows {
+            ShowsPerson::Always => true,
+            ShowsPerson::WhereAttended => event.attended,
+            ShowsPerson::UnlessStopping => answer.goes_on != Some(false),
+            ShowsPerson::Never => false,
+        }
 }

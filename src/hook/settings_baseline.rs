@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::domain::model_hook::Holder;
-use crate::domain::session::{Session, SettingsTaken};
+use crate::domain::session::Session;
+use crate::domain::settings_taken::SettingsTaken;
 use crate::error::Result;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};

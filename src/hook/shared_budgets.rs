@@ -6,15 +6,16 @@ use std::collections::HashSet;
 use crate::calendar::Zone;
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Event, EventKind, Intent};
+use crate::domain::event::Event;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{policy, unlogged_requests};
+use crate::hook::{altered_rows, estimate_unlogged, policy};
 use crate::store::Store;
 use crate::store::response::Whose;
+use crate::wire::events::Touches;
 
 /// Loads into the state what its session shares with others, as of a wall time in milliseconds.
 ///
@@ -40,23 +41,23 @@ pub fn load_outer(store: &Store, state: &mut SessionState) -> Result<()> {
 /// charged. A plain call is not: each request was.
 pub fn matters(state: &SessionState, event: &Event) -> bool {
     let session = &state.session;
-    if unlogged_requests::is_any(session, event) {
+    if estimate_unlogged::is_any(session, event) {
         return true;
     }
     let shared = |scope: Scope| matches!(scope, Scope::User | Scope::Project);
-    let call = match &event.kind {
-        EventKind::ToolRequested(call) | EventKind::ToolEnded(call, _) => call,
-        EventKind::PermissionRequested | EventKind::ConfigChanged { .. } | EventKind::Other(_) => return false,
-        EventKind::SubagentEnded(ending) | EventKind::Stopped { ending, .. } => {
-            return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
-        }
-        _ => return true,
-    };
+    if let Some(ending) = event.ending() {
+        return ending.again || state.runs().any(|run| run.unpaid > 0 || run.doubted > 0);
+    }
+    let touches_own = Touches::of(&event.kind) == Touches::Own;
+    let Some(call) = event.kind.call() else { return !touches_own };
     let pending_prompts = session.pending_prompts.iter().any(|ask| shared(ask.finding.scope));
-    let pending_trips = session.pending_trips.iter().any(|want| shared(want.scope));
+    let pending_trips = session.pending_trips.iter().any(|trip| shared(trip.scope));
     let mut rates = session.user_limits.rates.iter().chain(&session.project_limits.rates);
-    let talks = matches!(call.intent, Intent::Spawn { .. } | Intent::Message { .. });
-    talks || pending_prompts || pending_trips || !session.sees_batches || rates.any(|rate| rate.counts_tool(&call.tool))
+    !touches_own
+        || pending_prompts
+        || pending_trips
+        || !session.sees_batches
+        || rates.any(|rate| rate.counts_tool(&call.tool))
 }
 
 /// Loads into the state the budgets and rates that its session shares, as of a wall time in milliseconds.
@@ -70,6 +71,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
+            check_responses(store, session)?;
             count(store, &mut budget, (session, rules), (&zone, now_ms))?;
             budget.counted = true;
         }
@@ -83,9 +85,18 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
         take_pending_trips(budget, &mut state.session);
     }
     // What no rule stands for any more asks for nothing.
-    state.session.pending_trips.retain(|want| !matches!(want.scope, Scope::User | Scope::Project));
+    state.session.pending_trips.retain(|trip| !matches!(trip.scope, Scope::User | Scope::Project));
     state.shared_budgets = budgets;
     Ok(())
+}
+
+/// Fails where a session has spent and none of its responses is there to be counted: they were deleted.
+fn check_responses(store: &Store, session: &Session) -> Result<()> {
+    let has_spent = session.counters.spent.requests > 0 && session.pruned.is_none() && session.listed.is_some();
+    match has_spent && store.some_charges(&session.id, 1)?.is_empty() {
+        true => Err(altered_rows::altered(&session.id)),
+        false => Ok(()),
+    }
 }
 
 /// Returns the scopes in which a session has rules, each with whose they are.
@@ -98,11 +109,11 @@ fn shares(session: &Session) -> impl Iterator<Item = (Scope, &str, &LimitSet)> {
 /// Gives a shared budget the trips of its rules that wait for a call of this session to ask with, but for those raised since.
 fn take_pending_trips(budget: &mut SharedBudget, session: &mut Session) {
     let (here, others) =
-        std::mem::take(&mut session.pending_trips).into_iter().partition(|want| want.scope == budget.scope);
+        std::mem::take(&mut session.pending_trips).into_iter().partition(|trip| trip.scope == budget.scope);
     session.pending_trips = others;
     budget.pending_trips = here;
     let rules = &budget.limits.limits;
-    budget.pending_trips.retain(|want| rules.iter().any(|rule| rule.is_source(&want.source) && rule.cap <= want.cap));
+    budget.pending_trips.retain(|trip| rules.iter().any(|rule| rule.is_source(&trip.source) && rule.cap <= trip.cap));
 }
 
 /// Counts anew what was spent in the periods that a session's rules cap: sessions without such rules have spent too.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
+use crate::hook::altered_rows;
 use crate::hook::client_lineage::{client_fact, read_client};
 use crate::hook::pin_policy;
 use crate::platform::environment::{Environment, state_dir_in};
@@ -50,6 +51,9 @@ fn begin(folder: &Path, event: &Event) -> Result<(Store, Option<Box<Session>>)> 
     let store = Store::open_for(folder, Some(&event.session))?;
     store.begin()?;
     let session = store.session(&event.session)?;
+    if session.as_ref().is_some_and(|session| session.is_altered) {
+        return Err(altered_rows::altered(&event.session));
+    }
     Ok((store, session))
 }
 

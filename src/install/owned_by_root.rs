@@ -10,8 +10,11 @@ const OTHERS_WRITE: u32 = 0o022;
 /// The bit that keeps entries of a folder for their owners, whoever may write into it.
 const STICKY: u32 = 0o1000;
 
-/// Finds the part of a path, links followed, that others than root may replace.
+/// Finds the part of a path, links followed, that others than root may replace; all of it where the system does not tell.
 pub fn loose_part(path: &Path) -> Option<PathBuf> {
+    if !file_info::TELLS_WHO_MAY_WRITE {
+        return Some(path.to_path_buf());
+    }
     let real = file_info::real_path(path).unwrap_or_else(|_| path.to_path_buf());
     [path, &real].into_iter().flat_map(Path::ancestors).find(|part| is_loose(part)).map(Path::to_path_buf)
 }
@@ -25,6 +28,10 @@ fn is_loose(part: &Path) -> bool {
 
 /// Refuses to register a binary for everybody that others than root may replace.
 pub fn require(path: &Path) -> Result<()> {
+    if !file_info::TELLS_WHO_MAY_WRITE {
+        let hint = "`fusebox init --scope user` registers it for you alone, in every project";
+        return Err(Error::failed("on this system Fusebox cannot tell who may change a program").hint(hint));
+    }
     let Some(part) = loose_part(path) else { return Ok(()) };
     let (path, part) = (path.display(), part.display());
     let what = format!("`{path}` is no binary for everybody: others than root may change `{part}`");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::schema;
+use crate::config::{jsonc, schema};
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::default_files::{self, StarterMode};
@@ -46,7 +46,7 @@ pub fn plan(env: &Environment, place: SettingsPlace, wanted: &Wanted, mode: Star
     let mut steps = vec![planned_change(place.folder.join(default_files::POLICY), str::to_owned, |present| {
         match (present, mode) {
             (Some(text), StarterMode::Unsaid) => Ok(text.to_owned()),
-            (present, mode) => Ok(default_files::policy(present, mode)),
+            (present, mode) => observing(&place, default_files::policy(present, mode), mode),
         }
     })?];
     steps.push(planned_change(place.folder.join(default_files::SCHEMA), str::to_owned, |_| Ok(schema::text()))?);
@@ -61,6 +61,17 @@ pub fn plan(env: &Environment, place: SettingsPlace, wanted: &Wanted, mode: Star
     let register = |present: Option<&str>| register(&place.settings, present.unwrap_or_default(), wanted);
     steps.push(planned_change(place.settings.clone(), undo, register)?);
     Ok(Plan { place, steps })
+}
+
+/// Refuses a policy that was to observe and does not: one with comments is left as it is.
+fn observing(place: &SettingsPlace, policy: String, mode: StarterMode) -> Result<String> {
+    let says = || jsonc::read(&policy).is_ok_and(|read| read.value.get("mode").is_some_and(|mode| mode == "observe"));
+    if mode == StarterMode::Unsaid || says() {
+        return Ok(policy);
+    }
+    let file = place.folder.join(default_files::POLICY);
+    Err(Error::failed(format!("`{}` has comments or is no JSON: it is not edited", file.display()))
+        .hint("write `\"mode\": \"observe\"` into it, and run `fusebox init` without --observe"))
 }
 
 fn planned_change(

@@ -132,8 +132,8 @@ pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
     let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
     (policy.mode() == Mode::Enforce).then(|| {
         format!(
-            "limits still block: `mode: \"observe\"` in {file} counts once you have said `fusebox trust`, or stands in your own \
-             fusebox.json (`fusebox init --scope user --observe`)"
+            "what {file} limits is only observed, for all who work here; the own limits of each, built-in ones too, block all the \
+             same. `fusebox init --scope user --observe` or `fusebox trust` has yours observed too"
         )
     })
 }

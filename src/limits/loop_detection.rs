@@ -14,7 +14,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "loop detected",
     meter: Meter::Step {
         used: |meters| meters.repetition,
-        adds: |stage| match stage {
+        adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival | Stage::Request => Some(0),
             Stage::Prompt | Stage::Result | Stage::End => None,
         },
@@ -27,7 +27,7 @@ pub const LIMIT: Limit = Limit {
          `loop_detection: false` in the agent's block switches this off.",
     ),
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
-          between), an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
+          between), 9 where their inputs differ by more than numbers and spaces, an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
           row. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \
           itself and ended well, or that slept for a second or more, may be the same 100 times in a row, where a result of \
           the last 16 different waits is the same. The same error may come the more often the longer was waited for it, \

@@ -13,7 +13,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "delegation depth limit reached",
     meter: Meter::Step {
         used: |meters| meters.depth,
-        adds: |stage| match stage {
+        adds: |next| match next.stage {
             Stage::Spawn => Some(1),
             Stage::Arrival => Some(0),
             _ => None,

@@ -13,7 +13,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "refusal limit reached",
     meter: Meter::Step {
         used: |meters| meters.denials,
-        adds: |stage| match stage {
+        adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
             Stage::Request | Stage::Prompt | Stage::Result | Stage::End => None,
         },

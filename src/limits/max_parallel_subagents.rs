@@ -13,7 +13,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "parallel subagent limit reached",
     meter: Meter::Step {
         used: |meters| meters.subagents_at_work,
-        adds: |stage| match stage {
+        adds: |next| match next.stage {
             Stage::Spawn | Stage::Wake => Some(1),
             Stage::Arrival => Some(0),
             _ => None,

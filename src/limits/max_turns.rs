@@ -12,7 +12,7 @@ pub const LIMIT: Limit = Limit {
     phrase: "tool call limit reached",
     meter: Meter::Step {
         used: |meters| meters.turns,
-        adds: |stage| match stage {
+        adds: |next| match next.stage {
             Stage::Call | Stage::Spawn | Stage::Wake | Stage::Arrival => Some(1),
             Stage::Request | Stage::Prompt => Some(0),
             Stage::Result | Stage::End => None,

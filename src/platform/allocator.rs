@@ -102,6 +102,10 @@ unsafe impl GlobalAlloc for Arena {
 /// Bytes before a piece of SQLite's that hold its size: SQLite does not remember it, and wants pieces at multiples of 8.
 const HEAD: usize = 8;
 
+/// Bytes of a small piece that SQLite keeps for itself, and how many it has.
+const PIECE: c_int = 128;
+const PIECES: c_int = 50;
+
 /// Gives SQLite its memory from the arena, too; before its first use, and only in a process that is soon over.
 pub fn serve_sqlite() {
     let methods = ffi::sqlite3_mem_methods {
@@ -116,12 +120,15 @@ pub fn serve_sqlite() {
     };
     // SAFETY: SQLite copies the methods; where it is in use already it refuses, and keeps its own.
     let _its_own_works_too = unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods) };
-    // Rooms that SQLite prepares for itself would be laid out, touched and hardly used: 20 pages of memory less.
+    // A few small pieces of its own SQLite uses again and again. Its usual rooms would be laid out, touched and hardly used.
     // SAFETY: each is followed by what its documentation asks for: two numbers; a pointer that may be null, and two numbers.
     let _its_own_work_too = unsafe {
-        ffi::sqlite3_config(ffi::SQLITE_CONFIG_LOOKASIDE, 0, 0);
+        ffi::sqlite3_config(ffi::SQLITE_CONFIG_LOOKASIDE, PIECE, PIECES);
         ffi::sqlite3_config(ffi::SQLITE_CONFIG_PAGECACHE, ptr::null_mut::<c_void>(), 0, 0)
     };
+    // It would do that at the first open, while others wait for the lock.
+    // SAFETY: it may be called at any time.
+    let _it_tries_again = unsafe { ffi::sqlite3_initialize() };
 }
 
 fn layout(bytes: usize) -> Option<Layout> {

@@ -1,9 +1,9 @@
 //! Files written whole: through links, keeping their permissions, never half.
 
-use std::fs::Permissions;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use crate::platform::{changes, file_info};
 
@@ -12,11 +12,25 @@ pub fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let path = file_info::real_path(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = path.parent().unwrap_or(Path::new("."));
     changes::make_folders(folder)?;
-    let mut new = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
+    let mut new = new_file(folder, mode)?;
     new.write_all(text.as_bytes())?;
     if let Ok(present) = file_info::of(&path) {
-        new.as_file().set_permissions(Permissions::from_mode(present.mode))?;
+        changes::mode_of_new(new.as_file(), present.mode)?;
     }
     new.persist(&path)?;
     Ok(())
+}
+
+/// Makes a file without a name of its own, with these permissions less the umask.
+#[cfg(unix)]
+fn new_file(folder: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)
+}
+
+/// Makes a file without a name of its own; who may do what with it, its folder says.
+#[cfg(windows)]
+fn new_file(folder: &Path, _mode: u32) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().tempfile_in(folder)
 }

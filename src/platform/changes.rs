@@ -2,31 +2,34 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
-use std::fs::{self, DirBuilder, Permissions};
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
+/// Makes a folder with this mode, with those that it needs; one that is there stays as it is.
+pub use system::make_folders_with;
+/// Gives a new file its mode, before it has its name.
+pub use system::mode_of_new;
+/// Renames a file; one that has the new name goes.
+pub use system::rename;
+/// Sets who may do what with a file or folder.
+pub use system::set_mode;
+/// Sets the times of a file to now, as a program does that has written it.
+pub use system::touch;
 
 /// Makes a folder, with those that it needs; one that is there stays.
 pub fn make_folders(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
-}
-
-/// Makes a folder with this mode, with those that it needs; one that is there stays as it is.
-pub fn make_folders_with(path: &Path, mode: u32) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(mode).create(path)
-}
-
-/// Sets who may do what with a file or folder.
-pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    fs::set_permissions(path, Permissions::from_mode(mode))
-}
-
-/// Renames a file; one that has the new name goes.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)
 }
 
 /// Removes a file.
@@ -42,11 +45,4 @@ pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
 /// Removes a folder with all that is in it.
 pub fn remove_folder(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
-}
-
-/// Sets the times of a file to now, as a program does that has written it.
-pub fn touch(path: &Path) -> io::Result<()> {
-    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-    let times = Timestamps { last_access: now, last_modification: now };
-    Ok(utimensat(CWD, path, &times, AtFlags::empty())?)
 }

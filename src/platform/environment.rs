@@ -5,23 +5,16 @@
 use std::env;
 pub use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
-use std::io::{self, IoSlice, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::{Errno, read, writev};
-use rustix::termios::tcgetwinsize;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::time::Duration;
 
 use crate::domain::event::Moment;
-use crate::domain::stable_hash;
+use crate::platform::folders::{HERE, System};
 use crate::platform::given::GivenWorld;
 use crate::platform::run_command::Program;
 use crate::platform::stopwatch::Stopwatch;
-use crate::platform::{file_info, files};
+use crate::platform::{clock, file_info, files, streams};
 use crate::ui::terminal;
 
 /// The narrowest and the widest line that reports are made for.
@@ -33,8 +26,6 @@ const WIDEST: usize = 200;
 const IDLE_PATIENCE: Duration = Duration::from_secs(3);
 /// How long it may stay open at all: less than the ten seconds that the client gives most hooks.
 const INPUT_PATIENCE: Duration = Duration::from_secs(8);
-/// The most bytes of standard input that are read at a time.
-const LARGEST_PIECE: usize = 64 << 10;
 /// Less than this between the two clocks is no sleep of the machine, in milliseconds.
 const SHORTEST_SLEEP_MS: u64 = 1000;
 /// The longest file that only names a folder, in bytes.
@@ -82,7 +73,7 @@ impl Environment {
 
     /// Returns the absolute path by which this program was started; nothing where it was looked up on the PATH.
     pub fn called_as(&self) -> Option<String> {
-        self.args().into_iter().next()?.into_string().ok().filter(|path| path.starts_with('/'))
+        self.args().into_iter().next()?.into_string().ok().filter(|path| Path::new(path).is_absolute())
     }
 
     /// Returns the command line.
@@ -125,7 +116,7 @@ impl Environment {
 
     /// Returns the home folder.
     pub fn home(&self) -> Option<PathBuf> {
-        self.var("HOME").or_else(|| self.var("USERPROFILE")).map(PathBuf::from)
+        HERE.home(|name| self.var(name))
     }
 
     /// Returns the client's configuration folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
@@ -135,11 +126,7 @@ impl Environment {
 
     /// Returns the folder of managed files on this platform.
     pub fn managed_dir(&self) -> PathBuf {
-        PathBuf::from(if cfg!(target_os = "macos") {
-            "/Library/Application Support/ClaudeCode"
-        } else {
-            "/etc/claude-code"
-        })
+        HERE.managed_dir()
     }
 
     /// Returns the folder of the state.
@@ -152,30 +139,11 @@ impl Environment {
         if let Some(world) = &self.given {
             return world.now.get();
         }
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let millis = |clock: Timespec| (clock.tv_sec as u64) * 1000 + (clock.tv_nsec as u64) / 1_000_000;
-        // This one stops while the machine sleeps on Linux alone.
-        let awake_ms = millis(clock_gettime(ClockId::Monotonic));
-        #[cfg(target_os = "linux")]
-        let mono_ms = millis(clock_gettime(ClockId::Boottime));
-        #[cfg(not(target_os = "linux"))]
-        let mono_ms = awake_ms;
+        let wall_ms = clock::wall_ms();
+        let (awake_ms, mono_ms) = clock::since_boot_ms();
         // What lies between the two readings is no sleep.
         let slept_ms = Some(mono_ms.saturating_sub(awake_ms)).filter(|slept| *slept >= SHORTEST_SLEEP_MS);
-        Moment {
-            wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
-            mono_ms,
-            boot: self.boot(),
-            slept_ms: slept_ms.unwrap_or(0),
-        }
-    }
-
-    /// Returns a hash of this boot's id; zero where the platform has none.
-    fn boot(&self) -> u64 {
-        let file = rustix::fs::open("/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        let mut id = [0u8; 64];
-        let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
-        stable_hash::of(&id[..length]) & 0xffff_ffff
+        Moment { wall_ms, mono_ms, boot: clock::boot(), slept_ms: slept_ms.unwrap_or(0) }
     }
 
     /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
@@ -188,28 +156,13 @@ impl Environment {
             }
             return bytes;
         }
-        let (stdin, began) = (io::stdin(), Stopwatch::start());
-        let mut bytes = Vec::with_capacity(8 * 1024);
-        loop {
-            if bytes.len() == bytes.capacity() {
-                bytes.reserve(bytes.len().min(LARGEST_PIECE));
-            }
-            let left = INPUT_PATIENCE.saturating_sub(began.elapsed()).min(IDLE_PATIENCE);
-            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
-            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
-                Err(Errno::INTR) => continue,
-                Ok(1..) => {}
-                Ok(0) | Err(_) => return bytes,
-            }
-            match read(&stdin, spare_capacity(&mut bytes)) {
-                Err(Errno::INTR) => continue,
-                Ok(0) | Err(_) => return bytes,
-                Ok(_) => {}
-            }
+        let began = Stopwatch::start();
+        let patience = || INPUT_PATIENCE.saturating_sub(began.elapsed()).min(IDLE_PATIENCE);
+        streams::read_input(patience, |bytes| {
             if bytes.len() > most {
-                shorten(&mut bytes);
+                shorten(bytes);
             }
-        }
+        })
     }
 
     /// Writes to standard output; a closed pipe is no error. What a terminal would obey is shown instead.
@@ -229,7 +182,7 @@ impl Environment {
 
     /// Writes pieces to standard output in one go, without a lock or memory of its own; nothing can be done where it is closed.
     pub fn answer_in_pieces<const N: usize>(&self, pieces: [&str; N]) {
-        let _closed = writev(io::stdout(), &pieces.map(|piece| IoSlice::new(piece.as_bytes())));
+        streams::write_pieces(pieces);
     }
 
     /// Begins a program in the background with this input; nothing waits for it.
@@ -256,6 +209,19 @@ impl Environment {
         let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
     }
 
+    /// Whether a person is at the terminal: standard input and output are one.
+    pub fn is_attended(&self) -> bool {
+        self.given.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Asks the person at the terminal; returns whether the answer is yes.
+    pub fn confirms(&self, question: &str) -> bool {
+        self.print(&format!("{question} [y/N] "));
+        let mut answer = String::new();
+        let is_read = self.given.is_none() && io::stdin().read_line(&mut answer).is_ok();
+        is_read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    }
+
     /// Shows how far something long has come, on one line of standard error, where that is a terminal; an empty text
     /// takes the line away.
     pub fn progress(&self, text: &str) {
@@ -267,13 +233,7 @@ impl Environment {
 
     /// Waits so long, or until nobody reads standard output any more; returns whether somebody still does.
     pub fn wait_while_read(&self, patience: Duration) -> bool {
-        let out = io::stdout();
-        let mut watched = [PollFd::new(&out, PollFlags::empty())];
-        let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
-        match poll(&mut watched, Some(&patience)) {
-            Ok(0) | Err(_) => true,
-            Ok(_) => false,
-        }
+        streams::is_read_for(patience)
     }
 
     /// Whether output may be coloured: a terminal or CLICOLOR_FORCE, and no NO_COLOR.
@@ -285,14 +245,7 @@ impl Environment {
     /// Returns how many characters fit a line: as COLUMNS says, else as the terminal does. A pipe or file takes the most.
     pub fn width(&self) -> usize {
         let said = self.var("COLUMNS").and_then(|columns| columns.parse().ok());
-        let terminal = || {
-            self.given
-                .is_none()
-                .then(|| tcgetwinsize(io::stdout()).ok())
-                .flatten()
-                .map(|size| usize::from(size.ws_col))
-                .filter(|width| *width > 0)
-        };
+        let terminal = || if self.given.is_none() { streams::width().filter(|width| *width > 0) } else { None };
         said.or_else(terminal).unwrap_or(WIDEST).clamp(NARROWEST, WIDEST)
     }
 
@@ -314,15 +267,16 @@ impl Environment {
 /// Returns the folder of the state that an environment names: `$FUSEBOX_HOME`, else the platform's state folder. `var` returns
 /// a variable that is set and not empty.
 pub fn state_dir_in(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let var = |name| var(name).map(PathBuf::from);
-    let home = || var("HOME").or_else(|| var("USERPROFILE"));
-    if let Some(path) = var("FUSEBOX_HOME") {
-        return Some(path);
+    HERE.state_dir(var)
+}
+
+/// Returns the name of the system that this program is made for, as people call it.
+pub fn system_name() -> &'static str {
+    match HERE {
+        System::Linux => "Linux",
+        System::Mac => "macOS",
+        System::Windows => "Windows",
     }
-    if cfg!(target_os = "macos") {
-        return Some(home()?.join("Library/Application Support/fusebox"));
-    }
-    Some(var("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?.join("fusebox"))
 }
 
 /// Follows a worktree's `.git` file to the common directory.

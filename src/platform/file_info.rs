@@ -2,14 +2,31 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
-use std::fs::{self, File};
+mod own;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+#[cfg(any(windows, test))]
+mod windows_paths;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The bits of a mode that say who may do what.
-const PERMISSIONS: u32 = 0o7777;
+use own::{Asked, Own};
+
+#[cfg(windows)]
+pub use windows_paths::is_device;
+
+/// Whether a file's mode and owner say who may change it. Windows has lists for that, which are not read.
+pub const TELLS_WHO_MAY_WRITE: bool = cfg!(unix);
 
 /// What lies under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +48,9 @@ pub struct FileInfo {
     pub kind: Kind,
     /// Its length, in bytes.
     pub length: u64,
-    /// Who may do what with it.
+    /// Who may do what with it. Windows has no such bits: there it is its owner's alone, as the profile's folders are.
     pub mode: u32,
-    /// The id of the user that it belongs to.
+    /// The id of the user that it belongs to; that of this process on Windows, which has no such numbers.
     pub owner: u32,
     /// How many names it has.
     pub names: u64,
@@ -62,24 +79,23 @@ impl FileInfo {
     }
 }
 
-impl From<fs::Metadata> for FileInfo {
-    fn from(meta: fs::Metadata) -> FileInfo {
-        let kind = match meta.file_type() {
-            kind if kind.is_file() => Kind::File,
-            kind if kind.is_dir() => Kind::Folder,
-            kind if kind.is_symlink() => Kind::Link,
-            _ => Kind::Other,
-        };
-        FileInfo {
-            kind,
-            length: meta.len(),
-            mode: meta.mode() & PERMISSIONS,
-            owner: meta.uid(),
-            names: meta.nlink(),
-            place: (meta.dev(), meta.ino()),
-            modified_ns: nanoseconds(meta.modified()),
-            created_ns: nanoseconds(meta.created()),
-        }
+fn info(meta: &Metadata, own: Own) -> FileInfo {
+    let kind = match meta.file_type() {
+        kind if kind.is_file() => Kind::File,
+        kind if kind.is_dir() => Kind::Folder,
+        kind if kind.is_symlink() => Kind::Link,
+        _ => Kind::Other,
+    };
+    let Own { mode, owner, names, place } = own;
+    FileInfo {
+        kind,
+        length: meta.len(),
+        mode,
+        owner,
+        names,
+        place,
+        modified_ns: nanoseconds(meta.modified()),
+        created_ns: nanoseconds(meta.created()),
     }
 }
 
@@ -90,17 +106,20 @@ fn nanoseconds(time: io::Result<SystemTime>) -> u64 {
 
 /// Returns what is known of what a path leads to, links followed.
 pub fn of(path: &Path) -> io::Result<FileInfo> {
-    fs::metadata(path).map(FileInfo::from)
+    let meta = fs::metadata(path)?;
+    Ok(info(&meta, system::own(&meta, Asked::Path(path))))
 }
 
 /// Returns what is known of what lies under a path itself: a link is not followed.
 pub fn of_itself(path: &Path) -> io::Result<FileInfo> {
-    fs::symlink_metadata(path).map(FileInfo::from)
+    let meta = fs::symlink_metadata(path)?;
+    Ok(info(&meta, system::own(&meta, Asked::Itself(path))))
 }
 
 /// Returns what is known of an open file.
 pub fn of_file(file: &File) -> io::Result<FileInfo> {
-    file.metadata().map(FileInfo::from)
+    let meta = file.metadata()?;
+    Ok(info(&meta, system::own(&meta, Asked::File(file))))
 }
 
 /// Whether a path leads to a regular file.
@@ -125,7 +144,7 @@ pub fn is_gone(path: &Path) -> bool {
 
 /// Returns a path without links and without `..`.
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
-    path.canonicalize()
+    path.canonicalize().map(system::plain)
 }
 
 /// Whether two paths lead to the same place.

@@ -1,29 +1,18 @@
 //! What kind of file system a folder is on.
 
-use std::path::Path;
-
-/// File systems that live on another machine, by the number that the kernel has for them.
 #[cfg(target_os = "linux")]
-const NETWORK: [(rustix::fs::FsWord, &str); 8] = [
-    (0x6969, "NFS"),
-    (0x517B, "SMB"),
-    (0xFF53_4D42, "CIFS"),
-    (0xFE53_4D42, "SMB2"),
-    (0x0102_1997, "9p"),
-    (0x00C3_6400, "Ceph"),
-    (0x5346_414F, "AFS"),
-    (0x0BD0_0BD0, "Lustre"),
-];
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(target_os = "macos")]
+use macos as system;
+#[cfg(windows)]
+use windows as system;
 
 /// Returns the name of the network file system that a folder is on; `None` where it is on a local one.
-#[cfg(target_os = "linux")]
-pub fn network(folder: &Path) -> Option<&'static str> {
-    let kind = rustix::fs::statfs(folder).ok()?.f_type;
-    NETWORK.iter().find(|row| row.0 == kind).map(|row| row.1)
-}
-
-/// Elsewhere file systems have no such numbers.
-#[cfg(not(target_os = "linux"))]
-pub fn network(_folder: &Path) -> Option<&'static str> {
-    None
-}
+pub use system::network;

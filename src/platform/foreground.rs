@@ -1,53 +1,12 @@
-//! A program in the foreground: it has the terminal, and the signals that would end Fusebox alone reach it too.
+//! A program in the foreground: it has the terminal, and what would end Fusebox alone reaches it too.
 
-#![expect(clippy::disallowed_methods, reason = "this is the place")]
-
-use std::ffi::{OsStr, OsString};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus};
-use std::thread;
-
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-
-use crate::error::{Error, Result};
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 /// Runs a program to its end, with one more variable in its environment. Returns its exit code as a shell would give it.
-pub fn run(program: &OsStr, arguments: &[OsString], variable: (&str, &str)) -> Result<u8> {
-    // Before the child is there: from its first moment on a signal must not end us alone.
-    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|cause| Error::failed(format!("cannot listen to signals: {cause}")))?;
-    let child = Command::new(program).args(arguments).env(variable.0, variable.1).spawn().map_err(|cause| {
-        Error::failed(format!("cannot run `{}`: {cause}", program.display())).hint("is it installed and on the PATH?")
-    })?;
-    Ok(code(wait(child, signals)?))
-}
-
-/// Waits for a program. SIGINT reaches it from the terminal, as us; what ends only us is handed on.
-fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
-    let handle = signals.handle();
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let listener = thread::spawn(move || {
-        for signal in signals.forever() {
-            let passed_on = match signal {
-                SIGTERM => Some(Signal::TERM),
-                SIGHUP => Some(Signal::HUP),
-                _ => None,
-            };
-            if let (Some(pid), Some(signal)) = (pid, passed_on) {
-                let _gone = kill_process(pid, signal);
-            }
-        }
-    });
-    let status = child.wait().map_err(|cause| Error::failed(format!("cannot wait for the command: {cause}")));
-    handle.close();
-    let _ended = listener.join();
-    status
-}
-
-/// Returns the exit code as a shell would give it: 128 and the signal where one ended it.
-fn code(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
-}
+#[cfg(unix)]
+pub use unix::run;
+#[cfg(windows)]
+pub use windows::run;

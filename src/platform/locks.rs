@@ -1,14 +1,23 @@
 //! The two lock files: one of the session, one for all. They queue fairly where SQLite's own waiting polls.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use fs2::FileExt;
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use crate::domain::stable_hash;
 use crate::error::{Error, Result};
@@ -22,8 +31,6 @@ const SESSION_PATIENCE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The lock file between reports and pruning.
 const DETAIL: &str = "locks/detail";
-/// A descriptor above all that a hook opens.
-const LAST: i32 = 64;
 
 /// The locks held; dropping them or ending the process lets go.
 #[derive(Debug)]
@@ -41,18 +48,11 @@ impl Locks {
             let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
             held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
         }
-        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?.map(let_go_last);
+        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?;
         let missed = for_all.is_none();
         held.push(for_all);
         Ok(Locks { missed, _held: held.into_iter().flatten().collect() })
     }
-}
-
-/// Moves a lock to a high descriptor. A process that ends closes the low ones first: the database, which it never closes
-/// itself, has to be free when the next in the queue wakes up, or that one finds it busy and has to poll.
-fn let_go_last(lock: File) -> File {
-    // A process that may not have as many keeps the one it has.
-    fcntl_dupfd_cloexec(&lock, LAST).map_or(lock, File::from)
 }
 
 /// How a file is locked: at once, else in turn.
@@ -64,20 +64,15 @@ struct Way {
 const ALONE: Way = Way { at_once: FileExt::try_lock_exclusive, in_turn: FileExt::lock_exclusive };
 const SHARED: Way = Way { at_once: FileExt::try_lock_shared, in_turn: FileExt::lock_shared };
 
-/// Whether something else lies under a lock's name, or somebody holds a lease on it: it is like a lock that does not come.
-fn is_odd(cause: Errno) -> bool {
-    [Errno::LOOP, Errno::ISDIR, Errno::NXIO, Errno::NODEV, Errno::ACCESS, Errno::PERM, Errno::AGAIN].contains(&cause)
-}
-
 /// Locks a file; nothing where its holder does not let go in time, or where the file system has no locks.
 fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
     let file = match files::open_to_lock(path) {
-        Err(cause) if is_odd(cause) => return Ok(None),
+        Err(cause) if system::is_odd(&cause) => return Ok(None),
         other => other.map_err(|cause| Error::file("open the lock", path, cause))?,
     };
     match (way.at_once)(&file) {
         Ok(()) => return Ok(Some(file)),
-        Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
+        Err(cause) if is_held(&cause) => {}
         Err(_) => return Ok(None),
     }
     // A waiting thread queues in the kernel, in turn; only this process's patience is limited.
@@ -87,6 +82,11 @@ fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
         let _gone = done.send(locked);
     });
     Ok(wait.recv_timeout(patience).ok().and_then(|locked| locked.ok()))
+}
+
+/// Whether a lock is another's for now: each system says it in its own number, and not each by a kind of its own.
+fn is_held(cause: &io::Error) -> bool {
+    cause.raw_os_error() == fs2::lock_contended_error().raw_os_error()
 }
 
 /// Keeps pruning away while it is held: a report reads the state in many steps.
@@ -105,4 +105,26 @@ pub fn work_in(folder: &Path) -> bool {
     let works = files::open_to_lock(&path).is_ok_and(|file| file.try_lock_exclusive().is_ok());
     let _gone = changes::remove_file(&path);
     works
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = lock(&path, ALONE, Duration::ZERO).unwrap();
+        assert!(held.is_some());
+        let second = files::open_to_lock(&path).unwrap();
+        let refused = (ALONE.at_once)(&second).unwrap_err();
+        assert!(is_held(&refused), "{refused:?} {:?}", refused.kind());
+        assert!(!is_held(&io::Error::from(io::ErrorKind::Unsupported)));
+        let (sends, comes) = mpsc::channel();
+        thread::spawn(move || sends.send(lock(&path, ALONE, PATIENCE).unwrap().is_some()));
+        assert!(comes.recv_timeout(Duration::from_millis(20)).is_err(), "it was not waited for");
+        drop(held);
+        assert!(comes.recv().unwrap());
+    }
 }

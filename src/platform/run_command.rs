@@ -2,16 +2,26 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+/// Finds the program that a name stands for; the name itself where the system does that when it starts it.
+pub use system::resolve;
+
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
-
-use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The most that is kept of what a program prints, in bytes.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -38,12 +48,13 @@ pub struct Ran {
 impl Program {
     /// Names a program: a path, or a name that the PATH is searched for.
     pub fn new(program: impl AsRef<OsStr>) -> Program {
-        Program { command: Command::new(program) }
+        Program { command: Command::new(resolve(program.as_ref())) }
     }
 
     /// Returns a shell that runs a command line.
     pub fn shell(line: &str) -> Program {
-        Program::new("sh").args(["-c", line])
+        let (shell, options) = system::shell();
+        Program::new(shell).args(options).args([line])
     }
 
     /// Adds arguments.
@@ -81,24 +92,21 @@ impl Program {
     /// Begins it in the background with this input. Nothing waits for it.
     pub fn begin(mut self, input: &[u8]) -> io::Result<()> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
-        let mut child = self.command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let mut child = system::spawn_detached(self.command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()))?;
         child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
     }
 
     /// Runs it to its end with this input; `None` where it takes longer than `patience`. What it has begun ends with it.
     pub fn run(mut self, input: &[u8], patience: Duration) -> io::Result<Option<Ran>> {
-        self.command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.command.spawn()?;
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (mut child, brood) = system::spawn_apart(&mut self.command)?;
         let (out, err) = (listen(child.stdout.take()), listen(child.stderr.take()));
         write_input(&mut child, input);
         let (done, ended) = mpsc::channel();
         thread::spawn(move || done.send(child.wait()));
         let status = ended.recv_timeout(patience);
-        if let Some(group) = group {
-            // What it has left behind would outlive it unseen.
-            let _gone = kill_process_group(group, Signal::KILL);
-        }
+        // What it has left behind would outlive it unseen.
+        brood.end();
         let words = |from: Receiver<Vec<u8>>| from.recv_timeout(LAST_WORDS).unwrap_or_default();
         match status {
             Ok(status) => Ok(Some(Ran { status: status?, out: words(out), err: words(err) })),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Run, Status};
-use crate::replay::outcome::{Outcome, Sums};
+use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};
 use crate::ui::formats::{Quantity, Timestamp, Usd};
 
@@ -93,31 +93,31 @@ struct Summary {
 }
 
 /// Returns the JSON form.
-pub fn form<'a>(outcomes: &'a [Outcome], sums: &Sums) -> Replay<'a> {
-    Replay { version: VERSION, sessions: outcomes.iter().map(session).collect(), summary: summary(sums) }
+pub fn form<'a>(sessions: &'a [ReplayedSession], sums: &Sums) -> Replay<'a> {
+    Replay { version: VERSION, sessions: sessions.iter().map(session).collect(), summary: summary(sums) }
 }
 
-fn session(outcome: &Outcome) -> SessionForm<'_> {
-    let recorded = &outcome.recorded;
+fn session(replayed: &ReplayedSession) -> SessionForm<'_> {
+    let recorded = &replayed.recorded;
     SessionForm {
-        session_id: &outcome.session.id,
-        source: outcome.source.display().to_string(),
-        began_at: Timestamp(outcome.session.started.wall_ms),
+        session_id: &replayed.session.id,
+        source: replayed.source.display().to_string(),
+        began_at: Timestamp(replayed.session.started.wall_ms),
         lasted_ms: recorded.lasted_ms,
         recorded: Figures {
             turns: recorded.calls,
             requests: recorded.spent.requests,
             cost_usd: Usd(recorded.spent.cost),
         },
-        client_cost_usd: outcome.session.client_cost.map(|cost| Usd(crate::domain::amount::Amount(cost))),
+        client_cost_usd: replayed.session.client_cost.map(|cost| Usd(crate::domain::amount::Amount(cost))),
         saved: Figures {
-            turns: outcome.calls_saved(),
-            requests: outcome.requests_saved(),
-            cost_usd: Usd(outcome.cost_saved()),
+            turns: replayed.calls_saved(),
+            requests: replayed.requests_saved(),
+            cost_usd: Usd(replayed.cost_saved()),
         },
-        runs_never_started: outcome.never_started,
-        runs: outcome.runs.iter().map(run).collect(),
-        timeline: outcome.timeline.iter().map(entry).collect(),
+        runs_never_started: replayed.never_started,
+        runs: replayed.runs.iter().map(run).collect(),
+        timeline: replayed.timeline.iter().map(entry).collect(),
     }
 }
 

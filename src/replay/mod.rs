@@ -6,10 +6,10 @@
 
 pub mod from_transcripts;
 pub mod json;
-pub mod outcome;
 pub mod past;
 pub mod player;
 pub mod recording;
+pub mod replayed_session;
 pub mod rows;
 pub mod sources;
 pub mod text;

@@ -7,8 +7,8 @@ use crate::domain::policy::Mode;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::pricing;
-use crate::replay::outcome::Sums;
-use crate::replay::player::{self, Setting};
+use crate::replay::player::{self, ReplayTerms};
+use crate::replay::replayed_session::Sums;
 use crate::replay::sources::{self, Source};
 
 /// How many sessions are looked at, the newest first.
@@ -38,14 +38,14 @@ pub struct Past {
 pub fn past(env: &Environment, policy: &Policy) -> Option<Past> {
     let began = env.now();
     let (table, _) = pricing::load(env);
-    let setting = Setting { policy, mode: Mode::Enforce, table: &table };
+    let terms = ReplayTerms { policy, mode: Mode::Enforce, table: &table };
     let mut sums = Sums::default();
     for source in newest(env) {
         let recordings = source.read().unwrap_or_default();
         for recording in &recordings {
-            let played = player::play(setting, recording);
-            if let Ok((outcome, charges)) = played {
-                sums.add(&outcome, &charges);
+            let played = player::play(terms, recording);
+            if let Ok((replayed, charges)) = played {
+                sums.add(&replayed, &charges);
             }
         }
         if sums.sessions >= SESSIONS || env.now().since(began) > TIME_MS {

@@ -3,26 +3,29 @@
 //! Once a run is stopped, what it did afterwards in the recording did not happen: its events are passed over, and what
 //! its requests spent counts as saved. So do calls that were refused, and subagents that they would have started.
 
+mod undone;
+
 use std::collections::BTreeSet;
 
 use crate::config::policy::Policy;
-use crate::domain::charge::Record;
+use crate::domain::charge::{NewCharge, Record};
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::ingested::Ingested;
 use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
 use crate::domain::session::{Run, Session, TranscriptPosition};
-use crate::domain::verdict::{Decision, Verdict};
+use crate::domain::verdict::Verdict;
 use crate::engine::apply_event::apply_event;
 use crate::engine::count;
 use crate::engine::enforce;
-use crate::engine::lifecycle;
+use crate::engine::find_run;
 use crate::engine::outcome::outcome;
-use crate::engine::session_state::{CallState, NewCharge, SessionState};
+use crate::engine::session_lifecycle;
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::table::Table;
-use crate::replay::outcome::{Outcome, Recorded};
 use crate::replay::recording::{HookCall, Recording};
+use crate::replay::replayed_session::{Recorded, ReplayedSession};
 use crate::replay::timeline::{self, Entry};
 use crate::replay::visible::Visible;
 use crate::transcript::charges::Memory;
@@ -37,7 +40,7 @@ use crate::wire::read_event;
 
 /// What recordings are played against.
 #[derive(Clone, Copy)]
-pub struct Setting<'a> {
+pub struct ReplayTerms<'a> {
     /// The policy.
     pub policy: &'a Policy,
     /// Whether it blocks.
@@ -48,7 +51,7 @@ pub struct Setting<'a> {
 
 /// One session at play.
 pub struct Player<'a> {
-    setting: Setting<'a>,
+    terms: ReplayTerms<'a>,
     recording: &'a Recording,
     visible: Visible,
     ingest: TranscriptIngest<'a, Memory>,
@@ -73,8 +76,8 @@ struct Answered {
 }
 
 /// Plays a whole recording, by itself; returns what came of it, and what was charged for its responses.
-pub fn play(setting: Setting<'_>, recording: &Recording) -> Result<(Outcome, Memory)> {
-    let mut player = Player::new(setting, recording);
+pub fn play(terms: ReplayTerms<'_>, recording: &Recording) -> Result<(ReplayedSession, Memory)> {
+    let mut player = Player::new(terms, recording);
     for call in &recording.calls {
         player.play_call(call)?;
     }
@@ -83,14 +86,14 @@ pub fn play(setting: Setting<'_>, recording: &Recording) -> Result<(Outcome, Mem
 
 impl<'a> Player<'a> {
     /// Makes a session's state.
-    pub fn new(setting: Setting<'a>, recording: &'a Recording) -> Player<'a> {
+    pub fn new(terms: ReplayTerms<'a>, recording: &'a Recording) -> Player<'a> {
         let began = recording.calls.first().map(|call| recording.moment(call)).unwrap_or_default();
         let session = Session {
             id: recording.session.clone(),
             started: began,
             last: began,
-            mode: setting.mode,
-            limits: setting.policy.session(),
+            mode: terms.mode,
+            limits: terms.policy.session(),
             position: TranscriptPosition {
                 path: recording.transcript.to_string_lossy().into_owned(),
                 offset: 0,
@@ -99,10 +102,10 @@ impl<'a> Player<'a> {
             ..Session::default()
         };
         Player {
-            setting,
+            terms,
             recording,
             visible: Visible::of(&recording.transcript),
-            ingest: TranscriptIngest::new(Memory::default(), setting.table),
+            ingest: TranscriptIngest::new(Memory::default(), terms.table),
             state: SessionState::new(session),
             cut: BTreeSet::new(),
             undone: Spend::default(),
@@ -113,7 +116,7 @@ impl<'a> Player<'a> {
     }
 
     /// Returns the session as it stands.
-    pub fn book(&mut self) -> &mut SessionState {
+    pub fn state(&mut self) -> &mut SessionState {
         &mut self.state
     }
 
@@ -158,12 +161,15 @@ impl<'a> Player<'a> {
 
     /// Has the engine decide.
     fn decide(&mut self, input: &Input, event: &Event) -> Result<Answered> {
-        let findings = self.findings(input, event)?;
-        let (run, verdict) = apply_event(&mut self.state, event, &findings, self.setting.policy);
+        let ingested = self.ingested(input, event)?;
+        let (run, verdict) = apply_event(&mut self.state, event, &ingested, self.terms.policy);
         if let Some(halted) = self.state.halted.clone() {
             enforce::cascade(&mut self.state, &halted);
         }
         let name = EventName::parse(&input.hook_event_name);
+        if name.is_none() {
+            session_lifecycle::note_unknown(&mut self.state, &input.hook_event_name);
+        }
         let outcome = outcome(&self.state, &run, event, &verdict);
         let case = Case { name, event, outcome: &outcome, tool_input: input.tool_input };
         let text = output::answer(&case, &verdict).text();
@@ -178,7 +184,7 @@ impl<'a> Player<'a> {
     }
 
     /// Charges what is left, and says what came of it.
-    pub fn finish(mut self) -> Result<(Outcome, Memory)> {
+    pub fn finish(mut self) -> Result<(ReplayedSession, Memory)> {
         self.charge_rest()?;
         let mut runs: Vec<Run> = self.state.runs().cloned().collect();
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth));
@@ -191,7 +197,7 @@ impl<'a> Player<'a> {
                 .last()
                 .map_or(0, |call| self.recording.moment(call).since(self.state.session.started)),
         };
-        let outcome = Outcome {
+        let replayed = ReplayedSession {
             source: self.recording.source.clone(),
             never_started: self.cut.iter().filter(|id| self.state.run(id).is_none()).count(),
             session: *self.state.session,
@@ -199,7 +205,7 @@ impl<'a> Player<'a> {
             timeline: self.entries,
             recorded,
         };
-        Ok((outcome, self.ingest.charges))
+        Ok((replayed, self.ingest.charges))
     }
 
     /// Charges what no event has revealed, also of agents that no event has announced.
@@ -208,7 +214,7 @@ impl<'a> Player<'a> {
         let cut = &self.cut;
         for agent in self.ingest.unannounced(&mut self.state, |id| cut.contains(id))? {
             let at = self.state.session.last;
-            lifecycle::announce(&mut self.state, &agent, at, self.setting.policy);
+            find_run::announce(&mut self.state, &agent, at, self.terms.policy);
         }
         for (id, _) in layout::agent_files(&self.recording.transcript) {
             self.ingest.agent(&mut self.state, &id, None)?;
@@ -228,40 +234,6 @@ impl<'a> Player<'a> {
             }
             EventKind::BatchEnded(calls) => self.calls.extend(calls.iter().map(|call| call.id.clone())),
             _ => {}
-        }
-    }
-
-    /// Whether an event would not have happened, because of what was stopped or refused before it.
-    fn is_undone(&mut self, event: &Event) -> bool {
-        let refused = |id: &str| self.state.call(id).is_some_and(|call| call.state == CallState::Refused);
-        match (&event.agent, &event.kind) {
-            (_, EventKind::ToolEnded(call, _)) if refused(&call.id) => true,
-            (Agent::Sub { id, .. }, EventKind::SubagentStarted) => {
-                if !self.starts(id) {
-                    self.cut.insert(id.clone());
-                }
-                self.cut.contains(id)
-            }
-            (Agent::Sub { id, .. }, _) => self.cut.contains(id),
-            (Agent::Main, EventKind::Prompt { notifications, .. }) if !notifications.is_empty() => {
-                let is_undone = |task: &String| self.cut.contains(task) && self.state.run(task).is_none();
-                notifications.iter().all(|notification| is_undone(&notification.task))
-            }
-            (Agent::Main, EventKind::Prompt { .. } | EventKind::SessionStart { .. } | EventKind::SessionEnded) => false,
-            (Agent::Main, _) => self.state.session.main.as_ref().is_some_and(|main| self.cut.contains(main)),
-        }
-    }
-
-    /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
-    fn starts(&self, id: &str) -> bool {
-        let path = layout::agent_file(&self.recording.transcript, id);
-        let link = ingest::link(&path).unwrap_or_default();
-        let call = link.spawn_call.as_deref().and_then(|call| self.state.call(call));
-        let known = self.state.run(id).is_some();
-        match call {
-            Some(call) if known => !self.cut.contains(&call.run),
-            Some(call) => call.state != CallState::Refused,
-            None => link.parent.or_else(|| self.state.session.main.clone()).is_none_or(|id| !self.cut.contains(&id)),
         }
     }
 
@@ -288,66 +260,22 @@ impl<'a> Player<'a> {
         made
     }
 
-    fn findings(&mut self, input: &Input, event: &Event) -> Result<Ingested> {
+    fn ingested(&mut self, input: &Input, event: &Event) -> Result<Ingested> {
         if input.model.is_some() {
             self.state.session.model.clone_from(&input.model);
         }
         if let (Agent::Main, EventKind::SessionStart { source }) = (&event.agent, &event.kind) {
             self.state.session.client_start.note(source, input.start());
         }
-        let mut findings = Ingested { charges: self.read(event)?, ..Ingested::default() };
-        if event.kind == EventKind::Compacting {
-            self.state.compaction_ahead = self.ingest.compaction_ahead(&self.state, event);
-        }
+        let mut ingested = Ingested { charges: self.read(event)?, ..Ingested::default() };
+        self.state.request_ahead = self.ingest.request_ahead(&self.state, event);
         // The client writes an agent's side file only after it has started.
         if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
             let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());
             let path = layout::agent_file(&self.recording.transcript, id);
-            findings.link = unknown.then(|| ingest::link(&path)).flatten();
+            ingested.link = unknown.then(|| ingest::link(&path)).flatten();
         }
-        Ok(findings)
-    }
-
-    /// Ends a run where the verdict says so: what it does from now on in the recording would not have happened.
-    fn cut(&mut self, event: &Event, run: &str, (verdict, prompt_before): (&Verdict, Option<&str>)) -> Result<()> {
-        if verdict.observed {
-            return Ok(());
-        }
-        match (&event.kind, verdict.decision) {
-            // A prompt that arrives while the agent works is only left out.
-            (EventKind::Prompt { .. }, Decision::Deny) if event.prompt_id.as_deref() == prompt_before => {}
-            (EventKind::Prompt { .. }, Decision::Deny) => {
-                self.cut.insert(run.to_owned());
-            }
-            (EventKind::Prompt { .. }, _) => {
-                self.cut.remove(run);
-            }
-            (EventKind::Compacting, Decision::Deny) => {
-                let upto = Some(self.visible.summary(&event.agent));
-                self.ingest_upto(&event.agent, upto)?;
-                let refused = std::mem::take(&mut self.ingest.found);
-                self.undone = refused.iter().fold(self.undone, |sum, (_, charge)| sum + charge.adds);
-            }
-            (_, Decision::Stop) => {
-                if let Some(call) = event.call_id() {
-                    self.charge_response(&event.agent, call)?;
-                }
-                self.cut.insert(run.to_owned());
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Charges the response that made a call: it was spent before the call could be refused.
-    fn charge_response(&mut self, agent: &Agent, call: &str) -> Result<()> {
-        let upto = Some(self.visible.response(agent, call));
-        self.ingest_upto(agent, upto)?;
-        for (run, charge) in self.found() {
-            let now = self.state.session.last;
-            count::charge_response(&mut self.state, &run, &charge, now);
-        }
-        Ok(())
+        Ok(ingested)
     }
 
     /// Finds the answer given to the same event before: the hook is registered twice, or the client called it again.

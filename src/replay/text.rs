@@ -2,7 +2,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::session::Run;
-use crate::replay::outcome::{Outcome, Sums};
+use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};
 use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, cut, plain};
@@ -25,27 +25,27 @@ const WORDS: [(EntryKind, &str, Style, Audience); 9] = [
 const SAY_IT_ALL: [EntryKind; 3] = [EntryKind::Stopped, EntryKind::Paused, EntryKind::ParentTold];
 
 /// Writes a session with its timeline.
-pub fn session(outcome: &Outcome, terminal: &Terminal) -> String {
-    let mut text = title(outcome, terminal);
-    for entry in &outcome.timeline {
-        text.push_str(&moment(outcome, entry, terminal));
+pub fn session(replayed: &ReplayedSession, terminal: &Terminal) -> String {
+    let mut text = title(replayed, terminal);
+    for entry in &replayed.timeline {
+        text.push_str(&moment(replayed, entry, terminal));
     }
-    if outcome.timeline.is_empty() {
+    if replayed.timeline.is_empty() {
         text.push_str(&terminal.paint(Style::Dim, "  nothing would have been said or stopped\n"));
     }
-    if outcome.calls_saved() > 0 || outcome.cost_saved() > Amount::ZERO {
-        let saved = saved(outcome.calls_saved(), outcome.requests_saved(), outcome.cost_saved());
+    if replayed.calls_saved() > 0 || replayed.cost_saved() > Amount::ZERO {
+        let saved = saved(replayed.calls_saved(), replayed.requests_saved(), replayed.cost_saved());
         text.push_str(&terminal.wrap("  ", &format!("not done after that: {saved}")));
     }
     text
 }
 
-fn title(outcome: &Outcome, terminal: &Terminal) -> String {
-    let name = outcome.source.file_name().unwrap_or_default().to_string_lossy();
-    let id = short(&outcome.session.id);
+fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
+    let name = replayed.source.file_name().unwrap_or_default().to_string_lossy();
+    let id = short(&replayed.session.id);
     let name = if name.starts_with(id) { String::new() } else { format!("  {}", plain(&name)) };
-    let recorded = &outcome.recorded;
-    let runs = outcome.runs.len() + outcome.never_started;
+    let recorded = &replayed.recorded;
+    let runs = replayed.runs.len() + replayed.never_started;
     let figures = format!(
         "{}, {}, {}, {} in {}",
         counted(runs as u64, "run"),
@@ -58,9 +58,9 @@ fn title(outcome: &Outcome, terminal: &Terminal) -> String {
     format!("{}\n{}", terminal.paint(Style::Bold, &cut(&head, terminal.width)), terminal.wrap("  ", &figures))
 }
 
-fn moment(outcome: &Outcome, entry: &Entry, terminal: &Terminal) -> String {
+fn moment(replayed: &ReplayedSession, entry: &Entry, terminal: &Terminal) -> String {
     let Some((_, words, style, whom)) = WORDS.iter().find(|row| row.0 == entry.what) else { return String::new() };
-    let run = outcome.runs.iter().find(|run| run.id == entry.run);
+    let run = replayed.runs.iter().find(|run| run.id == entry.run);
     let mut text = format!("  {}  {} {}\n", clock(entry.at_ms), who(run), terminal.paint(*style, words));
     if !SAY_IT_ALL.contains(&entry.what) {
         text.push_str(&terminal.wrap(INDENT, &reading(&entry.finding)));

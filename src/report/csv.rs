@@ -28,8 +28,9 @@ pub fn sessions(report: &Report) -> String {
 
 /// Writes one line for each group.
 pub fn groups(grouped: &Grouped) -> String {
-    let head = [grouped.by.one(), "cost_usd", "requests", "tokens", "cache_reads", "sessions"];
-    lines(head.map(str::to_owned).to_vec(), grouped.groups.iter().map(group))
+    let split = ["input_tokens", "output_tokens", "cache_creation_tokens", "cache_read_tokens"];
+    let head = [grouped.by.one(), "cost_usd", "requests", "tokens", "cache_reads", "sessions"].into_iter().chain(split);
+    lines(head.map(str::to_owned).collect(), grouped.groups.iter().map(group))
 }
 
 fn session(session: &SessionReport) -> Vec<String> {
@@ -57,10 +58,15 @@ fn group(group: &Group) -> Vec<String> {
         group.tokens.to_string(),
         group.cache_reads.to_string(),
         group.sessions.to_string(),
+        group.split.input.to_string(),
+        group.split.output.to_string(),
+        group.split.cache_creation.to_string(),
+        group.cache_reads.to_string(),
     ]
 }
 
-fn lines(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
+/// Writes a heading and rows.
+pub fn lines(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for cells in std::iter::once(head).chain(rows) {
         // Memory takes every row, and all rows have as many cells as the heading.

@@ -2,7 +2,7 @@
 
 use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
-use crate::domain::limit::{Ends, Form, Limit, Meter, Stage, Unit};
+use crate::domain::limit::{Ends, Form, Limit, Meter, NextStep, Stage, Unit};
 use crate::domain::policy::{LAYERS, Scope};
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::verdict::Finding;
@@ -13,7 +13,7 @@ use crate::report::reading::{self, LimitReading};
 use crate::report::rows::TimelineSource;
 use crate::report::suggestion;
 use crate::ui::formats::Quantity;
-use crate::ui::style::{Terminal, plain};
+use crate::ui::style::plain;
 use crate::wire::messages::short;
 
 /// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
@@ -25,7 +25,7 @@ const WIDE: [(&str, &str, &str); 4] = [
 ];
 
 /// Says which limit tripped, whose it was, and what it did.
-pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
+pub fn why(run: &RunReport, trip: &Trip) -> String {
     let Some(limit) = limits::find(&trip.limit) else { return String::new() };
     let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
     let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
@@ -61,11 +61,12 @@ pub fn why(run: &RunReport, trip: &Trip, terminal: &Terminal) -> String {
         true => "The call was refused, and the run went on".to_owned(),
         false => format!("Its action is {}: {}", trip.action, did(trip)),
     };
-    terminal.wrap("  ", &format!("{what}. {did}."))
+    format!("{what}. {did}.")
 }
 
 fn did(trip: &Trip) -> &'static str {
     match trip.action.as_str() {
+        _ if trip.mode == "off" => "nothing was blocked, since a person had switched the limits off",
         _ if trip.observed => "nothing was blocked, since the mode is observe",
         "warn" => "the limit only warns, and work went on",
         "pause" => "the run was paused and its work kept",
@@ -163,7 +164,7 @@ fn need(peer: &Run, run: &Run, name: &str, now: Moment) -> Option<u64> {
             let ahead = part(&estimate::next(peer, &run.limits)).saturating_mul(u64::from(run.limits.grace_turns));
             used.value.saturating_add(ahead)
         }
-        Meter::Step { adds, .. } => used.value.saturating_add(adds(Stage::Request).unwrap_or(0)),
+        Meter::Step { adds, .. } => used.value.saturating_add(adds(NextStep::at(Stage::Request)).unwrap_or(0)),
         Meter::Window => used.value,
     })
 }

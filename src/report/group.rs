@@ -1,16 +1,13 @@
-//! Sums over sessions: by agent type, model, project or day. Each response counts once, in the session that billed it.
+//! Sums over sessions: by agent type, model, project or period. Each response counts once, in the session that billed it.
 
 use std::collections::BTreeMap;
-
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use crate::calendar::{Day, Zone};
 use crate::domain::budget::Period;
 use crate::domain::charge::{Charge, DaySum};
 use crate::domain::limit::Span;
 use crate::domain::meters::Spend;
-use crate::report::model::{SessionReport, VERSION};
+use crate::report::model::SessionReport;
 use crate::report::rows::{SessionRows, project};
 use crate::ui::formats::{Timestamp, Usd};
 
@@ -27,15 +24,27 @@ pub enum GroupBy {
     Project,
     /// Days in the time zone of the budgets
     Day,
+    /// Weeks, by their Mondays
+    Week,
+    /// Months
+    Month,
+    /// The plan's 5-hour blocks: one begins with the hour of the first response after the one before
+    Block,
+    /// Tools, with their calls: what a tool cost nobody knows
+    Tool,
 }
 
 /// Each grouping with the name of one group and of the list in JSON.
-pub const NAMES: [(GroupBy, &str, &str); 5] = [
+pub const NAMES: [(GroupBy, &str, &str); 9] = [
     (GroupBy::Session, "session", "sessions"),
     (GroupBy::Agent, "agent", "agents"),
     (GroupBy::Model, "model", "models"),
     (GroupBy::Project, "project", "projects"),
     (GroupBy::Day, "day", "days"),
+    (GroupBy::Week, "week", "weeks"),
+    (GroupBy::Month, "month", "months"),
+    (GroupBy::Block, "block", "blocks"),
+    (GroupBy::Tool, "tool", "tools"),
 ];
 
 /// What sums are made under where nobody knows any more whose they are.
@@ -60,6 +69,8 @@ pub struct Part<'a> {
     pub by: GroupBy,
     /// From when on, in milliseconds since 1970.
     pub since_ms: i64,
+    /// Until before when.
+    pub until_ms: i64,
     /// Where days begin.
     pub zone: &'a Zone,
 }
@@ -77,8 +88,37 @@ pub struct Group {
     pub tokens: u64,
     /// Cache-read tokens.
     pub cache_reads: u64,
+    /// What the tokens were, as far as that is known: of pruned days, estimates and earlier versions it is not.
+    pub split: TokenSplit,
     /// List price.
     pub cost_usd: Usd,
+}
+
+/// What tokens were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenSplit {
+    /// Prompt tokens that the cache had nothing to do with.
+    pub input: u64,
+    /// Completion tokens.
+    pub output: u64,
+    /// Prompt tokens written to the cache.
+    pub cache_creation: u64,
+}
+
+impl TokenSplit {
+    /// Splits the tokens of a response.
+    fn of(charge: &Charge) -> TokenSplit {
+        let Some(cache_writes) = charge.cache_writes else { return TokenSplit::default() };
+        let (tokens, output) = (charge.spend.tokens, charge.output.min(charge.spend.tokens));
+        let cache_creation = cache_writes.min(tokens - output);
+        TokenSplit { input: tokens - output - cache_creation, output, cache_creation }
+    }
+
+    fn add(&mut self, other: TokenSplit) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_creation += other.cache_creation;
+    }
 }
 
 /// The groups of a report.
@@ -94,102 +134,172 @@ pub struct Grouped {
     pub pruned_before: Option<Timestamp>,
 }
 
-/// The name of a group. A day is written once, however many responses it has.
+/// The name of a group. A period is written once, however many responses it has.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Name<'a> {
     Text(&'a str),
-    Day(Day),
+    /// The period that begins then.
+    From(i64),
 }
 
-impl Name<'_> {
-    fn text(self) -> String {
-        match self {
-            Name::Text(text) => text.to_owned(),
-            Name::Day(day) => day.to_string(),
-        }
-    }
+/// The periods of moments. Each is asked for once.
+struct Periods<'a> {
+    part: &'a Part<'a>,
+    /// Their first moments, each with the first moment after them.
+    known: BTreeMap<i64, i64>,
 }
 
-/// The days of moments. Each day is asked for once.
-struct Days<'a> {
-    zone: &'a Zone,
-    /// The days by their first moments, each with the first moment of the next.
-    known: BTreeMap<i64, (i64, Day)>,
-}
-
-impl Days<'_> {
-    fn day(&mut self, at_ms: i64) -> Day {
-        if let Some((_, (to_ms, day))) = self.known.range(..=at_ms).next_back()
+impl Periods<'_> {
+    /// Returns when the period of a moment begins.
+    fn begin(&mut self, at_ms: i64) -> i64 {
+        if let Some((from_ms, to_ms)) = self.known.range(..=at_ms).next_back()
             && at_ms < *to_ms
         {
-            return *day;
+            return *from_ms;
         }
-        let Period { from_ms, to_ms, .. } = self.zone.period(Span::Day, at_ms);
-        let day = self.zone.day(at_ms);
-        self.known.insert(from_ms, (to_ms, day));
-        day
+        let Some(span) = span(self.part.by) else { return at_ms };
+        let Period { from_ms, to_ms, .. } = self.part.zone.period(span, at_ms);
+        self.known.insert(from_ms, to_ms);
+        from_ms
     }
+
+    fn text(&self, name: Name) -> String {
+        let (zone, by) = (self.part.zone, self.part.by);
+        match name {
+            Name::Text(text) => text.to_owned(),
+            Name::From(at_ms) if by == GroupBy::Block => zone.minute(at_ms),
+            Name::From(at_ms) => written(by, &zone.day(at_ms).to_string()),
+        }
+    }
+}
+
+/// Returns the span of the calendar that sums are made by, where they are.
+fn span(by: GroupBy) -> Option<Span> {
+    match by {
+        GroupBy::Day => Some(Span::Day),
+        GroupBy::Week => Some(Span::Week),
+        GroupBy::Month => Some(Span::Month),
+        _ => None,
+    }
+}
+
+/// Writes a period by its first day: a month without it.
+fn written(by: GroupBy, first: &str) -> String {
+    if by == GroupBy::Month { first.chars().take("2026-11".len()).collect() } else { first.to_owned() }
+}
+
+/// How long the plan's blocks are, and what their beginnings are cut to, in milliseconds.
+const BLOCK_MS: i64 = 5 * 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
+
+/// Returns the plan's blocks: the first moment of each, with the first after it.
+fn blocks(rows: &[SessionRows]) -> BTreeMap<i64, i64> {
+    let billed = |charge: &&Charge| !charge.inherited;
+    let mut moments: Vec<i64> =
+        rows.iter().flat_map(|row| row.charges.iter().filter(billed)).map(|charge| charge.at_ms).collect();
+    moments.sort_unstable();
+    let mut blocks = BTreeMap::new();
+    let mut end = i64::MIN;
+    for at_ms in moments.into_iter().filter(|at_ms| *at_ms > 0) {
+        if at_ms >= end {
+            let begin = at_ms - at_ms.rem_euclid(HOUR_MS);
+            end = begin + BLOCK_MS;
+            blocks.insert(begin, end);
+        }
+    }
+    blocks
 }
 
 /// Sums what sessions were billed for: those that are known, and the sums of days that stand for those that are pruned.
 pub fn group(rows: &[SessionRows], pruned: &[DaySum], part: &Part) -> Grouped {
-    let mut sums: BTreeMap<String, (u64, Spend)> = BTreeMap::new();
-    let first = part.zone.day(part.since_ms).to_string();
-    for sum in pruned.iter().filter(|sum| sum.day >= first) {
-        sums.entry(name_of_sum(sum, part)).or_default().1 += sum.spend;
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let (first, last) = (part.zone.day(part.since_ms).to_string(), part.zone.day(part.until_ms - 1).to_string());
+    let is_asked = |sum: &&DaySum| sum.day >= first && (part.until_ms == i64::MAX || sum.day <= last);
+    for sum in pruned.iter().filter(is_asked) {
+        sums.entry(name_of_sum(sum, part)).or_default().spent += sum.spend;
     }
-    let mut days = Days { zone: part.zone, known: BTreeMap::new() };
+    let known = if part.by == GroupBy::Block { blocks(rows) } else { BTreeMap::new() };
+    let mut periods = Periods { part, known };
     let mut sessions = 0;
     for session in rows {
-        let mut own: BTreeMap<Name, Spend> = BTreeMap::new();
-        let billed = session.charges.iter().filter(|charge| !charge.inherited && charge.at_ms >= part.since_ms);
-        for charge in billed {
-            *own.entry(name(session, charge, part.by, &mut days)).or_default() += charge.spend;
+        let mut own: BTreeMap<Name, Sum> = BTreeMap::new();
+        let asked = |charge: &&Charge| !charge.inherited && (part.since_ms..part.until_ms).contains(&charge.at_ms);
+        for charge in session.charges.iter().filter(asked) {
+            let sum = own.entry(name(session, charge, part.by, &mut periods)).or_default();
+            sum.spent += charge.spend;
+            sum.split.add(TokenSplit::of(charge));
         }
         sessions += u64::from(!own.is_empty());
-        for (name, spent) in own {
-            let (sessions, sum) = sums.entry(name.text()).or_default();
-            *sessions += 1;
-            *sum += spent;
+        for (name, of_session) in own {
+            let sum = sums.entry(periods.text(name)).or_default();
+            sum.sessions += 1;
+            sum.spent += of_session.spent;
+            sum.split.add(of_session.split);
         }
     }
-    let spent = sums.values().map(|(_, spent)| *spent).fold(Spend::default(), std::ops::Add::add);
-    let total = sum("total".to_owned(), sessions, spent);
-    let mut groups: Vec<Group> = sums.into_iter().map(|(name, (sessions, spent))| sum(name, sessions, spent)).collect();
-    match part.by {
-        GroupBy::Day => groups.reverse(),
-        _ => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
+    let mut all = Sum { sessions, ..Sum::default() };
+    for sum in sums.values() {
+        all.spent += sum.spent;
+        all.split.add(sum.split);
+    }
+    let total = all.named("total".to_owned());
+    let mut groups: Vec<Group> = sums.into_iter().map(|(name, sum)| sum.named(name)).collect();
+    match span(part.by) {
+        None if part.by != GroupBy::Block => groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd)),
+        _ => groups.reverse(),
     }
     Grouped { by: part.by, groups, total, pruned_before: None }
 }
 
-fn sum(name: String, sessions: u64, spent: Spend) -> Group {
-    Group {
-        name,
-        sessions,
-        requests: spent.requests,
-        tokens: spent.tokens,
-        cache_reads: spent.cache_reads,
-        cost_usd: Usd(spent.cost),
+/// What is summed for one group.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    sessions: u64,
+    spent: Spend,
+    split: TokenSplit,
+}
+
+impl Sum {
+    fn named(self, name: String) -> Group {
+        let Sum { sessions, spent, split } = self;
+        Group {
+            name,
+            sessions,
+            requests: spent.requests,
+            tokens: spent.tokens,
+            cache_reads: spent.cache_reads,
+            split,
+            cost_usd: Usd(spent.cost),
+        }
     }
 }
 
-fn name<'a>(rows: &'a SessionRows, charge: &'a Charge, by: GroupBy, days: &mut Days) -> Name<'a> {
+fn name<'a>(rows: &'a SessionRows, charge: &'a Charge, by: GroupBy, periods: &mut Periods) -> Name<'a> {
     Name::Text(match by {
         GroupBy::Session => &charge.session,
         GroupBy::Agent => rows.runs.iter().find(|run| run.id == charge.run).map_or("unknown", |run| &run.agent_type),
         GroupBy::Model => &charge.model,
         GroupBy::Project => project(&rows.session.project),
-        GroupBy::Day => return Name::Day(days.day(charge.at_ms)),
+        GroupBy::Tool => "",
+        GroupBy::Day | GroupBy::Week | GroupBy::Month | GroupBy::Block => {
+            return Name::From(periods.begin(charge.at_ms));
+        }
     })
 }
 
 fn name_of_sum(sum: &DaySum, part: &Part) -> String {
     match part.by {
-        GroupBy::Session | GroupBy::Agent => PRUNED.to_owned(),
+        GroupBy::Session | GroupBy::Agent | GroupBy::Block | GroupBy::Tool => PRUNED.to_owned(),
         GroupBy::Model => sum.model.clone(),
         GroupBy::Project => project(&sum.project).to_owned(),
         GroupBy::Day => sum.day.clone(),
+        GroupBy::Week | GroupBy::Month => {
+            let first = Day::parse(&sum.day).zip(span(part.by)).map(|(day, span)| {
+                let period = part.zone.period(span, part.zone.begin_ms(day));
+                part.zone.day(period.from_ms).to_string()
+            });
+            written(part.by, &first.unwrap_or_else(|| sum.day.clone()))
+        }
     }
 }
 
@@ -202,36 +312,7 @@ pub fn total_of(sessions: &[SessionReport]) -> Group {
         requests: sessions.iter().map(|session| session.requests).sum(),
         tokens: sessions.iter().map(|session| session.tokens).sum(),
         cache_reads: 0,
+        split: TokenSplit::default(),
         cost_usd: Usd(new),
-    }
-}
-
-/// One group as JSON, its name under the grouping's own key.
-struct Keyed<'a>(GroupBy, &'a Group);
-
-impl Serialize for Keyed<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Keyed(by, group) = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(by.one(), &group.name)?;
-        map.serialize_entry("cost_usd", &group.cost_usd)?;
-        map.serialize_entry("requests", &group.requests)?;
-        map.serialize_entry("tokens", &group.tokens)?;
-        map.serialize_entry("cache_reads", &group.cache_reads)?;
-        map.serialize_entry("sessions", &group.sessions)?;
-        map.end()
-    }
-}
-
-impl Serialize for Grouped {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("version", &VERSION)?;
-        let groups: Vec<Keyed> = self.groups.iter().map(|group| Keyed(self.by, group)).collect();
-        map.serialize_entry(self.by.many(), &groups)?;
-        if let Some(before) = &self.pruned_before {
-            map.serialize_entry("pruned_before", before)?;
-        }
-        map.end()
     }
 }

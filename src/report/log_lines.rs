@@ -63,11 +63,16 @@ pub fn told(record: &Record) -> String {
 
 /// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
 pub fn did(record: &Record) -> String {
-    match (record.mode.as_str(), refuses_call(record)) {
-        ("observe", true) => "call refused (observed)".to_owned(),
-        ("observe", false) => format!("{} (observed)", record.action),
-        (_, true) => "call refused".to_owned(),
-        (_, false) => record.action.clone(),
+    let did = if refuses_call(record) { "call refused" } else { &record.action };
+    with_mode(did, &record.mode)
+}
+
+/// Adds to what a limit does that nothing was blocked, where that is so.
+pub fn with_mode(did: &str, mode: &str) -> String {
+    match mode {
+        "" => did.to_owned(),
+        "observe" => format!("{did} (observed)"),
+        mode => format!("{did} ({mode})"),
     }
 }
 

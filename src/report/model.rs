@@ -8,6 +8,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
+use crate::domain::policy::Mode;
 use crate::domain::session::{Order, Run, Status};
 use crate::limits;
 use crate::report::log_lines;
@@ -43,6 +44,14 @@ pub struct SessionReport {
     pub outer_session_id: Option<String>,
     /// Where it stands.
     pub status: Status,
+    /// Whether its limits block.
+    pub mode: Mode,
+    /// Whether limits of the repository are only observed, beside those that block.
+    #[serde(skip)]
+    pub observes: bool,
+    /// From when to when a person has switched its limits off, the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits_off: Option<OffReport>,
     /// When it was first seen.
     pub started_at: Timestamp,
     /// List price of every response in its transcripts, those that a fork or resume copied included.
@@ -70,6 +79,17 @@ pub struct SessionReport {
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
+}
+
+/// From when to when a person has switched limits off.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OffReport {
+    /// From when on.
+    pub since: Timestamp,
+    /// Until when; `None` until a person switches them on again.
+    pub until: Option<Timestamp>,
+    /// Whether they are off now.
+    pub now: bool,
 }
 
 /// One run.
@@ -157,8 +177,11 @@ pub struct Trip {
     pub subject: Option<String>,
     /// When it passes by itself, from `at` on.
     pub frees: Option<String>,
-    /// Whether nothing was blocked: the mode was `observe`.
+    /// Whether nothing was blocked: the mode was `observe`, or the limits were off.
     pub observed: bool,
+    /// Why nothing was blocked, as the record has it: `observe`, `off`; empty where it was.
+    #[serde(skip)]
+    pub mode: String,
     /// The record's number.
     #[serde(skip)]
     pub number: i64,
@@ -189,6 +212,15 @@ impl SessionReport {
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
             status: session.status,
+            mode: session.mode,
+            observes: std::iter::once(&session.limits)
+                .chain(rows.runs.iter().map(|run| &run.limits))
+                .any(|limits| limits.observed.is_some()),
+            limits_off: session.limits_off.as_ref().map(|off| OffReport {
+                since: Timestamp(off.since_ms),
+                until: off.until_ms.map(Timestamp),
+                now: off.holds(now.wall_ms),
+            }),
             started_at: Timestamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
@@ -287,7 +319,8 @@ fn trip(logged: &Logged) -> Option<Trip> {
         scope: record.scope.clone(),
         subject: text(&record.subject),
         frees: text(&record.frees),
-        observed: record.mode == "observe",
+        observed: !record.mode.is_empty(),
+        mode: record.mode.clone(),
         number: logged.number,
         of_call: log_lines::refuses_call(record),
     })

@@ -1,6 +1,8 @@
-//! Since when: `7d`, `24h`, `2026-11-01`, `all`.
+//! Since when and until when: `7d`, `24h`, `yesterday`, `2026-11-01`, `all`.
 
-use crate::calendar::Day;
+use crate::calendar::{Day, Zone};
+use crate::domain::budget::Period;
+use crate::domain::limit::Span;
 
 /// From when on a report counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +11,8 @@ pub enum Since {
     Ago(i64),
     /// The beginning of a day in the local time zone.
     Day(Day),
+    /// The beginning of the day that is so many before today.
+    DaysAgo(i64),
     /// The beginning.
     All,
 }
@@ -17,10 +21,30 @@ pub enum Since {
 const UNITS: [(char, i64); 5] =
     [('s', 1_000), ('m', 60_000), ('h', 3_600_000), ('d', 86_400_000), ('w', 7 * 86_400_000)];
 
+/// Days by their names.
+const WORDS: [(&str, i64); 2] = [("today", 0), ("yesterday", 1)];
+
+/// Returns the moment that a period begins at, and the one after the day that it names, in milliseconds since 1970.
+pub fn bounds(since: Since, zone: &Zone, now_ms: i64) -> (i64, i64) {
+    let day = |at_ms: i64| {
+        let Period { from_ms, to_ms, .. } = zone.period(Span::Day, at_ms);
+        (from_ms, to_ms)
+    };
+    match since {
+        Since::All => (i64::MIN, i64::MAX),
+        Since::Ago(ms) => (now_ms.saturating_sub(ms), now_ms.saturating_sub(ms)),
+        Since::Day(named) => day(zone.begin_ms(named)),
+        Since::DaysAgo(days) => (0..days).fold(day(now_ms), |(from_ms, _), _| day(from_ms - 1)),
+    }
+}
+
 /// Reads a period as it is typed.
 pub fn parse(text: &str) -> Result<Since, String> {
     if text == "all" {
         return Ok(Since::All);
+    }
+    if let Some((_, ago)) = WORDS.iter().find(|(word, _)| *word == text) {
+        return Ok(Since::DaysAgo(*ago));
     }
     if let Some(day) = Day::parse(text) {
         return Ok(Since::Day(day));
@@ -29,7 +53,9 @@ pub fn parse(text: &str) -> Result<Since, String> {
         let count: i64 = text.strip_suffix(*unit)?.parse().ok().filter(|count| *count >= 0)?;
         count.checked_mul(*ms)
     });
-    ago.map(Since::Ago).ok_or_else(|| "expected `7d`, `24h`, `30m`, a day like `2026-11-01`, or `all`".to_owned())
+    ago.map(Since::Ago).ok_or_else(|| {
+        "expected `7d`, `24h`, `30m`, `today`, `yesterday`, a day like `2026-11-01`, or `all`".to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -44,6 +70,8 @@ mod tests {
             ("24h", Some(Since::Ago(86_400_000))),
             ("2w", Some(Since::Ago(1_209_600_000))),
             ("2026-11-01", day),
+            ("today", Some(Since::DaysAgo(0))),
+            ("yesterday", Some(Since::DaysAgo(1))),
             ("all", Some(Since::All)),
             ("", None),
             ("d", None),

@@ -148,12 +148,12 @@ pub fn budgets(rows: &[SessionRows], shared_budgets: &[SharedBudget], now: Momen
             budget.open(rules, now.wall_ms, |span| standing(at(span)).unwrap_or_default());
         }
         budget.set_limits(rules);
-        budgets.extend(of_pool(session, budget, now));
+        budgets.extend(of_shared_budget(session, budget, now));
     }
     budgets
 }
 
-fn of_pool(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
+fn of_shared_budget(session: &Session, shared_budget: SharedBudget, now: Moment) -> Vec<Budget> {
     let (scope, ends) = (shared_budget.scope, shared_budget.periods.each_ref().map(|period| period.to_ms));
     let id = if scope == Scope::Project { project(&session.project).to_owned() } else { String::new() };
     let mut state = SessionState::new(session.clone());

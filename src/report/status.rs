@@ -1,13 +1,13 @@
 //! `fusebox status` as text: each session with its limits and the tree of its runs.
 
 use crate::domain::amount::Amount;
-use crate::domain::policy::Scope;
+use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::{MAIN, Status};
 use crate::report::bars::bars;
-use crate::report::model::{Report, RunReport, SessionReport};
+use crate::report::model::{OffReport, Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
-use crate::ui::formats::counted;
+use crate::ui::formats::{Timestamp, counted};
 use crate::ui::style::{Style, Terminal, cut, length, plain};
 use crate::wire::messages::short;
 
@@ -75,18 +75,38 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
     }
+    if let Some(words) = unblocked(session, terminal) {
+        text.push_str(&terminal.paint(Style::Yellow, &terminal.wrap("  ", &words)));
+    }
     text.push_str(&bars(&session.limits, "  ", terminal));
     let roots: Vec<&RunReport> = session.runs.iter().filter(|run| parent(session, run).is_none()).collect();
     for run in roots {
         text.push_str(&branch(session, run, (show, 1), terminal));
     }
-    let hidden = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
-    if hidden > 0 {
-        let line = format!("  + {hidden} finished; --all shows {}", if hidden == 1 { "it" } else { "them" });
+    let finished = session.runs.iter().filter(|run| show == Show::Open && !stays(session, run, 0)).count();
+    if finished > 0 {
+        let line = format!("  + {finished} finished; --all shows {}", if finished == 1 { "it" } else { "them" });
         text.push_str(&(terminal.paint(Style::Dim, &line) + "\n"));
     }
     text.push_str(&suggestion::text(session, "  ", terminal));
     text
+}
+
+/// Says that a session's limits do not block, or when they did not, where a person has switched them off.
+pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String> {
+    let minute = |at: Timestamp| terminal.zone.minute(at.0);
+    match session.limits_off {
+        Some(OffReport { until: Some(until), now: true, .. }) => {
+            Some(format!("limits are off until {}, by a person (`fusebox on`)", minute(until)))
+        }
+        Some(OffReport { now: true, .. }) => Some("limits are off, by a person (`fusebox on`)".to_owned()),
+        _ if session.mode == Mode::Observe => Some("limits are only observed: nothing is blocked".to_owned()),
+        _ if session.observes => Some("the repository's limits are only observed; the others block".to_owned()),
+        Some(OffReport { since, until: Some(until), .. }) => {
+            Some(format!("limits were off from {} to {}, by a person", minute(since), minute(until)))
+        }
+        _ => None,
+    }
 }
 
 /// Says what of a session's cost was spent before Fusebox, and what is estimated.

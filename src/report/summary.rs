@@ -5,7 +5,8 @@ use std::ops::Add;
 use crate::domain::amount::Amount;
 use crate::domain::limit::Unit;
 use crate::engine::credible;
-use crate::report::group::{Group, GroupBy, Grouped, total_of};
+use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
+use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::status;
 use crate::report::suggestion;
@@ -56,11 +57,22 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     let mut text = table(&columns, &rows, terminal);
     text.push_str(&notes(report, terminal));
     text.push_str(&shortfalls(report, terminal));
+    text.push_str(&unblocked(report, terminal));
     text.push_str(&trips(report, terminal));
     text.push_str(&held(report, terminal));
     text.push_str(&status::shared(&report.budgets, terminal));
     text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, terminal));
     text
+}
+
+/// Names the sessions in which limits did not block: only watched, or switched off by a person.
+fn unblocked(report: &Report, terminal: &Terminal) -> String {
+    let line = |session: &SessionReport| {
+        let words = status::unblocked(session, terminal)?;
+        Some(terminal.wrap("", &format!("Session {}: {words}.", short(&session.session_id))))
+    };
+    let lines: String = report.sessions.iter().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Names the sessions whose client has spent well more than was counted.
@@ -171,7 +183,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
         let show = |quantity: Option<crate::ui::formats::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
         let did = if trip.of_call { "call refused" } else { &trip.action };
-        let did = if trip.observed { format!("{did} (observed)") } else { did.to_owned() };
+        let did = log_lines::with_mode(did, &trip.mode);
         let cells = vec![
             format!("#{}", trip.number),
             terminal.zone.minute(trip.at.0),
@@ -212,18 +224,40 @@ pub fn groups(grouped: &Grouped, terminal: &Terminal) -> String {
         GroupBy::Model => "MODEL",
         GroupBy::Project => "PROJECT",
         GroupBy::Day => "DAY",
+        GroupBy::Week => "WEEK",
+        GroupBy::Month => "MONTH",
+        GroupBy::Block => "BLOCK",
+        GroupBy::Tool => "TOOL",
     };
     let columns = [
         Column::new(head, if grouped.by == GroupBy::Project { Align::Path } else { Align::Left }, 0),
-        Column::new("SESSIONS", Align::Right, 3),
-        Column::new("REQUESTS", Align::Right, 2),
-        Column::new("TOKENS", Align::Right, 1),
-        Column::new("CACHE READS", Align::Right, 4),
+        Column::new("SESSIONS", Align::Right, 6),
+        Column::new("REQUESTS", Align::Right, 5),
+        Column::new("INPUT", Align::Right, 2),
+        Column::new("OUTPUT", Align::Right, 1),
+        Column::new("CACHE CREATE", Align::Right, 3),
+        Column::new("CACHE READ", Align::Right, 4),
         Column::new("COST", Align::Right, 0),
     ];
     let mut rows: Vec<(Style, Vec<String>)> = grouped.groups.iter().map(|it| (Style::Plain, group(it))).collect();
     rows.push((Style::Bold, group(&grouped.total)));
-    table(&columns, &rows, terminal) + &pruned(grouped.pruned_before, PRUNED_GROUPS, terminal)
+    table(&columns, &rows, terminal)
+        + &unsplit(&grouped.total, terminal)
+        + &pruned(grouped.pruned_before, PRUNED_GROUPS, terminal)
+}
+
+/// Says how many tokens stand in no column: those of days that are pruned, and of estimates.
+fn unsplit(total: &Group, terminal: &Terminal) -> String {
+    let TokenSplit { input, output, cache_creation } = total.split;
+    let rest = total.tokens.saturating_sub(input + output + cache_creation);
+    if rest == 0 {
+        return String::new();
+    }
+    let words = format!(
+        "{} more tokens stand in no column: of pruned days, estimates and earlier versions the sum alone is known.",
+        tokens(rest)
+    );
+    format!("\n{}", terminal.wrap("", &words))
 }
 
 fn group(group: &Group) -> Vec<String> {
@@ -231,7 +265,9 @@ fn group(group: &Group) -> Vec<String> {
         group.name.clone(),
         if group.sessions == 0 { String::new() } else { group.sessions.to_string() },
         group.requests.to_string(),
-        tokens(group.tokens),
+        tokens(group.split.input),
+        tokens(group.split.output),
+        tokens(group.split.cache_creation),
         tokens(group.cache_reads),
         group.cost_usd.0.to_string(),
     ]

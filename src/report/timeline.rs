@@ -22,7 +22,7 @@ pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
     text.push_str(&timeline(began, (&source.rows.records, &source.rows.charges), terminal));
     for (run, trip) in report.sessions.iter().flat_map(SessionReport::trips) {
         text.push_str(&heading(&format!("Trip #{}", trip.number), terminal));
-        text.push_str(&why(run, trip, terminal));
+        text.push_str(&terminal.wrap("  ", &why(run, trip)));
     }
     text
 }
@@ -51,21 +51,27 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     }
     for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
         text.push_str(&heading(&format!("Trip #{}", tripped.number), terminal));
-        text.push_str(&why(told, tripped, terminal));
+        text.push_str(&terminal.wrap("  ", &why(told, tripped)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
-    if let Some(order) = &told.order {
-        let session = &source.rows.session;
-        let id = match (order.finding.scope, &session.outer) {
-            (Scope::Session, _) => &session.id,
-            (Scope::Outer, _) if !order.finding.above.is_empty() => &order.finding.above,
-            (Scope::Outer, Some(outer)) => outer,
-            _ => &told.run_id,
-        };
+    if let Some(next) = next(source, told) {
         text.push_str(&heading("Next", terminal));
-        text.push_str(&terminal.wrap("  ", &suggestion::lifts(order, Some(told), id)));
+        text.push_str(&terminal.wrap("  ", &next));
     }
     text
+}
+
+/// Returns the command that lets a run go on, where something holds it.
+pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
+    let order = told.order.as_ref()?;
+    let session = &source.rows.session;
+    let id = match (order.finding.scope, &session.outer) {
+        (Scope::Session, _) => &session.id,
+        (Scope::Outer, _) if !order.finding.above.is_empty() => &order.finding.above,
+        (Scope::Outer, Some(outer)) => outer,
+        _ => &told.run_id,
+    };
+    Some(suggestion::lifts(order, Some(told), id))
 }
 
 fn heading(words: &str, terminal: &Terminal) -> String {

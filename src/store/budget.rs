@@ -7,8 +7,14 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::policy::Scope;
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, column, to_json};
 
+/// In the order in which they are written: the seal is over them in that order.
+const COLUMNS: &str =
+    "SELECT scope, owner, day_cost_pico_usd, week_cost_pico_usd, month_cost_pico_usd, engine FROM budget";
+/// Where its JSON stands among the columns.
+const ENGINE: usize = 5;
 const SCOPES: [Scope; 2] = [Scope::User, Scope::Project];
 
 impl Store {
@@ -23,7 +29,7 @@ impl Store {
     }
 
     fn budgets_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<SharedBudget>> {
-        let mut statement = self.prepare(&format!("SELECT scope, owner, engine FROM budget {wanted}"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
         let mut rows = statement.query(values)?;
         let mut budgets = Vec::new();
         while let Some(row) = rows.next()? {
@@ -36,10 +42,13 @@ impl Store {
     pub fn save_shared_budget(&self, budget: &SharedBudget) -> Result<()> {
         let spent = budget.spent(None);
         let [day, week, month] = [spent.day, spent.week, spent.month].map(|spent| column(spent.cost.0));
-        let values = params![budget.scope.as_str(), budget.id, day, week, month, to_json("a budget", budget)?];
+        let (engine, scope) = (to_json("a budget", budget)?, budget.scope.as_str());
+        let mut values: [&dyn ToSql; 6] = [&scope, &budget.id, &day, &week, &month, &""];
+        let engine = ColumnsHash::of_values(&values, ENGINE)?.put(engine, false);
+        values[ENGINE] = &engine;
         let replace = "REPLACE INTO budget (scope, owner, day_cost_pico_usd, week_cost_pico_usd, month_cost_pico_usd, engine) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        self.prepare(replace)?.execute(values)?;
+        self.prepare(replace)?.execute(&values[..])?;
         Ok(())
     }
 
@@ -54,6 +63,9 @@ impl Store {
 fn budget_of(row: &Row) -> Result<SharedBudget> {
     let mut columns = Columns::of(row);
     let scope = columns.one_of("a budget", &SCOPES, Scope::as_str)?;
-    let id = columns.read()?;
-    Ok(SharedBudget { scope, id, ..columns.json("a budget")? })
+    let id: String = columns.read()?;
+    let budget = SharedBudget { scope, id, ..Columns::from(row, ENGINE).json("a budget")? };
+    let is_altered = ColumnsHash::of_row(row, ENGINE + 1, ENGINE)?.is_broken(row.get_ref(ENGINE)?.as_bytes()?);
+    // Its sums are counted anew from what sessions were charged.
+    Ok(if is_altered { SharedBudget::new(scope, &budget.id) } else { budget })
 }

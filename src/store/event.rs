@@ -51,6 +51,22 @@ impl Store {
         self.records("WHERE session_id = ?1 ORDER BY id", &[&session])
     }
 
+    /// Loads the latest records of limits and persons that ended or paused something, the newest first.
+    pub fn latest_stops(&self, most: u64) -> Result<Vec<Numbered>> {
+        let [failed, paused, stopped] = [RecordKind::AgentFailed, RecordKind::AgentPaused, RecordKind::AgentStopped];
+        let latest = "WHERE kind IN (?1, ?2, ?3) ORDER BY id DESC LIMIT ?4";
+        self.records(latest, &[&failed.as_str(), &paused.as_str(), &stopped.as_str(), &column(most)])
+    }
+
+    /// Loads the latest record of a trip: of a cap that was reached, whatever its action, or of a person's stop or pause.
+    pub fn latest_trip(&self) -> Result<Option<Numbered>> {
+        let kinds =
+            [RecordKind::AgentFailed, RecordKind::AgentPaused, RecordKind::AgentStopped, RecordKind::AgentWarning];
+        let kinds = kinds.map(RecordKind::as_str);
+        let latest = "WHERE kind IN (?1, ?2, ?3, ?4) AND record ->> '$.percent' IS NULL ORDER BY id DESC LIMIT 1";
+        Ok(self.records(latest, &[&kinds[0], &kinds[1], &kinds[2], &kinds[3]])?.pop())
+    }
+
     /// Loads the record with this number.
     pub fn record(&self, number: i64) -> Result<Option<Numbered>> {
         Ok(self.records("WHERE id = ?1", &[&number])?.pop())

@@ -4,6 +4,7 @@ mod budget;
 mod day_sum;
 pub mod event;
 pub mod health;
+pub mod limits_off;
 pub mod log_file;
 mod metadata;
 mod policy;
@@ -13,6 +14,7 @@ pub mod response;
 mod run;
 mod save;
 pub mod schema;
+mod seal;
 mod session;
 mod sqlite_error;
 #[cfg(test)]
@@ -46,13 +48,13 @@ const BUSY: Duration = Duration::from_secs(1);
 /// every call, each folding back costs three syncs.
 const WAL_LIMIT: u64 = 80 * (schema::PAGE + 24);
 
-/// The open database, with the locks that are held while it is.
+/// The open database, with the locks that are held while it is. They go last: who takes one next finds the database free.
 #[derive(Debug)]
 pub struct Store {
     conn: Connection,
     folder: PathBuf,
-    /// The sets of limits that were read or written, by their numbers.
-    limit_sets: RefCell<BTreeMap<i64, LimitSet>>,
+    /// The sets of limits that were read or written, by their numbers, each with the hash of its text.
+    limit_sets: RefCell<BTreeMap<i64, (LimitSet, u64)>>,
     locks: Locks,
 }
 
@@ -122,16 +124,14 @@ impl Store {
         &self.folder
     }
 
-    /// Folds the write-ahead log back once it is long, and leaves the database open for the process to end: closing would fold it back
-    /// every time. Where the process goes on, it closes the database.
-    pub fn leave(self, env: &Environment) {
+    /// Folds the write-ahead log back once it is long, and lets the database and the locks go. A plain close would fold it back every
+    /// time. The end of the process would let them go later: once its memory is taken down and its other thread has ended.
+    pub fn leave(self) {
         let log = self.folder.join("state.db-wal");
         if file_info::of(&log).is_ok_and(|meta| meta.length > WAL_LIMIT) {
             let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-        if !env.goes_on() {
-            std::mem::forget(self);
-        }
+        let _slower_close = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 }
 

@@ -5,8 +5,10 @@
 use rusqlite::{OptionalExtension, params};
 
 use crate::domain::limit_set::LimitSet;
+use crate::domain::stable_hash;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
+use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, to_json};
 
 impl Store {
@@ -24,16 +26,24 @@ impl Store {
     /// Loads a set of limits; no number stands for none.
     pub(super) fn limit_set(&self, id: Option<i64>) -> Result<LimitSet> {
         let Some(id) = id else { return Ok(LimitSet::default()) };
-        if let Some(known) = self.limit_sets.borrow().get(&id) {
+        if let Some((known, _)) = self.limit_sets.borrow().get(&id) {
             return Ok(known.clone());
         }
         let mut statement = self.prepare("SELECT limits FROM limit_set WHERE id = ?1")?;
         let mut rows = statement.query(params![id])?;
         // What is damaged must not pass for no limits.
         let missing = || Error::failed(format!("the limits {id} are missing")).of_kind(ErrorKind::Corrupt);
-        let rules: LimitSet = Columns::of(rows.next()?.ok_or_else(missing)?).json("limits")?;
-        self.limit_sets.borrow_mut().insert(id, rules.clone());
+        let row = rows.next()?.ok_or_else(missing)?;
+        let rules: LimitSet = Columns::of(row).json("limits")?;
+        let hash = stable_hash::of(row.get_ref(0)?.as_bytes()?);
+        self.limit_sets.borrow_mut().insert(id, (rules.clone(), hash));
         Ok(rules)
+    }
+
+    /// Adds to the hash of a row the content of the sets of limits that it names, which were read or written.
+    pub(super) fn sealed_limits(&self, row: ColumnsHash, ids: &[Option<i64>]) -> ColumnsHash {
+        let sets = self.limit_sets.borrow();
+        ids.iter().flatten().filter_map(|id| sets.get(id)).fold(row, |hash, (_, content)| hash.and(*content))
     }
 
     /// Returns the number of a set of limits, and stores those that are new.
@@ -41,7 +51,7 @@ impl Store {
         if *rules == LimitSet::default() {
             return Ok(None);
         }
-        let known = self.limit_sets.borrow().iter().find(|(_, known)| *known == rules).map(|(id, _)| *id);
+        let known = self.limit_sets.borrow().iter().find(|(_, (known, _))| known == rules).map(|(id, _)| *id);
         if known.is_some() {
             return Ok(known);
         }
@@ -49,7 +59,7 @@ impl Store {
         let (find, insert) =
             ("SELECT id FROM limit_set WHERE limits = ?1", "INSERT INTO limit_set (limits) VALUES (?1)");
         let id = self.keep_once(find, insert, &limits)?;
-        self.limit_sets.borrow_mut().insert(id, rules.clone());
+        self.limit_sets.borrow_mut().insert(id, (rules.clone(), stable_hash::of(limits.as_bytes())));
         Ok(Some(id))
     }
 

@@ -23,6 +23,15 @@ const UNUSED_LIMIT_SETS: &str = "DELETE FROM limit_set
         UNION SELECT user_limit_set_id FROM session WHERE user_limit_set_id IS NOT NULL
         UNION SELECT project_limit_set_id FROM session WHERE project_limit_set_id IS NOT NULL)";
 
+/// What is deleted of a session that is counted again. What no transcript shows stays: its names are those of
+/// [`crate::domain::charge::ESTIMATES`].
+const FORGET: [&str; 4] = [
+    "DELETE FROM session WHERE id = ?1",
+    "DELETE FROM run WHERE session_id = ?1",
+    "DELETE FROM tool_call WHERE session_id = ?1",
+    "DELETE FROM response WHERE session_id = ?1 AND (is_inherited OR id NOT GLOB 'unwritten:*' AND id NOT GLOB 'hidden:*')",
+];
+
 /// How much of a session goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -77,6 +86,14 @@ impl Store {
             step.session = self.conn.execute("DELETE FROM session WHERE id = ?1", params![session.id])? > 0;
         }
         Ok(step)
+    }
+
+    /// Deletes what the state has of a session, but for what was charged at an estimate.
+    pub fn forget_session(&self, id: &str) -> Result<()> {
+        for delete in FORGET {
+            self.prepare(delete)?.execute(params![id])?;
+        }
+        Ok(())
     }
 
     fn delete_runs(&self, session: &str, most: u64) -> Result<u64> {

@@ -33,6 +33,13 @@ impl Store {
         Ok(found)
     }
 
+    /// Whether another session was charged for a response that was given at a moment: a transcript that is copied under another name
+    /// repeats both.
+    pub fn is_charged_elsewhere(&self, message: &str, session: &str, at_ms: i64) -> Result<bool> {
+        let other = "SELECT 1 FROM response WHERE at_ms = ?1 AND id = ?2 AND session_id <> ?3";
+        Ok(self.prepare(other)?.exists(params![at_ms, message, session])?)
+    }
+
     /// Loads the responses of a session, the oldest first.
     pub fn charges_of(&self, session: &str) -> Result<Vec<Charge>> {
         let mut charges = Vec::new();

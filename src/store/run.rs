@@ -6,14 +6,15 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::domain::listed::day_of;
 use crate::domain::meters::Spend;
 use crate::domain::session::{Run, Status};
-use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, column, to_json};
 
-const COLUMNS: &str = "SELECT run.session_id, run.id, run.engine, agent_type, name, parent_run_id, depth, task, run.status, \
-     stop_reason, run.started_at_ms, run.last_event_at_ms, run.limit_set_id, run.turns, run.requests, run.tokens, \
-     run.cache_read_tokens, run.cost_pico_usd, run.duration_ms FROM";
+/// In the order in which they are written: the seal is over them in that order.
+const COLUMNS: &str = "SELECT run.session_id, run.id, agent_type, parent_run_id, depth, run.status, stop_reason, \
+     run.started_at_ms, run.last_event_at_ms, run.limit_set_id, run.turns, run.requests, run.tokens, run.cache_read_tokens, \
+     run.cost_pico_usd, run.duration_ms, run.engine, name, task FROM";
 const INSERT: &str = "REPLACE INTO run (session_id, id, agent_type, parent_run_id, depth, status, stop_reason, started_at_ms, \
      last_event_at_ms, limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, duration_ms, engine, name, \
      task) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
@@ -23,6 +24,8 @@ const UPDATE: &str = "UPDATE run SET agent_type = ?3, parent_run_id = ?4, depth 
      cache_read_tokens = ?14, cost_pico_usd = ?15, duration_ms = ?16, engine = ?17 WHERE session_id = ?1 AND id = ?2";
 /// Values of a row that an event may change, beside those of indexes.
 const CHANGING: usize = 17;
+/// Where its JSON stands among the columns.
+const ENGINE: usize = 16;
 
 impl Store {
     /// Loads a run.
@@ -68,18 +71,6 @@ impl Store {
         Ok(self.prepare(latest)?.query_row(params![session, name], |row| row.get(0)).optional()?)
     }
 
-    /// Inserts into the state the runs of its session that an event of another run may touch.
-    pub fn lay_open_runs(&self, state: &mut SessionState) -> Result<()> {
-        for id in state.session.open.clone() {
-            if state.run(&id).is_none()
-                && let Some(run) = self.run(&state.session.id, &id)?
-            {
-                state.insert_loaded_run(run);
-            }
-        }
-        Ok(())
-    }
-
     fn runs_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<Run>> {
         let mut statement = self.prepare(&format!("{COLUMNS} {wanted}"))?;
         let mut rows = statement.query(values)?;
@@ -93,20 +84,24 @@ impl Store {
     fn run_of(&self, row: &Row) -> Result<Run> {
         let mut columns = Columns::of(row);
         let (session, id) = (columns.read()?, columns.read()?);
-        let mut run = Run { session, id, ..columns.json("a run")? };
+        let mut run = Run { session, id, ..Columns::from(row, ENGINE).json("a run")? };
         run.agent_type = columns.read()?;
-        run.name = columns.read()?;
         run.parent = columns.read()?;
         run.depth = columns.read()?;
-        run.task = columns.read()?;
         run.status = columns.one_of("a run", &Status::ALL, Status::as_str)?;
         run.stop_reason = columns.read()?;
         run.started.wall_ms = columns.read()?;
         run.last.wall_ms = columns.read()?;
-        run.limits = self.limit_set(columns.read()?)?;
+        let limits = [columns.read()?];
+        run.limits = self.limit_set(limits[0])?;
         run.counters.turns = columns.count()?;
         run.counters.spent = columns.spend()?;
         run.counters.duration_ms = columns.count()?;
+        let mut columns = Columns::from(row, ENGINE + 1);
+        run.name = columns.read()?;
+        run.task = columns.read()?;
+        let hash = self.sealed_limits(ColumnsHash::of_row(row, ENGINE + 3, ENGINE)?, &limits);
+        run.is_altered = hash.is_broken(row.get_ref(ENGINE)?.as_bytes()?);
         run.listed = Some(run.listing());
         Ok(run)
     }
@@ -115,7 +110,8 @@ impl Store {
     pub fn save_run(&self, run: &Run) -> Result<()> {
         let Run { counters, .. } = run;
         let Spend { requests, tokens, cache_reads, cost } = counters.spent;
-        let values: [&dyn ToSql; 19] = [
+        let limits = [self.limit_set_id(&run.limits)?];
+        let mut values: [&dyn ToSql; 19] = [
             &run.session,
             &run.id,
             &run.agent_type,
@@ -125,17 +121,20 @@ impl Store {
             &run.stop_reason,
             &run.started.wall_ms,
             &run.last.wall_ms,
-            &self.limit_set_id(&run.limits)?,
+            &limits[0],
             &column(counters.turns),
             &column(requests),
             &column(tokens),
             &column(cache_reads),
             &column(cost.0),
             &column(counters.duration_ms),
-            &to_json("a run", run)?,
+            &"",
             &run.name,
             &run.task,
         ];
+        let hash = self.sealed_limits(ColumnsHash::of_values(&values, ENGINE)?, &limits);
+        let engine = hash.put(to_json("a run", run)?, run.is_altered);
+        values[ENGINE] = &engine;
         let is_there = run.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
         if !is_there {
             self.prepare(INSERT)?.execute(&values[..])?;

@@ -8,11 +8,13 @@ use crate::domain::meters::Spend;
 use crate::domain::session::{Session, Status};
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, column, to_json};
 
-const COLUMNS: &str = "SELECT id, engine, project, status, started_at_ms, last_event_at_ms, last_active_day, policy_id, \
-     limit_set_id, user_limit_set_id, project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, \
-     client_cost_pico_usd, duration_ms FROM session";
+/// In the order in which they are written: the seal is over them in that order.
+const COLUMNS: &str = "SELECT id, last_event_at_ms, policy_id, limit_set_id, user_limit_set_id, project_limit_set_id, turns, \
+     requests, tokens, cache_read_tokens, cost_pico_usd, client_cost_pico_usd, duration_ms, engine, project, started_at_ms, \
+     status, last_active_day FROM session";
 const INSERT: &str = "REPLACE INTO session (id, last_event_at_ms, policy_id, limit_set_id, user_limit_set_id, \
      project_limit_set_id, turns, requests, tokens, cache_read_tokens, cost_pico_usd, client_cost_pico_usd, duration_ms, \
      engine, project, started_at_ms, status, last_active_day) \
@@ -23,6 +25,8 @@ const UPDATE: &str = "UPDATE session SET last_event_at_ms = ?2, policy_id = ?3, 
      client_cost_pico_usd = ?12, duration_ms = ?13, engine = ?14 WHERE id = ?1";
 /// Values of a row that an event may change, beside those of indexes.
 const CHANGING: usize = 14;
+/// Where its JSON stands among the columns.
+const ENGINE: usize = 13;
 
 impl Store {
     /// Loads a session.
@@ -70,23 +74,26 @@ impl Store {
     }
 
     fn session_of(&self, row: &Row) -> Result<Box<Session>> {
+        let mut session: Box<Session> = Columns::from(row, ENGINE).json("a session")?;
         let mut columns = Columns::of(row);
-        let id: String = columns.read()?;
-        let mut session: Box<Session> = columns.json("a session")?;
-        session.id = id;
-        session.project = columns.read()?;
-        session.status = columns.one_of("a session", &Status::ALL, Status::as_str)?;
-        session.started.wall_ms = columns.read()?;
+        session.id = columns.read()?;
         session.last.wall_ms = columns.read()?;
-        session.listed = Some(ListedSession { last_active_day: columns.read()?, status: session.status });
         session.policy = columns.read()?;
-        session.limits = self.limit_set(columns.read()?)?;
-        session.user_limits = self.limit_set(columns.read()?)?;
-        session.project_limits = self.limit_set(columns.read()?)?;
+        let limits: [Option<i64>; 3] = [columns.read()?, columns.read()?, columns.read()?];
+        session.limits = self.limit_set(limits[0])?;
+        session.user_limits = self.limit_set(limits[1])?;
+        session.project_limits = self.limit_set(limits[2])?;
         session.counters.turns = columns.count()?;
         session.counters.spent = columns.spend()?;
         session.client_cost = columns.read::<Option<i64>>()?.map(|cost| u64::try_from(cost).unwrap_or(0));
         session.counters.duration_ms = columns.count()?;
+        let mut columns = Columns::from(row, ENGINE + 1);
+        session.project = columns.read()?;
+        session.started.wall_ms = columns.read()?;
+        session.status = columns.one_of("a session", &Status::ALL, Status::as_str)?;
+        session.listed = Some(ListedSession { last_active_day: columns.read()?, status: session.status });
+        let hash = self.sealed_limits(ColumnsHash::of_row(row, ENGINE + 5, ENGINE)?, &limits);
+        session.is_altered = hash.is_broken(row.get_ref(ENGINE)?.as_bytes()?);
         session.known_notifications = session.user_notifications.len();
         Ok(session)
     }
@@ -96,13 +103,16 @@ impl Store {
         let Session { id, project, started, last, policy, counters, .. } = session;
         let Spend { requests, tokens, cache_reads, cost } = counters.spent;
         let listed = session.listing();
-        let values: [&dyn ToSql; 18] = [
+        let limits = [&session.limits, &session.user_limits, &session.project_limits];
+        let [own, user, of_project] = limits.map(|limits| self.limit_set_id(limits));
+        let limits = [own?, user?, of_project?];
+        let mut values: [&dyn ToSql; 18] = [
             id,
             &last.wall_ms,
             policy,
-            &self.limit_set_id(&session.limits)?,
-            &self.limit_set_id(&session.user_limits)?,
-            &self.limit_set_id(&session.project_limits)?,
+            &limits[0],
+            &limits[1],
+            &limits[2],
             &column(counters.turns),
             &column(requests),
             &column(tokens),
@@ -110,12 +120,15 @@ impl Store {
             &column(cost.0),
             &session.client_cost.map(column),
             &column(counters.duration_ms),
-            &to_json("a session", session)?,
+            &"",
             project,
             &started.wall_ms,
             &listed.status.as_str(),
             &listed.last_active_day,
         ];
+        let hash = self.sealed_limits(ColumnsHash::of_values(&values, ENGINE)?, &limits);
+        let engine = hash.put(to_json("a session", session)?, session.is_altered);
+        values[ENGINE] = &engine;
         let is_there = session.listed.is_some() && self.prepare(UPDATE)?.execute(&values[..CHANGING])? > 0;
         if !is_there {
             self.prepare(INSERT)?.execute(&values[..])?;

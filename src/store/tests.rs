@@ -12,13 +12,14 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::domain::amount::Amount;
 use crate::domain::budget::{Period, SharedBudget};
+use crate::domain::call::{CallRecord, CallState, Ended};
 use crate::domain::charge::{Charge, DaySum, Record, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Layer, Scope};
 use crate::domain::session::{Counters, Process, Run, Session, Status};
-use crate::engine::session_state::{CallRecord, CallState, Ended, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::limits;
 use crate::store::Store;
@@ -54,7 +55,7 @@ fn moment() -> impl Strategy<Value = Moment> {
     })
 }
 
-fn tally() -> impl Strategy<Value = Counters> {
+fn counters() -> impl Strategy<Value = Counters> {
     (count(), spend(), count(), spend(), any::<u64>()).prop_map(|(turns, spent, duration_ms, dearest, over)| Counters {
         turns,
         spent,
@@ -94,7 +95,7 @@ fn status() -> impl Strategy<Value = Status> {
 fn session() -> impl Strategy<Value = Session> {
     let places = (text(), text(), vec(text(), 0..4));
     let limits = (rules(), rules(), rules(), option::of(1..9_i64));
-    let numbers = (tally(), option::of(count()), spend(), option::of(any::<u64>()));
+    let numbers = (counters(), option::of(count()), spend(), option::of(any::<u64>()));
     (places, limits, numbers, (moment(), moment()), status()).prop_map(
         |((project, folder, open), (rules, user_limits, project_limits, policy), numbers, (started, last), status)| {
             let (counters, client_cost, inherited, client) = numbers;
@@ -123,7 +124,7 @@ fn session() -> impl Strategy<Value = Session> {
 
 fn run() -> impl Strategy<Value = Run> {
     let names = (text(), option::of(text()), option::of(text()), option::of(text()), option::of(text()));
-    (names, rules(), tally(), (moment(), moment()), (status(), any::<u32>(), option::of(1..9_i64))).prop_map(
+    (names, rules(), counters(), (moment(), moment()), (status(), any::<u32>(), option::of(1..9_i64))).prop_map(
         |((agent_type, name, parent, task, stop_reason), rules, counters, (started, last), (status, depth, policy))| {
             Run {
                 id: "r1".to_owned(),
@@ -365,7 +366,9 @@ fn a_book_is_saved_with_what_has_changed() -> Result<()> {
     state.call_mut("r1", "t1").state = CallState::Counted;
     store.save(&mut state)?;
     let mut again = SessionState::new(store.session("s1")?.unwrap());
-    store.lay_open_runs(&mut again)?;
+    for id in again.session.open.clone() {
+        again.insert_loaded_run(store.run("s1", &id)?.unwrap());
+    }
     assert!(again.run("r1").is_some() && again.changed_runs().next().is_none());
     assert_eq!(store.calls_of("s1")?, [("r1".to_owned(), 1)].into());
     // Another process has deleted the rows meanwhile.

@@ -28,6 +28,11 @@ impl<'a, 'stmt> Columns<'a, 'stmt> {
         Columns { row, at: 0 }
     }
 
+    /// Begins with a later column.
+    pub fn from(row: &'a Row<'stmt>, at: usize) -> Columns<'a, 'stmt> {
+        Columns { row, at }
+    }
+
     /// Reads the next column.
     pub fn read<T: FromSql>(&mut self) -> Result<T> {
         self.at += 1;

@@ -38,5 +38,6 @@ pub fn grown(before: &Charge, now: &Charge) -> Option<(Charge, Spend)> {
     if adds == Spend::default() && (output, context) == (before.output, before.context) {
         return None;
     }
-    Some((Charge { spend: before.spend + adds, output, context, ..before.clone() }, adds))
+    let cache_writes = before.cache_writes.max(now.cache_writes);
+    Some((Charge { spend: before.spend + adds, output, context, cache_writes, ..before.clone() }, adds))
 }

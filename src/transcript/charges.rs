@@ -10,8 +10,8 @@ use crate::pricing::table::Table;
 pub trait Charges {
     /// Finds what a session was charged for a response.
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>>;
-    /// Whether another session was charged for it.
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool>;
+    /// Whether another session was charged for it. `earlier_ms` is its time where it was made before the session began.
+    fn elsewhere(&self, message: &str, session: &str, earlier_ms: Option<i64>) -> Result<bool>;
     /// Returns the moment before which responses that it does not know of may have been charged and pruned.
     fn closed_ms(&self) -> Result<i64>;
     /// Keeps a charge.
@@ -36,7 +36,7 @@ impl Charges for Memory {
         let mut of_message = self.by_id.get(message).into_iter().flatten();
         Ok(of_message.find(|charge| charge.session == session).cloned())
     }
-    fn elsewhere(&self, message: &str, session: &str) -> Result<bool> {
+    fn elsewhere(&self, message: &str, session: &str, _earlier_ms: Option<i64>) -> Result<bool> {
         Ok(self.by_id.get(message).into_iter().flatten().any(|charge| charge.session != session))
     }
     fn closed_ms(&self) -> Result<i64> {

@@ -19,7 +19,8 @@ const BYTES_A_TOKEN: u64 = 3;
 const USUAL: u64 = 2_000;
 /// How long the cache keeps a prompt, in milliseconds.
 const FIVE_MINUTES_MS: u32 = 300_000;
-const HOUR_MS: u32 = 3_600_000;
+/// The longest that it does.
+pub const HOUR_MS: u32 = 3_600_000;
 
 /// How a compaction asks.
 pub struct Asks {

@@ -58,8 +58,8 @@ struct Mark {
     before: &'static [u8],
     /// What stands after it: one of these.
     after: &'static [&'static [u8]],
-    /// Takes what the line says into the chunk; whether there was something to take.
-    take: fn(&mut Chunk, &[u8]) -> bool,
+    /// Takes what the line says into the chunk.
+    take: fn(&mut Chunk, &[u8]),
 }
 
 const MARKS: [Mark; 3] = [
@@ -161,10 +161,9 @@ pub fn read_within(
 }
 
 impl Chunk {
-    /// Looks at the lines that have a mark, once for each kind: what an agent hands to a tool stands in its row as JSON. A row
-    /// that repeats the one before it is known by its gist, without a parse.
+    /// Looks at the lines that have a mark, once for each kind: what an agent hands to a tool stands in its row as JSON.
     fn take_lines(&mut self, bytes: &[u8], finder: &Finder) {
-        let (mut from, mut before) = (0, None);
+        let mut from = 0;
         let (mut line, mut taken) = (0..0, [false; MARKS.len()]);
         while let Some(found) = finder.find(&bytes[from..]) {
             let needle = from + found;
@@ -174,22 +173,16 @@ impl Chunk {
                 let start = byte_search::last(b'\n', &bytes[..needle]).map_or(0, |newline| newline + 1);
                 let end = byte_search::first(b'\n', &bytes[from..]).map_or(bytes.len(), |newline| from + newline);
                 (line, taken) = (start..end, [false; MARKS.len()]);
-                // Another field of that name, in the input of a tool, makes it unsure which one is the usage.
-                let sure = finder.find(&bytes[from..end]).is_none();
-                let gist = if sure { rows::gist(&bytes[line.clone()], needle - start) } else { None };
-                let last = self.responses.last().filter(|last| last.at_ms != 0).zip(gist);
-                taken[mark] = gist == before && last.is_some_and(|(last, gist)| last.id.as_bytes() == gist.id);
-                before = gist;
             }
-            let is_read = mem::replace(&mut taken[mark], true) || (MARKS[mark].take)(self, &bytes[line.clone()]);
-            // What repeats a row that could not be read is no repetition.
-            before = before.filter(|_| is_read);
+            if !mem::replace(&mut taken[mark], true) {
+                (MARKS[mark].take)(self, &bytes[line.clone()]);
+            }
         }
     }
 
-    fn take_response(&mut self, line: &[u8]) -> bool {
+    fn take_response(&mut self, line: &[u8]) {
         match rows::response(line) {
-            Parsed::Response(row) => return self.add(*row),
+            Parsed::Response(row) => self.add(*row),
             Parsed::Uncounted(row) => {
                 let is_new = self.uncounted.insert(row.id.to_string(), response_of(*row)).is_none();
                 self.kept += usize::from(is_new);
@@ -197,11 +190,10 @@ impl Chunk {
             Parsed::Broken(why) => self.doubt(format!("a response's row cannot be read: {why}")),
             Parsed::Other => {}
         }
-        false
     }
 
-    fn take_client_cost(&mut self, line: &[u8]) -> bool {
-        let Some(row) = cost_row::parse(line) else { return true };
+    fn take_client_cost(&mut self, line: &[u8]) {
+        let Some(row) = cost_row::parse(line) else { return };
         self.client_cost = Some(row.total);
         let places = self.responses.len();
         // Where a client has compacted and asked for nothing else, its total says which model that was.
@@ -209,10 +201,9 @@ impl Chunk {
             name_model(&mut self.responses[(*place).min(places)..], before, &row);
         }
         self.total = Some((row, places));
-        true
     }
 
-    fn take_prompt(&mut self, line: &[u8]) -> bool {
+    fn take_prompt(&mut self, line: &[u8]) {
         match prompt_row::parse(line) {
             Prompted::Notification => self.notification = true,
             Prompted::Summary(SummaryRow { uuid, at_ms, length }) => {
@@ -223,10 +214,9 @@ impl Chunk {
             }
             Prompted::Other => {}
         }
-        true
     }
 
-    fn add(&mut self, row: ResponseRow) -> bool {
+    fn add(&mut self, row: ResponseRow) {
         if row.doubtful {
             self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
@@ -241,7 +231,6 @@ impl Chunk {
                 self.responses.push(response_of(row));
             }
         }
-        true
     }
 
     /// Folds responses whose rows did not stand together.

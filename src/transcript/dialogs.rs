@@ -112,8 +112,8 @@ pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered
     }
     if length - after.offset > REACH {
         let missing = calls.iter().filter(|call| found.iter().all(|known| known.call != **call));
-        let hidden = missing.map(|call| Answered { call: (*call).to_owned(), by: AnsweredBy::Nobody });
-        found.extend(hidden.collect::<Vec<_>>());
+        let unseen = missing.map(|call| Answered { call: (*call).to_owned(), by: AnsweredBy::Nobody });
+        found.extend(unseen.collect::<Vec<_>>());
     }
     Ok(found)
 }

@@ -4,27 +4,28 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::domain::amount::Amount;
 use crate::domain::bounds;
-use crate::domain::charge::Charge;
+use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
 use crate::domain::ingested::{Link, Unannounced};
+use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::session::TranscriptPosition;
 use crate::domain::spend_before_prompt;
 use crate::domain::transcript_position::Unread;
 use crate::engine::credible;
-use crate::engine::estimate;
-use crate::engine::session_state::{NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::pricing::price;
+use crate::pricing::table::Table;
+use crate::pricing::usage::TokenUsage;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
+use crate::transcript::cache;
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::compaction;
 use crate::transcript::cost_row::CostRow;
 use crate::transcript::cursor::{self, Position};
-use crate::transcript::first::first_request;
 use crate::transcript::layout;
 use crate::transcript::response::Response;
 use crate::transcript::stand_in::main_model;
@@ -32,6 +33,8 @@ use crate::wire::input::{is_backgrounded_main, is_id};
 
 mod compactions;
 mod inherit;
+mod request_ahead;
+mod unmetered;
 
 /// What opening a file takes of what is allowed: as long as reading so many bytes.
 const BYTES_TO_OPEN: u64 = 16 << 10;
@@ -199,38 +202,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             false => chunk.responses.iter().map(|response| response.id.as_str()).collect(),
         };
         for (_, response) in chunk.uncounted.iter().filter(|(id, _)| !counted.contains(id.as_str())) {
-            match is_billed(state) && !(is_first && is_earlier(state, response)) {
-                true => self.ingest_unmetered(state, run, response)?,
-                false => pay(state, run),
-            }
-        }
-        Ok(())
-    }
-
-    /// Charges a response that its row calls free as one that is missing: an agent can write on its transcript.
-    fn ingest_unmetered(&mut self, state: &mut SessionState, run: &str, response: &Response) -> Result<()> {
-        let session = state.session.id.clone();
-        let is_copy = response.billed_by.as_ref().is_some_and(|billed| *billed != session);
-        let Some(of) = state.run(run).filter(|_| !is_copy) else { return Ok(()) };
-        let (mut spend, replay_price, context) = (estimate::unwritten(state, of), of.replay_price, of.context);
-        if spend.cost == Amount::ZERO {
-            spend = first_request(state, self.prices.table(), (response.at_ms, ""));
-        }
-        if self.charges.find(&response.id, &session)?.is_some() {
-            return Ok(());
-        }
-        let (message, model, at_ms) = (response.id.clone(), response.model.clone(), response.at_ms);
-        let charge =
-            Charge { message, session, run: run.to_owned(), model, at_ms, spend, context, ..Charge::default() };
-        self.charges.keep(charge.clone())?;
-        self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
-        if !state.session.notified.iter().any(|said| said == "unmetered") {
-            state.session.notified.push("unmetered".to_owned());
-            self.remarks.push(
-                "Fusebox: a response is called free in the transcript although the model gave it; it is charged as an average \
-                 one"
-                    .to_owned(),
-            );
+            self.ingest_uncounted(state, run, response, is_first)?;
         }
         Ok(())
     }
@@ -251,6 +223,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         let table = self.prices.table();
         let stand_in = main_model(state, table, response.at_ms);
         let named = Self::compacted_with(state, run, response);
+        let last = told.last;
         let response = &compaction::complete(told, response, || self.asks(state, (run, named), &stand_in));
         let stand_in = Some(stand_in.as_str());
         let priced = price::price(table, &response.model, response.at_ms, &response.usage, stand_in);
@@ -289,7 +262,9 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         }
         self.charges.keep(charge.clone())?;
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);
-        self.found.push((charge.run.clone(), NewCharge { charge, adds, replay_price }));
+        let again = cache::once_more(&response.usage, &last).map(|usage| spend_of(table, response, usage, stand_in));
+        let again = again.unwrap_or(charge.spend);
+        self.found.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price }));
         Ok(())
     }
 
@@ -310,10 +285,11 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
 
     /// Whether a response that is new to a session was billed before: by another that it is a copy of, or in days that are closed.
     fn was_billed(&mut self, state: &SessionState, response: &Response) -> Result<bool> {
-        if self.charges.elsewhere(&response.id, &state.session.id)? {
+        let earlier_ms = is_earlier(state, response).then_some(response.at_ms);
+        if self.charges.elsewhere(&response.id, &state.session.id, earlier_ms)? {
             return Ok(true);
         }
-        if !is_earlier(state, response) {
+        if earlier_ms.is_none() {
             return Ok(false);
         }
         let closed_ms = match self.closed_ms {
@@ -343,6 +319,12 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
     }
 }
 
+/// Returns what a response would spend with another usage.
+fn spend_of(table: &Table, response: &Response, usage: TokenUsage, stand_in: Option<&str>) -> Spend {
+    let priced = price::price(table, &response.model, response.at_ms, &usage, stand_in);
+    Response { usage, ..Response::default() }.spend(&priced)
+}
+
 /// Returns the session that a response is copied from, where that is known, and whether it is a copy.
 fn copied<'r>(state: &SessionState, response: &'r Response) -> (Option<&'r String>, bool) {
     let is_earlier = is_earlier(state, response);
@@ -351,18 +333,6 @@ fn copied<'r>(state: &SessionState, response: &'r Response) -> (Option<&'r Strin
     let origin = response.billed_by.as_ref().filter(|billed| **billed != state.session.id && may_be_copy);
     // Some clients do not say in a fork which session a response is copied from.
     (origin, origin.is_some() || state.session.is_fork && is_earlier)
-}
-
-/// Takes a response that costs nothing for one of those that a run still owes.
-fn pay(state: &mut SessionState, run: &str) {
-    if let Some(run) = state.run_mut(run) {
-        run.unpaid = (run.unpaid - 1).max(-1);
-    }
-}
-
-/// Whether what is called free is charged all the same: a client calls free what a mod has answered in the model's place.
-fn is_billed(state: &SessionState) -> bool {
-    state.session.is_metered || !state.session.has_mods
 }
 
 /// Returns how a subagent was spawned, from the file beside its transcript.

@@ -105,7 +105,6 @@ pub fn walk(folder: &Path, depth: usize, most: usize) -> Vec<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "a test lays its own files")]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -125,7 +124,8 @@ mod tests {
     fn agents_are_found_wherever_they_lie() {
         let (folder, transcript) =
             session(&["agent-a1.jsonl", "agent-a1.meta.json", "w/x/agent-b2.jsonl", "notes.txt"]);
-        symlink(folder.path(), folder.path().join("s1/subagents/loop")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("s1/subagents/loop")).unwrap();
         let agents = folder.path().join("s1/subagents");
         for (id, file) in [
             ("a1", "agent-a1.jsonl"),

@@ -2,6 +2,7 @@
 
 pub mod allowance;
 pub mod belief;
+mod cache;
 pub mod charges;
 pub mod compaction;
 pub mod cost_row;
@@ -20,5 +21,6 @@ pub mod schedule;
 pub mod stand_in;
 pub mod traces;
 pub mod tree;
+mod usage_row;
 
 pub use crate::platform::files::open;

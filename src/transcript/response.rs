@@ -58,6 +58,7 @@ impl Response {
             spend: self.spend(priced),
             output: self.usage.output,
             context: self.usage.prompt_tokens(),
+            cache_writes: Some(self.usage.write_5m.saturating_add(self.usage.write_1h)),
             unknown_model: !priced.known,
             ..Charge::default()
         }

@@ -1,4 +1,3 @@
-//! What commands and the daily pruning do to the state: read transcripts to their end, mark orphans, prune.
+//! What the daily pruning does to the state.
 
-pub mod catch_up;
 pub mod prune;

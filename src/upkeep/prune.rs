@@ -14,6 +14,7 @@ use crate::calendar::Zone;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::error::{Error, Result};
+use crate::hook::catch_up::catch_up;
 use crate::hook::client_lineage;
 use crate::hook::prune_due::DAY_MS;
 use crate::hook::retention::{CLOSED, DONE, begun, closed_ms, retention};
@@ -22,7 +23,6 @@ use crate::platform::processes;
 use crate::platform::{file_info, locks};
 use crate::store::Store;
 use crate::store::prune::{Extent, STEP};
-use crate::upkeep::catch_up::catch_up;
 
 /// How long a pruning in the background leaves the locks alone after each step.
 pub const PAUSE: Duration = Duration::from_millis(10);

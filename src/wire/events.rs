@@ -1,7 +1,7 @@
-//! The hook events Fusebox registers for, as a table. A new event is one row here: its type, its reading, its registration, its page
-//! in the documentation and what is answered where Fusebox fails come from it.
+//! The hook events Fusebox registers for, as a table. A new event is one row here: its type, its reading, what it may touch and show,
+//! its registration, its page in the documentation and what is answered where Fusebox fails come from it.
 
-use crate::domain::event::{Ending, EventKind};
+use crate::domain::event::{Call, CallOutcome, Ending, EventKind};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::{self, Failed, Input};
 use crate::wire::prompt_hash::prompt_hash;
@@ -23,6 +23,41 @@ pub enum OnFailure {
     End,
 }
 
+/// Which runs an event may touch beside its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touches {
+    /// None, and nothing that sessions share.
+    Own,
+    /// Those that its call starts or writes to, and all that are open with them.
+    Addressed,
+    /// Those whose transcripts have grown.
+    Grown,
+    /// All that are open.
+    Open,
+}
+
+impl Touches {
+    /// Returns which runs an event may touch, by its row; none but its own where Fusebox does not know it.
+    pub fn of(kind: &EventKind) -> Touches {
+        let touches = EventName::of(kind).map_or(Touches::Own, |name| name.row().touches);
+        let is_plain = !kind.call().is_some_and(Call::addresses_agent);
+        if touches == Touches::Addressed && is_plain { Touches::Own } else { touches }
+    }
+}
+
+/// Whether the client shows the person what an answer of the main agent's says (`systemMessage`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShowsPerson {
+    /// It does.
+    Always,
+    /// It does where somebody attends.
+    WhereAttended,
+    /// It does, but for an answer that stops the agent.
+    UnlessStopping,
+    /// It does not: what is to be said waits for the next event that is heard.
+    Never,
+}
+
 /// All that is known of one event.
 #[derive(Clone, Copy, Debug)]
 pub struct EventRow {
@@ -34,6 +69,10 @@ pub struct EventRow {
     pub doc: &'static str,
     /// Reads what has happened.
     pub read: fn(&Input, &Guard) -> EventKind,
+    /// Which runs it may touch beside its own.
+    pub touches: Touches,
+    /// Whether the person is shown what its answer says.
+    pub shows_person: ShowsPerson,
     /// Whether the client matches it against a pattern (`matcher`).
     pub has_matcher: bool,
     /// Seconds after which the client gives up on the hook. Where an agent's work ends, a command may judge it.
@@ -48,12 +87,14 @@ pub struct EventRow {
     pub on_failure: OnFailure,
 }
 
-/// What most events are, for the rest of a row.
+/// What most events are, for the rest of a row. What stands first in each row has to be said of every event.
 const PLAIN: EventRow = EventRow {
     event: EventName::SessionStart,
     name: "",
     doc: "",
-    read: |_, _| EventKind::Other(String::new()),
+    read: input::other,
+    touches: Touches::Own,
+    shows_person: ShowsPerson::Never,
     has_matcher: true,
     timeout_s: 10,
     can_fail_closed: false,
@@ -62,9 +103,16 @@ const PLAIN: EventRow = EventRow {
     on_failure: OnFailure::Nothing,
 };
 
-/// Makes the type of an event's name and the table out of one row for each event.
+/// Makes the type of an event's name and the table out of one row for each event. `kind` is what its `read` returns; an event that
+/// says nothing of the agent's work has none, and is read by [`input::other`].
 macro_rules! events {
-    ($($(#[doc = $doc:literal])+ $event:ident { $($field:ident: $value:expr,)+ })+) => {
+    ($($(#[doc = $doc:literal])+ $event:ident {
+        $(kind: $kind:pat,)?
+        read: $read:expr,
+        touches: $touches:expr,
+        shows_person: $shows_person:expr,
+        $($field:ident: $value:expr,)*
+    })+) => {
         /// An event of the hook protocol that Fusebox knows.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum EventName {
@@ -77,23 +125,42 @@ macro_rules! events {
                 event: EventName::$event,
                 name: stringify!($event),
                 doc: concat!($($doc),+),
-                $($field: $value,)+
+                read: $read,
+                touches: $touches,
+                shows_person: $shows_person,
+                $($field: $value,)*
                 ..PLAIN
             },)+
         ];
+
+        impl EventName {
+            /// Returns the event that brings what has happened; `None` for one that Fusebox does not know.
+            pub fn of(kind: &EventKind) -> Option<EventName> {
+                match kind {
+                    $($($kind => Some(EventName::$event),)?)+
+                    EventKind::Other(name) => EventName::parse(name),
+                }
+            }
+        }
     };
 }
 
 events! {
     /// A client starts, resumes, clears, compacts or forks a session.
     SessionStart {
+        kind: EventKind::SessionStart { .. },
         read: |input, _| EventKind::SessionStart { source: input.source.clone().unwrap_or_default() },
+        touches: Touches::Open,
+        shows_person: ShowsPerson::WhereAttended,
         tells_model: true,
         on_failure: OnFailure::Tell,
     }
     /// A prompt is about to be sent; notifications of background tasks come this way too.
     UserPromptSubmit {
+        kind: EventKind::Prompt { .. },
         read: |input, _| input::prompt(input),
+        touches: Touches::Open,
+        shows_person: ShowsPerson::Always,
         has_matcher: false,
         can_fail_closed: true,
         tells_model: true,
@@ -102,7 +169,10 @@ events! {
     }
     /// A tool call is about to run.
     PreToolUse {
+        kind: EventKind::ToolRequested(_),
         read: |input, guard| EventKind::ToolRequested(input::call(input, guard)),
+        touches: Touches::Addressed,
+        shows_person: ShowsPerson::Always,
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,
@@ -110,26 +180,38 @@ events! {
     }
     /// A permission dialog is about to be shown.
     PermissionRequest {
+        kind: EventKind::PermissionRequested,
         read: |_, _| EventKind::PermissionRequested,
+        touches: Touches::Own,
+        shows_person: ShowsPerson::Never,
         asks_model: true,
     }
     /// A tool call succeeded.
     PostToolUse {
+        kind: EventKind::ToolEnded(_, CallOutcome { failed: false, .. }),
         read: |input, guard| EventKind::ToolEnded(input::call(input, guard), input::outcome(input, Failed::No)),
+        touches: Touches::Addressed,
+        shows_person: ShowsPerson::UnlessStopping,
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,
     }
     /// A tool call ran and failed.
     PostToolUseFailure {
+        kind: EventKind::ToolEnded(_, CallOutcome { failed: true, .. }),
         read: |input, guard| EventKind::ToolEnded(input::call(input, guard), input::outcome(input, Failed::Yes)),
+        touches: Touches::Addressed,
+        shows_person: ShowsPerson::UnlessStopping,
         can_fail_closed: true,
         tells_model: true,
         asks_model: true,
     }
     /// All calls of one model response have results; the next model request follows.
     PostToolBatch {
+        kind: EventKind::BatchEnded(_),
         read: |input, _| EventKind::BatchEnded(input.tool_calls.iter().map(input::batch_call).collect()),
+        touches: Touches::Grown,
+        shows_person: ShowsPerson::Always,
         has_matcher: false,
         can_fail_closed: true,
         tells_model: true,
@@ -138,22 +220,31 @@ events! {
     }
     /// A subagent starts, or goes on after a message.
     SubagentStart {
+        kind: EventKind::SubagentStarted,
         read: |_, _| EventKind::SubagentStarted,
+        touches: Touches::Grown,
+        shows_person: ShowsPerson::Always,
         tells_model: true,
     }
     /// A subagent finished by itself.
     SubagentStop {
+        kind: EventKind::SubagentEnded(_),
         read: |input, _| EventKind::SubagentEnded(Ending { waits: false, ..input::ending(input) }),
+        touches: Touches::Grown,
+        shows_person: ShowsPerson::Always,
         timeout_s: 610,
         asks_model: true,
         on_failure: OnFailure::End,
     }
     /// The main agent finished its turn by itself.
     Stop {
+        kind: EventKind::Stopped { .. },
         read: |input, _| EventKind::Stopped {
             ending: input::ending(input),
             crons: input.session_crons.iter().map(|cron| prompt_hash(&cron.prompt)).collect(),
         },
+        touches: Touches::Open,
+        shows_person: ShowsPerson::Always,
         has_matcher: false,
         timeout_s: 610,
         asks_model: true,
@@ -161,18 +252,27 @@ events! {
     }
     /// A session ends.
     SessionEnd {
+        kind: EventKind::SessionEnded,
         read: |_, _| EventKind::SessionEnded,
+        touches: Touches::Open,
+        shows_person: ShowsPerson::Never,
         timeout_s: 5,
     }
     /// A settings file changed while the client runs.
     ConfigChange {
+        kind: EventKind::ConfigChanged { .. },
         read: |_, _| EventKind::ConfigChanged { lost: Vec::new() },
+        touches: Touches::Own,
+        shows_person: ShowsPerson::Never,
         can_fail_closed: true,
         on_failure: OnFailure::Block,
     }
     /// A conversation is about to be compacted.
     PreCompact {
+        kind: EventKind::Compacting,
         read: |_, _| EventKind::Compacting,
+        touches: Touches::Open,
+        shows_person: ShowsPerson::Never,
         can_fail_closed: true,
         on_failure: OnFailure::Block,
     }
@@ -197,25 +297,5 @@ impl EventName {
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         self.row().name
-    }
-
-    /// Returns the event that brings what has happened.
-    pub fn of(kind: &EventKind) -> Option<EventName> {
-        Some(match kind {
-            EventKind::SessionStart { .. } => EventName::SessionStart,
-            EventKind::Prompt { .. } => EventName::UserPromptSubmit,
-            EventKind::ToolRequested(_) => EventName::PreToolUse,
-            EventKind::PermissionRequested => EventName::PermissionRequest,
-            EventKind::ToolEnded(_, outcome) if outcome.failed => EventName::PostToolUseFailure,
-            EventKind::ToolEnded(..) => EventName::PostToolUse,
-            EventKind::BatchEnded(_) => EventName::PostToolBatch,
-            EventKind::SubagentStarted => EventName::SubagentStart,
-            EventKind::SubagentEnded(_) => EventName::SubagentStop,
-            EventKind::Stopped { .. } => EventName::Stop,
-            EventKind::SessionEnded => EventName::SessionEnd,
-            EventKind::ConfigChanged { .. } => EventName::ConfigChange,
-            EventKind::Compacting => EventName::PreCompact,
-            EventKind::Other(_) => return None,
-        })
     }
 }

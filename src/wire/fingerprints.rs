@@ -10,7 +10,31 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Returns the fingerprints of a call whose batch is over.
 pub fn of(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Fingerprints {
     let result = eat(eat(MIX, tool.as_bytes()), text(response));
-    Fingerprints { all: fold(eat(result, text(input))), error: fold(result), ..Fingerprints::default() }
+    let all = fold(eat(result, text(input)));
+    Fingerprints { all, error: fold(result), input: of_words(text(input)), ..Fingerprints::default() }
+}
+
+/// How much of an input tells it from others, in bytes.
+const TELLING: usize = 1 << 10;
+
+/// Returns the fingerprint of an input's words. A number is none, as `3`, `0.5` or `30s`, nor is the wait before a command.
+pub fn of_words(input: &[u8]) -> u32 {
+    let is_apart = |byte: &u8| matches!(byte, 0..=b' ' | b'"'..=b'#' | b'&'..=b')' | b',' | b';'..=b'>' | b'['..=b']' | b'`' | b'{'..=b'}');
+    let words = input[..input.len().min(TELLING)]
+        .split(is_apart)
+        .filter(|word| !matches!(*word, b"" | b"sleep") && !is_number(word));
+    fold(words.fold(MIX, eat))
+}
+
+/// Whether a word is a number, with a unit or without.
+fn is_number(word: &[u8]) -> bool {
+    // A field of JSON.
+    let word = word.strip_prefix(b":").unwrap_or(word);
+    let unit = word.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let digits = &word[..word.len() - unit];
+    unit <= 2
+        && digits.first().is_some_and(u8::is_ascii_digit)
+        && digits.iter().all(|b| b.is_ascii_digit() || *b == b'.')
 }
 
 fn text(raw: Option<&RawValue>) -> &[u8] {
@@ -49,5 +73,21 @@ mod tests {
         let other_result = of("Bash", Some(&ls), Some(&yes));
         assert!(other_result.error != first.error && other_result.all != first.all);
         assert_ne!(of("Read", Some(&ls), Some(&no)).error, first.error);
+    }
+
+    #[test]
+    fn inputs_are_told_apart_by_their_words() {
+        for (one, other, is_same) in [
+            ("false # 1", "false #  22", true),
+            ("sleep 0.5 && make", "sleep 30s && make", true),
+            ("curl -m 5 host", "curl -m 10 host", true),
+            (r#"{"file_path":"/a","offset":1}"#, r#"{"file_path":"/a","offset":900}"#, true),
+            ("which cc", "which gcc", false),
+            ("test t1.py", "test t2.py", false),
+            ("cat a", "cat b", false),
+            ("cat a b", "cat ab", false),
+        ] {
+            assert_eq!(of_words(one.as_bytes()) == of_words(other.as_bytes()), is_same, "{one} | {other}");
+        }
     }
 }

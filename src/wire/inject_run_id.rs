@@ -7,7 +7,7 @@ use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part};
 
 /// Returns a shell call's input in which `fusebox status --me` names the run; nothing where it does not run that.
-pub fn named(input: &RawValue, session: &str, run: &str) -> Option<Box<RawValue>> {
+pub fn with_run_named(input: &RawValue, session: &str, run: &str) -> Option<Box<RawValue>> {
     if !input.get().contains("--me") || !is_id(session) || !is_id(run) {
         return None;
     }
@@ -81,11 +81,11 @@ mod tests {
     fn everything_else_of_the_call_stays() {
         let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
         let input = raw(r#"{"command":"fusebox status --me","timeout":5,"description":"d"}"#);
-        let told = named(&input, "s", "r").unwrap();
+        let told = with_run_named(&input, "s", "r").unwrap();
         let told: serde_json::Value = serde_json::from_str(told.get()).unwrap();
         assert_eq!(told, serde_json::json!({"command": "fusebox status --me=s/r", "timeout": 5, "description": "d"}));
         for (input, run) in [(r#"{"command":"fusebox status --me"}"#, "a b"), (r#"{"command":"ls --me"}"#, "r")] {
-            assert!(named(&raw(input), "s", run).is_none(), "{input}");
+            assert!(with_run_named(&raw(input), "s", run).is_none(), "{input}");
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::byte_search;
 use crate::domain::event::{
-    Agent, Background, Call, Ending, EventKind, Fingerprints, Moment, Notification, Outcome, Spawned,
+    Agent, Background, Call, CallOutcome, Ending, EventKind, Fingerprints, Moment, Notification, Spawned,
 };
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
@@ -238,9 +238,23 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
     } else {
         fingerprints.wait = tools::wait(tool, input);
     }
+    if tools::runs_shell(tool) {
+        fingerprints.input = input.and_then(command_words).unwrap_or(fingerprints.input);
+    }
     let response = call.tool_response.map_or("", RawValue::get);
     fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints }
+}
+
+/// Returns the fingerprint of a shell command's words. What the agent says of it is no part of it.
+fn command_words(input: &RawValue) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Command<'a> {
+        #[serde(borrow)]
+        command: &'a RawValue,
+    }
+    let Command { command } = serde_json::from_str(input.get()).ok()?;
+    Some(fingerprints::of_words(command.get().as_bytes()))
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.
@@ -263,8 +277,13 @@ pub(super) enum Failed {
     No,
 }
 
+/// Reads an event that says nothing of the agent's work.
+pub(super) fn other(input: &Input, _: &Guard) -> EventKind {
+    EventKind::Other(input.hook_event_name.clone().into_owned())
+}
+
 /// Reads how a call ended.
-pub(super) fn outcome(input: &Input, failed: Failed) -> Outcome {
+pub(super) fn outcome(input: &Input, failed: Failed) -> CallOutcome {
     let response: Response = match input.tool_response {
         Some(raw) if raw.get().starts_with('{') => serde_json::from_str(raw.get()).unwrap_or_default(),
         _ => Response::default(),
@@ -287,8 +306,8 @@ pub(super) fn outcome(input: &Input, failed: Failed) -> Outcome {
     let (failed, tool) = (matches!(failed, Failed::Yes), input.tool_name.as_deref().unwrap_or_default());
     let error = input.error.as_deref().filter(|_| failed);
     let asked_nothing = tools::asked_nothing(tool, response.code, error);
-    let edits = !failed && background.is_none() && tools::edits(tool, input.tool_input);
-    Outcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
+    let edits = !failed && background.is_none() && tools::has_edited(tool, input.tool_input, input.tool_response);
+    CallOutcome { failed, duration_ms, agent, background, stop_marker: None, asked_nothing, edits }
 }
 
 /// Reads the notifications that a prompt is made of; none where it is something else.

@@ -40,7 +40,8 @@ pub fn reading(finding: &Finding) -> String {
             // Decided before it is spent: what is left would not have been enough.
             let ahead = finding.is_trip() && limit.spent_by_requests() && finding.used < finding.cap;
             let ahead = if ahead { ", too little left for the next request" } else { "" };
-            format!("{}{models}{over} {}{ahead} {by}", limit.label, pair(limit, finding.used, finding.cap))
+            let (used, more) = (pair(limit, finding.used, finding.cap), limit.show_under_way(finding.under_way));
+            format!("{}{models}{over} {used}{more}{ahead} {by}", limit.label)
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", limit.label, pair(limit, finding.used, finding.cap))

@@ -191,7 +191,7 @@ fn tell_own_run(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict
     let Some(input) = case.tool_input.filter(|_| is_shell && verdict.decision < Decision::Deny) else { return };
     let changed = answer.hook_specific_output.as_ref().and_then(|specific| specific.updated_input.as_ref());
     let input = changed.map_or(input, |Raw(changed)| changed);
-    if let Some(told) = inject_run_id::named(input, &run.session, &run.id) {
+    if let Some(told) = inject_run_id::with_run_named(input, &run.session, &run.id) {
         answer.specific(name).updated_input = Some(Raw(told));
     }
 }

@@ -20,6 +20,6 @@ pub fn event(input: &Input, at: Moment, attended: bool, guard: &Guard) -> Event 
 fn kind(input: &Input, guard: &Guard) -> EventKind {
     match EventName::parse(&input.hook_event_name) {
         Some(name) => (name.row().read)(input, guard),
-        None => EventKind::Other(input.hook_event_name.clone().into_owned()),
+        None => input::other(input, guard),
     }
 }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::byte_search;
 use crate::domain::event::{Intent, Wait};
+use crate::wire::bypass_detection::path_rules::from_powershell;
 use crate::wire::bypass_detection::{Guard, names_the_model};
 use crate::wire::edits;
 use crate::wire::polling;
@@ -33,13 +34,16 @@ enum Does {
     Writes,
 }
 
+/// The tool whose commands are PowerShell's.
+const POWERSHELL: &str = "PowerShell";
+
 /// The tools whose input is looked at; all others are plain.
 const TOOLS: [(&str, Does); 15] = [
     ("Agent", Does::Spawns),
     ("Task", Does::Spawns),
     ("SendMessage", Does::Messages),
     ("Bash", Does::RunsShell(120_000)),
-    ("PowerShell", Does::RunsShell(120_000)),
+    (POWERSHELL, Does::RunsShell(120_000)),
     ("Monitor", Does::Watches(300_000)),
     ("TaskOutput", Does::Waits(30_000)),
     ("CronCreate", Does::Schedules),
@@ -151,7 +155,7 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
             guard.file(&path).map_or(Intent::Plain, |what| Intent::Tampering { what })
         }
         Does::RunsShell(_) | Does::Watches(_)
-            if let Some(what) = guard.command(fields.command.as_deref().unwrap_or_default()) =>
+            if let Some(what) = guard.command(&as_posix(tool, fields.command.as_deref().unwrap_or_default())) =>
         {
             Intent::Tampering { what }
         }
@@ -168,13 +172,18 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
 /// Whether a call runs a shell command that speaks to the model itself. Most commands name nothing of it, and are not read.
 pub fn asks_the_model(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
     let named = input.filter(|input| runs_shell(tool) && names_the_model(input.get()));
-    named.and_then(|input| command(Some(input))).is_some_and(|command| guard.asks_the_model(&command))
+    named.and_then(|input| command(Some(input))).is_some_and(|it| guard.asks_the_model(&as_posix(tool, &it)))
 }
 
 /// Whether a call plainly starts a client in a shell. Most commands do not name it, and are not read.
 pub fn starts_client(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
-    let named = input.filter(|input| runs_shell(tool) && input.get().contains("claude"));
-    named.and_then(|input| command(Some(input))).is_some_and(|command| guard.starts_client(&command))
+    let named = input.filter(|input| runs_shell(tool) && guard.names_client(input.get()));
+    named.and_then(|input| command(Some(input))).is_some_and(|it| guard.starts_client(&as_posix(tool, &it)))
+}
+
+/// Returns a tool's command as a Unix shell would read it.
+fn as_posix<'a>(tool: &str, command: &'a str) -> Cow<'a, str> {
+    if tool == POWERSHELL { Cow::Owned(from_powershell(command)) } else { Cow::Borrowed(command) }
 }
 
 /// Whether a tool runs a shell command.
@@ -240,11 +249,23 @@ pub fn subject(tool: &str, input: Option<&RawValue>) -> Option<String> {
     subject.map(Cow::into_owned)
 }
 
-/// Whether a call edits files where it ends well, or commits.
-pub fn edits(tool: &str, input: Option<&RawValue>) -> bool {
+/// Whether a call that ended well has edited files, or committed.
+pub fn has_edited(tool: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> bool {
     let is_shell = TOOLS.iter().any(|(name, does)| *name == tool && matches!(does, Does::RunsShell(_)));
     let names_it = |input: &&RawValue| byte_search::find(b"commit", input.get().as_bytes()).is_some();
-    writes(tool) || is_shell && command(input.filter(names_it)).is_some_and(|command| edits::commits(&command))
+    let commits = |command: String| edits::has_committed(&command, &printed(response));
+    writes(tool) || is_shell && command(input.filter(names_it)).is_some_and(commits)
+}
+
+/// Returns what a shell call has printed.
+fn printed(response: Option<&RawValue>) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Printed {
+        stdout: String,
+    }
+    let printed = response.and_then(|response| serde_json::from_str::<Printed>(response.get()).ok());
+    printed.unwrap_or_default().stdout
 }
 
 /// Returns a shell call's command.

@@ -34,12 +34,12 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read, and the budgets that sessions share read and written.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_480_000, 1_720_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_626_000, 1_886_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [1_455_000, 1_730_000],
+        [1_595_000, 1_909_000],
     ),
     (
         |scene| {
@@ -48,9 +48,9 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [1_686_000, 2_215_000],
+        [1_857_000, 2_466_000],
     ),
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_420_000, 1_715_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_567_000, 1_898_000]),
 ];
 
 #[test]

@@ -149,9 +149,9 @@ fn allowed(answers: &[Answer]) -> usize {
 /// Adds up what all sessions of a stage have counted: turns, requests, tokens, cache reads and cost.
 fn sums(stage: &Stage) -> Vec<u64> {
     let mut sums = vec![0; 5];
-    let tallies = stage.counters().into_iter().filter(|(name, _)| name.matches('/').count() == 1);
-    for (_, tally) in tallies {
-        let numbers = [&tally["turns"]].into_iter().chain(tally["spent"].as_array().unwrap());
+    let all = stage.counters().into_iter().filter(|(name, _)| name.matches('/').count() == 1);
+    for (_, counters) in all {
+        let numbers = [&counters["turns"]].into_iter().chain(counters["spent"].as_array().unwrap());
         sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number.as_u64().unwrap());
     }
     sums

@@ -124,7 +124,7 @@ impl Stage {
     }
 
     /// Returns a number of a session.
-    pub fn tally(&self, session: &str, meter: Meter) -> u64 {
+    pub fn meter(&self, session: &str, meter: Meter) -> u64 {
         let row = self.rows().remove(&format!("session/{session}")).unwrap_or_default();
         let number = match meter {
             Meter::Turns => &row["turns"],
@@ -171,7 +171,7 @@ fn value(column: ValueRef) -> Value {
     }
 }
 
-/// A number of a session's tally.
+/// A number of a session's counters.
 #[derive(Clone, Copy)]
 pub enum Meter {
     /// Tool calls.

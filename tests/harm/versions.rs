@@ -28,5 +28,5 @@ fn with_an_older_binary_on_one_state() {
         }
         ran += 1;
     }
-    assert_eq!((ran, stage.tally("s1", Meter::Turns), stage.tally("s1", Meter::Requests)), (CAP, CAP, CAP));
+    assert_eq!((ran, stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests)), (CAP, CAP, CAP));
 }

@@ -210,8 +210,8 @@ fn budgets_come_from_the_files_and_end_in_their_time_zone() {
     client.event("SessionStart", r#""source":"startup""#);
     assert_eq!(client.prompt(), "");
     let store = Store::open_for(&world.path("state"), None).unwrap();
-    let pools = store.shared_budgets().unwrap();
-    let resets = |pool: usize| pools[pool].periods.each_ref().map(|period| period.resets.contains("00:00 +05:30"));
+    let shared_budgets = store.shared_budgets().unwrap();
+    let resets = |at: usize| shared_budgets[at].periods.each_ref().map(|period| period.resets.contains("00:00 +05:30"));
     assert_eq!([resets(0), resets(1)], [[true, true, false], [false, false, true]]);
     drop(store);
     assert_snapshot!(dateless(&world.run(&["grant", "user", "max_cost_usd_per_week=+5"]).ok()), @"max_cost_usd_per_week of the user: 20.00 USD -> 25.00 USD until [DATE] 00:00 +05:30 (0.00 USD used)");
@@ -232,7 +232,7 @@ fn a_projects_budget_binds_the_sessions_of_that_project_alone() {
 }
 
 #[test]
-fn a_session_without_shared_rules_reads_and_writes_no_pool() {
+fn a_session_without_shared_rules_reads_and_writes_no_shared_budget() {
     let world = TestWorld::new();
     let mut client = Client::start(&world, "s1", "one", (LimitSet::default(), LimitSet::default()));
     assert!(client.turn());
@@ -240,18 +240,18 @@ fn a_session_without_shared_rules_reads_and_writes_no_pool() {
     assert_eq!(store.shared_budgets().unwrap(), []);
 }
 
-fn spent(book: &SessionState) -> u64 {
-    book.shared_budgets[0].spent(None).day.cost.0 * 1000 / PICO
+fn spent(state: &SessionState) -> u64 {
+    state.shared_budgets[0].spent(None).day.cost.0 * 1000 / PICO
 }
 
-/// Lays the budgets of a session that has one into a book, at some time after ten.
+/// Lays the budgets of a session that has one into a state, at some time after ten.
 fn laid(store: &Store, after_ms: i64) -> SessionState {
     let session =
         Session { last: Moment { wall_ms: TEN + after_ms, ..at(0) }, ..*store.session("mine").unwrap().unwrap() };
-    let mut book = SessionState::new(session);
-    shared_budgets::load(store, &mut book, TEN + after_ms).unwrap();
-    store.save(&mut book).unwrap();
-    book
+    let mut state = SessionState::new(session);
+    shared_budgets::load(store, &mut state, TEN + after_ms).unwrap();
+    store.save(&mut state).unwrap();
+    state
 }
 
 /// A state in which a session without budgets spent 500 today and 300 yesterday, and one with a budget nothing yet.
@@ -300,9 +300,9 @@ fn turning_the_clock_back_and_forth_gives_no_fresh_budget() {
         store.save_charge(&charge("m3", &main_run("mine", "p2"), 86_400, 20)).unwrap();
         assert_eq!(spent(&laid(store, 1000)), 520);
         // Back by a day: yesterday's 300 and all since.
-        let book = laid(store, -DAY_MS);
-        assert_eq!(spent(&book), 820);
-        assert!(book.shared_budgets[0].periods[0].covers(TEN - DAY_MS));
+        let state = laid(store, -DAY_MS);
+        assert_eq!(spent(&state), 820);
+        assert!(state.shared_budgets[0].periods[0].covers(TEN - DAY_MS));
         assert_eq!(spent(&laid(store, 2000)), 520);
     });
 }
@@ -315,8 +315,9 @@ fn a_budget_of_a_user_is_kept_apart_from_a_projects() {
         let mine = store.session("mine").unwrap().unwrap();
         store.save_session(&Session { project_limits: budget(5), ..*mine }).unwrap();
         laid(store, 0);
-        let pools = store.shared_budgets().unwrap();
-        let names: Vec<(Scope, &str)> = pools.iter().map(|pool| (pool.scope, pool.id.as_str())).collect();
+        let shared_budgets = store.shared_budgets().unwrap();
+        let names: Vec<(Scope, &str)> =
+            shared_budgets.iter().map(|shared_budget| (shared_budget.scope, shared_budget.id.as_str())).collect();
         assert_eq!(names, [(Scope::User, ""), (Scope::Project, "/srv/shop/.git")]);
     });
 }

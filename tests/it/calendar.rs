@@ -48,7 +48,7 @@ fn disagreements(zone: &Zone, moments: &[i64]) -> Vec<String> {
     let cost = |at: usize| Spend { cost: Amount(1 << at), requests: 1, ..Spend::default() };
     let charge = |(at, at_ms): (usize, &i64)| Charge { at_ms: *at_ms, spend: cost(at), ..Charge::default() };
     let rows = SessionRows { charges: moments.iter().enumerate().map(charge).collect(), ..SessionRows::default() };
-    let report = group(&[rows], &[], &Part { by: GroupBy::Day, since_ms: i64::MIN, zone });
+    let report = group(&[rows], &[], &Part { by: GroupBy::Day, since_ms: i64::MIN, until_ms: i64::MAX, zone });
     let wrong = moments.iter().filter_map(|at_ms| {
         let day = zone.day(*at_ms).to_string();
         let told = report.groups.iter().find(|group| group.name == day).map(|group| group.cost_usd.0);

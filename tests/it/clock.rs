@@ -1,12 +1,13 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::domain::event::{Agent, Call, Event, EventKind, Fingerprints, Intent, Moment, Outcome};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Fingerprints, Intent, Moment};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::session_state::{LimitSource, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 
 /// No rules at all.
 struct Free;
@@ -29,7 +30,7 @@ const SLEEP: u64 = 40_000;
 
 /// A session whose events come one gap after the other.
 struct Client {
-    book: SessionState,
+    state: SessionState,
     agent: Agent,
     at: Moment,
 }
@@ -38,7 +39,7 @@ impl Client {
     fn new(agent: Agent) -> Client {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
         Client {
-            book: SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() }),
+            state: SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() }),
             agent,
             at,
         }
@@ -57,7 +58,7 @@ impl Client {
 
     fn tell(&mut self, kind: EventKind) {
         let event = self.event(kind);
-        apply_event(&mut self.book, &event, &Ingested::default(), &Free);
+        apply_event(&mut self.state, &event, &Ingested::default(), &Free);
     }
 
     fn pass(&mut self, ms: u64, asleep_ms: u64) {
@@ -68,7 +69,7 @@ impl Client {
 
     fn worked_ms(&self) -> u64 {
         let id = if self.agent == Agent::Main { "p1" } else { "a1" };
-        self.book.run(id).map_or(0, |run| run.counters.duration_ms)
+        self.state.run(id).map_or(0, |run| run.counters.duration_ms)
     }
 }
 
@@ -77,7 +78,7 @@ fn call() -> Call {
 }
 
 fn ends(duration_ms: u64) -> EventKind {
-    EventKind::ToolEnded(call(), Outcome { duration_ms: Some(duration_ms), ..Outcome::default() })
+    EventKind::ToolEnded(call(), CallOutcome { duration_ms: Some(duration_ms), ..CallOutcome::default() })
 }
 
 fn begins(agent: &Agent) -> EventKind {
@@ -176,11 +177,11 @@ fn waits_that_are_still_to_be_shown_are_few_and_the_others_stay_on_the_clock() {
         client.tell(EventKind::ToolRequested(call.clone()));
         client.tell(EventKind::PermissionRequested);
         let event = client.event(EventKind::PermissionRequested);
-        dialogs::note_transcript(&mut client.book, "p1", &event, &TranscriptEnd::default());
+        dialogs::note_transcript(&mut client.state, "p1", &event, &TranscriptEnd::default());
         client.pass(GAP, 0);
-        client.tell(EventKind::ToolEnded(call, Outcome { duration_ms: Some(0), ..Outcome::default() }));
+        client.tell(EventKind::ToolEnded(call, CallOutcome { duration_ms: Some(0), ..CallOutcome::default() }));
     }
-    assert_eq!(client.book.session.dialog_waits.len(), bounds::DIALOG_WAITS);
+    assert_eq!(client.state.session.dialog_waits.len(), bounds::DIALOG_WAITS);
     assert_eq!(client.worked_ms(), MORE * GAP);
     // A person answered every second one; the rest was the agent's time.
     let answers: Vec<Answered> = (0..all)
@@ -189,7 +190,7 @@ fn waits_that_are_still_to_be_shown_are_few_and_the_others_stay_on_the_clock() {
             by: [AnsweredBy::Person, AnsweredBy::Hook][usize::try_from(number % 2).unwrap()],
         })
         .collect();
-    dialogs::settle(&mut client.book, &answers);
-    assert!(client.book.session.dialog_waits.is_empty());
+    dialogs::settle(&mut client.state, &answers);
+    assert!(client.state.session.dialog_waits.is_empty());
     assert_eq!(client.worked_ms(), (MORE + (all - MORE) / 2) * GAP);
 }

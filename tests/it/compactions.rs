@@ -1,8 +1,8 @@
 //! A compaction reads the conversation again and has a summary written, in a request that no transcript shows: it is charged at
 //! an estimate, once, to the run that was compacted, and caps act on it.
 
-mod law;
-mod scene;
+pub mod law;
+pub mod scene;
 
 use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};

@@ -38,7 +38,7 @@ fn call(id: &str, tool: &str, input: &Value) -> Value {
     json!({"tool_name": tool, "tool_input": input, "tool_use_id": id})
 }
 
-fn pool(world: &TestWorld) -> SharedBudget {
+fn shared_budget(world: &TestWorld) -> SharedBudget {
     let store = Store::open_for(&world.path("state"), None).unwrap();
     store.shared_budgets().unwrap().remove(0)
 }
@@ -49,7 +49,7 @@ fn policy(world: &TestWorld, policy: &Value) {
 
 #[test]
 fn what_was_reserved_before_a_boot_holds_nothing_back() {
-    let mut pool = SharedBudget::new(Scope::User, "");
+    let mut shared_budget = SharedBudget::new(Scope::User, "");
     let at = |wall_ms, mono_ms, boot| Moment { wall_ms, mono_ms, boot, slept_ms: 0 };
     let held = |holder: &str, at| Reservation {
         holder: holder.to_owned(),
@@ -57,10 +57,10 @@ fn what_was_reserved_before_a_boot_holds_nothing_back() {
         at,
         ..Reservation::default()
     };
-    pool.reserve(held("dead", at(0, 1000, 1)), 600_000);
+    shared_budget.reserve(held("dead", at(0, 1000, 1)), 600_000);
     let later = at(86_400_000 * 30, 5_000_000, 2);
-    pool.reserve(held("new", later), 600_000);
-    assert_eq!(pool.reservations.len(), 1, "{:?}", pool.reservations);
+    shared_budget.reserve(held("new", later), 600_000);
+    assert_eq!(shared_budget.reservations.len(), 1, "{:?}", shared_budget.reservations);
 }
 
 #[test]
@@ -72,17 +72,17 @@ fn a_response_at_the_beginning_of_a_day_counts_once() {
     write(&world, "s1.jsonl", &[row("m1", "claude-opus-5-5", 0)]);
     event(&world, "PreToolUse", &call("t1", "Read", &json!({})));
     event(&world, "PostToolBatch", &json!({"tool_calls": [call("t1", "Read", &json!({}))]}));
-    let one = pool(&world).spent(None).day.cost.0;
-    // the day that the pool has open is over
+    let one = shared_budget(&world).spent(None).day.cost.0;
+    // the day that the shared_budget has open is over
     save(&world, |store| {
-        let mut pool = store.shared_budgets().unwrap().remove(0);
-        pool.periods[0].from_ms -= 86_400_000;
-        pool.periods[0].to_ms -= 86_400_000;
-        store.save_shared_budget(&pool).unwrap();
+        let mut shared_budget = store.shared_budgets().unwrap().remove(0);
+        shared_budget.periods[0].from_ms -= 86_400_000;
+        shared_budget.periods[0].to_ms -= 86_400_000;
+        store.save_shared_budget(&shared_budget).unwrap();
     });
     write(&world, "s1.jsonl", &[row("m2", "claude-opus-5-5", 0)]);
     event(&world, "PreToolUse", &call("t2", "Read", &json!({})));
-    assert_eq!(pool(&world).spent(None).day.cost.0 as f64 / one as f64, 2.0);
+    assert_eq!(shared_budget(&world).spent(None).day.cost.0 as f64 / one as f64, 2.0);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_background_spawn_hands_its_reservation_to_its_agent() {
     event(&world, "PreToolUse", &sub(call("a-t1", "Read", &json!({}))));
     write(&world, "s1/subagents/agent-a1.jsonl", &[row("m-a1", "claude-opus-5-5", 0)]);
     event(&world, "PostToolBatch", &sub(json!({"tool_calls": [call("a-t1", "Read", &json!({}))]})));
-    let holders: Vec<String> = pool(&world).reservations.iter().map(|held| held.holder.clone()).collect();
+    let holders: Vec<String> = shared_budget(&world).reservations.iter().map(|held| held.holder.clone()).collect();
     let (session, _) = load(&world, "s1");
     let own: Vec<String> = session.reservations.iter().map(|held| held.holder.clone()).collect();
     assert_eq!(holders, own);

@@ -33,6 +33,7 @@ fn a_sound_installation() {
                     PreToolUse, ConfigChange, PreCompact, open at the others; bugs
                     and unreadable input: open (`on_error`)
     ok    config    every key is understood
+    ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
@@ -57,6 +58,7 @@ fn nothing_installed() {
     warn  failing   nothing is registered that could fail
                     -> run `fusebox init`
     ok    config    every key is understood
+    ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
@@ -79,7 +81,7 @@ fn everything_wrong() {
     let settings = settings.replace("\"PreToolUse\"", "\"Other\"").replace(binary, "/gone/fusebox");
     world.write("project/.claude/settings.local.json", settings);
     world.write("project/.claude/settings.json", "{ \"env\": { \"FUSEBOX_HOME\": \"/tmp/x\" } }");
-    world.write("home/.claude/settings.json", "{ // no JSON\n}");
+    world.write("home/.claude/settings.json", "{ no JSON\n}");
     world.write("home/.claude/fusebox.json", "{ \"max_turn\": 3 }");
     insta::assert_snapshot!(doctor(&world), @r"
     warn  settings  ~/.claude/settings.json is no JSON: key must be a string at line 1 column 3
@@ -96,6 +98,7 @@ fn everything_wrong() {
                     unreadable input: open (`on_error`)
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
                     -> `fusebox config check` shows all of them
+    ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
     ok    history   0.1 MB; detail is kept for 90 days; not pruned yet
     ok    disk      local, with locks and a write-ahead log
@@ -143,7 +146,7 @@ fn an_older_client_is_told_of_with_what_it_costs() {
     let (client, failing) = (check(&world, "client"), check(&world, "failing"));
     assert_eq!((&client["health"], &failing["health"]), (&"warn".into(), &"warn".into()));
     assert!(failing["handlers"].as_array().unwrap().iter().all(|handler| handler["crash"] == "open"));
-    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was");
+    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was; an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs");
     assert_eq!(check(&with_client("2.1.999"), "client")["health"], "ok");
 }
 

@@ -38,3 +38,24 @@ fn agents_that_all_fit_start_together() {
     let (may, _) = spawned(&story, 14);
     assert_eq!(may.iter().position(|may| !may), Some(13));
 }
+
+#[test]
+fn a_refusal_says_what_is_under_way() {
+    let story = Story::begin(&json!({"session": {"max_requests": 6, "timeout_action": "terminate"}}));
+    story.write(&["m0"]);
+    let (may, _) = spawned(&story, 4);
+    assert!(may.iter().all(|may| *may));
+    let said = story.batch("b1");
+    assert!(said.contains("model requests of the whole session 1/6 and 4 under way, too little left"), "{said}");
+    // Three agents may spend what a response has cost, and then the conversation grows.
+    let story = Story::begin(&json!({"session": {"max_cost_usd": 0.6, "timeout_action": "terminate"}}));
+    story.write(&["m0"]);
+    spawned(&story, 3);
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 1_000_000});
+    story.write_row("m1", &story.now(), &usage);
+    let said = story.batch("b1");
+    assert!(
+        said.contains("cost of the whole session 0.21/0.60 USD and 0.0175 USD under way, too little left"),
+        "{said}"
+    );
+}

@@ -353,13 +353,13 @@ fn made_up_models_of_a_session_are_its_own_burden() {
     scene.batch(1);
     let of_haiku = |session: &str, recount: bool| {
         let store = Store::open_for(&scene.world.path("state"), None).unwrap();
-        let mut pool = store.shared_budgets().unwrap().remove(0);
-        assert!(!recount || pool.periods[0].spent.len() < 20, "{:?}", pool.periods[0].spent.keys());
-        pool.own_others = bounds::others_of(session);
+        let mut shared_budget = store.shared_budgets().unwrap().remove(0);
+        assert!(!recount || shared_budget.periods[0].spent.len() < 20, "{:?}", shared_budget.periods[0].spent.keys());
+        shared_budget.own_others = bounds::others_of(session);
         let haiku = Models::Like("*haiku*".to_owned());
-        (pool.spent(Some(&haiku)).day.requests, pool.spent(None).day.requests)
+        (shared_budget.spent(Some(&haiku)).day.requests, shared_budget.spent(None).day.requests)
     };
-    let known = pool_names(&scene);
+    let known = budget_models(&scene);
     assert!(!known.iter().any(|name| name == bounds::OTHER_MODELS), "{known:?}");
     // Its own rules over some models count what may be any of them, and those of others do not.
     let (own, all) = of_haiku("s1", true);
@@ -388,7 +388,7 @@ fn made_up_models_of_a_session_are_its_own_burden() {
     assert_eq!(of_haiku("s2", false).0, 1);
 }
 
-fn pool_names(scene: &Scene) -> Vec<String> {
+fn budget_models(scene: &Scene) -> Vec<String> {
     let store = Store::open_for(&scene.world.path("state"), None).unwrap();
     store.shared_budgets().unwrap()[0].periods[0].spent.keys().cloned().collect()
 }

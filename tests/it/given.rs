@@ -31,10 +31,20 @@ impl<'a> GivenTime<'a> {
         GivenTime { world, now, begun: RefCell::default() }
     }
 
+    /// Sets the clock of another world to the same moment.
+    pub fn moment_in<'b>(&self, world: &'b TestWorld) -> GivenTime<'b> {
+        GivenTime { world, now: self.now, begun: RefCell::default() }
+    }
+
     /// Lets so many milliseconds pass.
     pub fn pass_ms(&mut self, ms: i64) {
         self.now.wall_ms += ms;
         self.now.mono_ms = self.now.mono_ms.saturating_add_signed(ms);
+    }
+
+    /// Returns the moment, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.now.wall_ms
     }
 
     /// Lets days pass.
@@ -78,7 +88,7 @@ impl<'a> GivenTime<'a> {
 }
 
 /// When these tests begin: 2026-11-20 10:00 UTC.
-const BEGAN_MS: i64 = 1_795_168_800_000;
+pub const BEGAN_MS: i64 = 1_795_168_800_000;
 
 /// Returns the input of an event of a tool call.
 fn tool(world: &TestWorld, id: &str, name: &str) -> Value {

@@ -25,10 +25,26 @@ fn init_says_what_happens_from_now_on() {
 }
 
 #[test]
-fn observe_in_a_project_waits_for_trust() {
+fn observe_holds_or_is_refused_with_the_command_that_does() {
     let world = TestWorld::new();
-    insta::assert_snapshot!(world.run(&["init", "--observe"]), @r#"
-    registered at [ALL] hooks in .claude/settings.local.json
+    insta::assert_snapshot!(world.run(&["init", "--observe"]), @r"
+    [stderr]
+    error: `--observe` would not hold here: a repository's file may not loosen what is yours, and your limits block
+      hint: `fusebox init --scope user --observe` observes in all your projects; after `fusebox trust`, `fusebox init --observe` observes in this one
+    [exit 1]
+    ");
+    assert_eq!(world.files("project"), "");
+    // The commands that it names do.
+    let said = world.run(&["init", "--scope", "user", "--observe"]).ok();
+    assert!(said.contains("only watched, nothing is blocked"), "{said}");
+    let world = TestWorld::with_git();
+    world.run(&["trust"]).ok();
+    let said = world.run(&["init", "--observe"]).ok();
+    assert!(said.contains("only watched, nothing is blocked"), "{said}");
+    // For all who work in a repository its own limits are observed.
+    let world = TestWorld::new();
+    insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--observe"]), @r"
+    registered at [ALL] hooks in .claude/settings.json
 
       limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
               at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
@@ -37,13 +53,16 @@ fn observe_in_a_project_waits_for_trust() {
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
       watch   `fusebox status`
-      undo    `fusebox uninstall --scope local`
+      undo    `fusebox uninstall --scope project`
+      commit  .claude/settings.json and .claude/fusebox.json; each member needs
+              `fusebox` on the PATH, and no `init` (docs/team-policy.md: `binding`,
+              and how to only watch at first)
 
-    note: limits still block: `mode: "observe"` in .claude/fusebox.json counts once
-          you have said `fusebox trust`, or stands in your own fusebox.json
-          (`fusebox init --scope user --observe`)
+    note: what .claude/fusebox.json limits is only observed, for all who work here;
+          the own limits of each, built-in ones too, block all the same. `fusebox
+          init --scope user --observe` or `fusebox trust` has yours observed too
     [exit 0]
-    "#);
+    ");
     insta::assert_snapshot!(world.read("project/.claude/fusebox.json").unwrap(), @r#"
     {
       "$schema": "fusebox.schema.json",
@@ -53,6 +72,21 @@ fn observe_in_a_project_waits_for_trust() {
       "agents": {}
     }
     "#);
+}
+
+#[test]
+fn observe_is_written_into_no_file_with_comments() {
+    let world = TestWorld::new();
+    let text = "{ // ours\n \"session\": {\"max_cost_usd\": 3} }\n";
+    world.write("home/.claude/fusebox.json", text);
+    insta::assert_snapshot!(world.run(&["init", "--scope", "user", "--observe"]), @r#"
+    [stderr]
+    error: `[ROOT]/home/.claude/fusebox.json` has comments or is no JSON: it is not edited
+      hint: write `"mode": "observe"` into it, and run `fusebox init` without --observe
+    [exit 1]
+    "#);
+    assert_eq!(world.read("home/.claude/fusebox.json").unwrap(), text);
+    assert_eq!(world.read("home/.claude/settings.json"), None);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! A batch whose response is not on disk yet: the client is late, and the cap holds all the same.
 
+use fusebox::domain::rfc3339;
+use fusebox::platform::environment::Environment;
+
 use crate::world::TestWorld;
 
 const USAGE: &str =
@@ -7,8 +10,9 @@ const USAGE: &str =
 
 /// Returns the row of a response that costs 0.00584 USD.
 fn row(id: usize) -> String {
+    let time = rfc3339::format(Environment::real().now().wall_ms);
     format!(
-        r#"{{"type":"assistant","timestamp":"2026-11-20T10:00:00.000Z","message":{{"id":"m{id}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
+        r#"{{"type":"assistant","timestamp":"{time}","message":{{"id":"m{id}","model":"claude-opus-5-5","usage":{USAGE}}}}}"#
     ) + "\n"
 }
 

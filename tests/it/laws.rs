@@ -1,5 +1,5 @@
 //! Laws that hold for every limit of the registry over every scope it has, whatever happens: a client in memory plays
-//! scripts that nobody wrote, and the engine answers.
+//! scripts that nobody wrote, and the engine answers. `laws/scripts.rs` makes the scripts, `laws/client.rs` plays them.
 
 mod client;
 mod counting;
@@ -217,7 +217,8 @@ fn the_same_events_get_the_same_answers() {
         |case| {
             let policy = case.policy(case.cap);
             let ((answers, one), (again, another)) = (play(&policy, &case.acts), play(&policy, &case.acts));
-            let same = answers == again && one.verdicts == another.verdicts && one.book.session == another.book.session;
+            let same =
+                answers == again && one.verdicts == another.verdicts && one.state.session == another.state.session;
             if same { Ok(()) } else { Err("a second time is answered otherwise".to_owned()) }
         },
         Sizes::Any,

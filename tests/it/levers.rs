@@ -1,9 +1,12 @@
 //! Levers from outside: what a person grants, resumes, pauses, stops and resets.
 
 mod advice;
+mod everything;
 mod grant;
 mod law;
+mod off;
 mod one_line;
+mod rollout;
 mod scene;
 mod words;
 
@@ -26,9 +29,9 @@ pub fn with_paused_session() -> TestWorld {
     let main = ended(main_run("5e55", "p1"), &finding, Status::Paused);
     let developer = ended(developer("5e55", "d1", "p1"), &finding, Status::Paused);
     save(&world, |store| {
-        let tally = used(40, 24_000);
+        let counters = used(40, 24_000);
         let main_id = Some(main.id.clone());
-        let paused = Session { status: Status::Paused, order, main: main_id, counters: tally, ..session("5e55") };
+        let paused = Session { status: Status::Paused, order, main: main_id, counters, ..session("5e55") };
         store.save_session(&paused).unwrap();
         store.save_run(&main).unwrap();
         store.save_run(&developer).unwrap();
@@ -284,19 +287,24 @@ fn a_reset_counts_from_zero_and_keeps_what_was_spent_in_the_report() {
 
 #[test]
 fn a_lever_without_a_target_names_the_candidates() {
-    assert_snapshot!(TestWorld::new().run(&["pause"]), @r"
+    assert_snapshot!(TestWorld::new().run(&["reset"]), @r"
     [stderr]
     error: no run or session is named
       hint: no session or run is at work; `fusebox report --since all` lists all that were
     [exit 2]
     ");
-    assert_snapshot!(with_shop().run(&["stop"]), @r"
+    let world = with_shop();
+    let last = Run { status: Status::Running, order: None, ..developer(SHOP, "a3fa11ed00", "b7d1aaaa-0000") };
+    save(&world, |store| store.save_run(&last).unwrap());
+    save(&world, |store| store.save_session(&session("77aa")).unwrap());
+    assert_snapshot!(world.run(&["reset"]), @r"
     [stderr]
     error: no run or session is named
       hint: name one of these:
+        session 77aa  running
         session 5f0c1d2e-0000  running
         run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a3fa11ed00  developer  failed  session 5f0c1d2e
+        run a3fa11ed00  developer  running  session 5f0c1d2e
         run b7d1aaaa-0000  main  running  session 5f0c1d2e
     [exit 2]
     ");

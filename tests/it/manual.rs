@@ -55,6 +55,20 @@ fn every_command_says_what_it_does() {
 }
 
 #[test]
+fn every_command_shows_examples_and_the_clients_own_is_the_last() {
+    let program = Cli::command();
+    let commands: Vec<&Command> = program.get_subcommands().filter(|command| command.get_name() != "help").collect();
+    assert_eq!(commands.last().map(|command| command.get_name()), Some("hook"));
+    let has_examples = |command: &Command| {
+        let mut help = section(command);
+        help.extend(command.get_subcommands().map(section));
+        help.contains("Examples:\n  fusebox ")
+    };
+    let without = commands.iter().filter(|it| it.get_name() != "hook" && !has_examples(it));
+    assert_eq!(without.map(|it| it.get_name()).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
 fn the_sample_of_a_report_is_current() {
     let world = with_shop();
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/report.md")).unwrap();

@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use fusebox::domain::rfc3339;
 use fusebox::domain::session::{Session, Status};
+use fusebox::platform::environment::Environment;
 use serde_json::json;
 
 use crate::state::{load, save};
@@ -196,8 +198,8 @@ fn what_a_nested_client_spends_is_the_first_sessions_too() {
     let mut made = 0;
     for number in 1..10 {
         let message = format!(r#"{{"id":"m{number}","model":"claude-opus-5-5","usage":{USAGE}}}"#);
-        rows +=
-            &format!("{{\"type\":\"assistant\",\"timestamp\":\"2026-11-20T10:00:00.000Z\",\"message\":{message}}}\n");
+        let time = rfc3339::format(Environment::real().now().wall_ms);
+        rows += &format!("{{\"type\":\"assistant\",\"timestamp\":\"{time}\",\"message\":{message}}}\n");
         world.write("s2.jsonl", &rows);
         made = number;
         let calls =

@@ -9,7 +9,8 @@ use fusebox::domain::policy::{Action, Layer, Mode, Scope};
 use fusebox::domain::session::{Session, Status};
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::session_state::{LimitSource, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
 
 use crate::state::{at, rules, session, used};
@@ -36,17 +37,17 @@ fn strict(mode: Mode) -> (SessionState, Policy) {
         rules(&caps, Layer::User)
     };
     let of_session = none(&["max_delegation_depth", "max_parallel_subagents", "max_subagents", "max_cost_usd"]);
-    let mut book = SessionState::new(Session { mode, limits: of_session, counters: used(0, 100), ..session("s1") });
-    let mut pool = SharedBudget::new(Scope::User, "");
-    pool.limits = none(&["max_cost_usd_per_day"]);
-    pool.periods[0].spent = [("claude-opus-5-5".to_owned(), used(0, 100).spent)].into();
-    book.shared_budgets.push(pool);
+    let mut state = SessionState::new(Session { mode, limits: of_session, counters: used(0, 100), ..session("s1") });
+    let mut shared_budget = SharedBudget::new(Scope::User, "");
+    shared_budget.limits = none(&["max_cost_usd_per_day"]);
+    shared_budget.periods[0].spent = [("claude-opus-5-5".to_owned(), used(0, 100).spent)].into();
+    state.shared_budgets.push(shared_budget);
     let mut of_run = rules(&[("loop_detection", 1, Action::Terminate)], Layer::User);
     of_run.limits.extend(none(&["max_turns"]).limits);
     let limit = limits::find("rate_limits").unwrap();
     let (tool, layer, action) = ("Web*".to_owned(), Layer::User, Action::Terminate);
     of_run.rates.push(Rate { limit, tool, max: 0, per_ms: 60_000, layer, action });
-    (book, Policy(of_run))
+    (state, Policy(of_run))
 }
 
 fn call(id: &str, tool: &str, intent: Intent) -> Call {
@@ -65,7 +66,7 @@ fn event(seconds: i64, kind: EventKind) -> Event {
 
 /// Works through a prompt, spawns, searches and batches that fail alike; returns the answers and what was written down.
 fn work(mode: Mode) -> (SessionState, Vec<Decision>, Vec<String>) {
-    let (mut book, policy) = strict(mode);
+    let (mut state, policy) = strict(mode);
     let mut kinds = vec![EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false }];
     for number in 0..8 {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
@@ -77,19 +78,19 @@ fn work(mode: Mode) -> (SessionState, Vec<Decision>, Vec<String>) {
     let mut steps = Vec::new();
     for (seconds, kind) in kinds.into_iter().enumerate() {
         let event = event(seconds as i64, kind);
-        let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &policy);
+        let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &policy);
         assert_eq!(verdict.observed, mode == Mode::Observe);
         steps.push(verdict.decision);
     }
     let mut logged: Vec<String> =
-        book.log_records.iter().map(|record| format!("{} {} {}", record.scope, record.limit, record.mode)).collect();
+        state.log_records.iter().map(|record| format!("{} {} {}", record.scope, record.limit, record.mode)).collect();
     logged.sort();
-    (book, steps, logged)
+    (state, steps, logged)
 }
 
 #[test]
 fn observing_writes_everything_down_once_and_blocks_nothing() {
-    let (book, steps, logged) = work(Mode::Observe);
+    let (state, steps, logged) = work(Mode::Observe);
     assert!(steps.iter().all(|step| *step == Decision::Allow), "{steps:?}");
     assert_eq!(
         logged,
@@ -105,47 +106,47 @@ fn observing_writes_everything_down_once_and_blocks_nothing() {
             "user max_cost_usd_per_day observe",
         ]
     );
-    let run = book.run("p1").unwrap();
-    assert!(run.order.is_none() && book.session.order.is_none() && run.pending_trips.is_empty());
-    assert_eq!((run.status, book.session.status), (Status::Running, Status::Running));
+    let run = state.run("p1").unwrap();
+    assert!(run.order.is_none() && state.session.order.is_none() && run.pending_trips.is_empty());
+    assert_eq!((run.status, state.session.status), (Status::Running, Status::Running));
     assert_eq!((run.counters.turns, run.denials, run.refused), (16, 0, 0));
-    assert_eq!(book.session.spawns.len(), 0, "spawns whose calls ended without an agent take no room");
+    assert_eq!(state.session.spawns.len(), 0, "spawns whose calls ended without an agent take no room");
 }
 
 #[test]
 fn what_would_be_refused_counts_as_running() {
-    let (mut book, policy) = strict(Mode::Observe);
+    let (mut state, policy) = strict(Mode::Observe);
     let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
     for (seconds, id) in [(1, "a1"), (2, "a2")] {
         let event = event(seconds, EventKind::ToolRequested(call(id, "Agent", spawn.clone())));
-        let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &policy);
+        let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &policy);
         assert!(verdict.findings.iter().any(|finding| finding.source == *"max_parallel_subagents"));
     }
-    assert_eq!((book.session.spawns.len(), book.run("p1").unwrap().counters.turns), (2, 2));
+    assert_eq!((state.session.spawns.len(), state.run("p1").unwrap().counters.turns), (2, 2));
 }
 
 #[test]
 fn the_same_would_be_blocked_where_it_is_enforced() {
-    let (book, steps, _) = work(Mode::Enforce);
+    let (state, steps, _) = work(Mode::Enforce);
     assert!(steps.iter().all(|step| *step >= Decision::Deny), "{steps:?}");
-    let run = book.run("p1").unwrap();
-    assert!(book.session.spawns.is_empty() && run.order.is_some() && run.refused > 1);
+    let run = state.run("p1").unwrap();
+    assert!(state.session.spawns.is_empty() && run.order.is_some() && run.refused > 1);
 }
 
 #[test]
 fn of_a_storm_of_refused_calls_each_runs_first_is_written_down() {
-    let (mut book, _) = strict(Mode::Enforce);
-    book.shared_budgets.clear();
-    book.session.limits = rules(&[("max_parallel_subagents", 0, Action::Terminate)], Layer::User);
+    let (mut state, _) = strict(Mode::Enforce);
+    state.shared_budgets.clear();
+    state.session.limits = rules(&[("max_parallel_subagents", 0, Action::Terminate)], Layer::User);
     let policy = Policy(LimitSet::default());
     for (seconds, prompt) in (0..6).zip(["p1", "p1", "p1", "p2", "p2", "p2"]) {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
         let requested = EventKind::ToolRequested(call(&format!("t{seconds}"), "Agent", spawn));
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(seconds, requested) };
-        assert_eq!(apply_event(&mut book, &event, &Ingested::default(), &policy).1.decision, Decision::Deny);
+        assert_eq!(apply_event(&mut state, &event, &Ingested::default(), &policy).1.decision, Decision::Deny);
     }
-    let logged: Vec<_> = book.log_records.iter().map(|it| (it.run.as_str(), it.limit.as_str(), it.used)).collect();
+    let logged: Vec<_> = state.log_records.iter().map(|it| (it.run.as_str(), it.limit.as_str(), it.used)).collect();
     let limit = "max_parallel_subagents";
     assert_eq!(logged, [("p1", limit, Some(0.0)), ("p2", limit, Some(0.0))]);
-    assert_eq!(book.run("p2").unwrap().refused, 3);
+    assert_eq!(state.run("p2").unwrap().refused, 3);
 }

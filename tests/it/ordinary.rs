@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use fusebox::domain::event::Intent;
 use fusebox::domain::stable_hash;
 use fusebox::wire::bypass_detection::Guard;
+use fusebox::wire::bypass_detection::path_rules::PathRules;
 use fusebox::wire::shell::invocation::Invocation;
 use fusebox::wire::shell::{self, Part};
 use fusebox::wire::tools;
@@ -59,6 +60,7 @@ fn unescaped(line: &str) -> String {
 fn guard() -> Guard {
     let own = |path: &str| Some(path.to_owned());
     Guard {
+        rules: PathRules::default(),
         state_dir: own("/home/you/.local/state/fusebox"),
         program: own("/home/you/.cargo/bin/fusebox"),
         project: own("/home/you/src/fusebox"),

@@ -61,7 +61,7 @@ const WAYS: [Way; 8] =
 
 /// A run that looks, waits and looks again.
 pub struct Polls {
-    book: SessionState,
+    state: SessionState,
     at: Moment,
     made: usize,
     prompts: usize,
@@ -78,8 +78,8 @@ pub enum Says<'a> {
 impl Polls {
     pub fn begin() -> Polls {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
-        let book = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
-        let mut polls = Polls { book, at, made: 0, prompts: 0, is_ended: false };
+        let state = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
+        let mut polls = Polls { state, at, made: 0, prompts: 0, is_ended: false };
         polls.prompt("go");
         polls
     }
@@ -89,8 +89,8 @@ impl Polls {
         told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         let bytes = told.to_string().into_bytes();
         let event = read_event::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
-        let (_, verdict) = apply_event(&mut self.book, &event, &Ingested::default(), &Loops);
-        self.book.saved();
+        let (_, verdict) = apply_event(&mut self.state, &event, &Ingested::default(), &Loops);
+        self.state.saved();
         self.is_ended |= verdict.decision >= Decision::Deny;
     }
 

@@ -12,8 +12,8 @@ use fusebox::config::read;
 use fusebox::domain::policy::{Layer, Mode};
 use fusebox::domain::session::Run;
 use fusebox::pricing::table::Table;
-use fusebox::replay::outcome::Outcome;
-use fusebox::replay::player::{Setting, play};
+use fusebox::replay::player::{ReplayTerms, play};
+use fusebox::replay::replayed_session::ReplayedSession;
 use fusebox::replay::sources;
 use serde::Deserialize;
 use serde_json::Value;
@@ -82,17 +82,17 @@ fn fixtures() -> PathBuf {
 }
 
 /// Replays what lies at a path against the built-in defaults.
-fn replayed(path: &Path) -> Outcome {
+fn replayed(path: &Path) -> ReplayedSession {
     // One of the recordings goes round in circles, to its end.
     let file = serde_json::json!({ "main": { "loop_detection": false } });
     let (policy, problems) =
         Policy::of(vec![read::file(Layer::User, "file", &file).document], Vec::new(), false.into());
     assert!(problems.is_empty());
-    let setting = Setting { policy: &policy, mode: Mode::Enforce, table: &Table::embedded() };
+    let terms = ReplayTerms { policy: &policy, mode: Mode::Enforce, table: &Table::embedded() };
     let found = sources::find(path).unwrap();
     let recordings = found[0].read().unwrap();
     assert_eq!((found.len(), recordings.len()), (1, 1), "{}", path.display());
-    play(setting, &recordings[0]).unwrap().0
+    play(terms, &recordings[0]).unwrap().0
 }
 
 fn shown(runs: &[Run]) -> String {

@@ -1,5 +1,6 @@
 //! Reports from outside: state in; text, JSON and CSV out.
 
+mod columns;
 mod explain;
 mod limits;
 #[cfg(target_os = "linux")]
@@ -120,9 +121,9 @@ fn a_fork_counts_its_copies_in_its_cost_and_not_in_sums() {
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--since", "all", "--by", "project"]), @r"
-    PROJECT    SESSIONS  REQUESTS  TOKENS  CACHE READS      COST
-    /srv/shop         2         2    6000        25.0k  1.25 USD
-    total             2         2    6000        25.0k  1.25 USD
+    PROJECT    SESSIONS  REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ      COST
+    /srv/shop         2         2   5000    1000             0       25.0k  1.25 USD
+    total             2         2   5000    1000             0       25.0k  1.25 USD
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--since", "all", "--csv"]), @r"
@@ -137,22 +138,22 @@ fn a_fork_counts_its_copies_in_its_cost_and_not_in_sums() {
 fn groups_sum_each_response_once() {
     let world = with_shop();
     assert_snapshot!(world.run(&["report", "--since", "all", "--by", "agent"]), @r"
-    AGENT      SESSIONS  REQUESTS  TOKENS  CACHE READS      COST
-    developer         1         4   12.0k        50.0k  1.86 USD
-    main              1         1    3000        12.5k  0.50 USD
-    total             1         5   15.0k        62.5k  2.36 USD
+    AGENT      SESSIONS  REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ      COST
+    developer         1         4  10.0k    2000             0       50.0k  1.86 USD
+    main              1         1   2500     500             0       12.5k  0.50 USD
+    total             1         5  12.5k    2500             0       62.5k  2.36 USD
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--since", "all", "--by", "model"]), @r"
-    MODEL            SESSIONS  REQUESTS  TOKENS  CACHE READS      COST
-    claude-opus-5-5         1         5   15.0k        62.5k  2.36 USD
-    total                   1         5   15.0k        62.5k  2.36 USD
+    MODEL            REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ      COST
+    claude-opus-5-5         5  12.5k    2500             0       62.5k  2.36 USD
+    total                   5  12.5k    2500             0       62.5k  2.36 USD
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--since", "all", "--by", "agent", "--csv"]), @r"
-    agent,cost_usd,requests,tokens,cache_reads,sessions
-    developer,1.860000000000,4,12000,50000,1
-    main,0.500000000000,1,3000,12500,1
+    agent,cost_usd,requests,tokens,cache_reads,sessions,input_tokens,output_tokens,cache_creation_tokens,cache_read_tokens
+    developer,1.860000000000,4,12000,50000,1,10000,2000,0,50000
+    main,0.500000000000,1,3000,12500,1,2500,500,0,12500
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--since", "all", "--by", "model", "--json"]), @r#"
@@ -165,7 +166,11 @@ fn groups_sum_each_response_once() {
           "requests": 5,
           "tokens": 15000,
           "cache_reads": 62500,
-          "sessions": 1
+          "sessions": 1,
+          "input_tokens": 12500,
+          "output_tokens": 2500,
+          "cache_creation_tokens": 0,
+          "cache_read_tokens": 62500
         }
       ]
     }
@@ -178,8 +183,9 @@ fn days_are_those_of_the_local_time_zone() {
     let mut world = with_shop();
     for (zone, day) in [("UTC", "2026-11-20"), ("NZDT-13", "2026-11-20"), ("LINT-14", "2026-11-21")] {
         world.set("TZ", zone);
-        let line = format!("{day},2.360000000000,5,15000,62500,1\n");
-        let head = "day,cost_usd,requests,tokens,cache_reads,sessions\n";
+        let line = format!("{day},2.360000000000,5,15000,62500,1,12500,2500,0,62500\n");
+        let split = "input_tokens,output_tokens,cache_creation_tokens,cache_read_tokens";
+        let head = format!("day,cost_usd,requests,tokens,cache_reads,sessions,{split}\n");
         let report = world.run(&["report", "--since", "all", "--by", "day", "--csv"]).ok();
         assert_eq!(report, format!("{head}{line}"), "{zone}");
     }
@@ -199,9 +205,9 @@ fn a_period_leaves_out_what_was_before_it() {
         let csv = world.run(&["report", "--since", since, "--csv"]).ok();
         assert_eq!(csv.lines().count() - 1, sessions, "{zone} {since}");
     }
-    assert_snapshot!(world.run(&["report", "--since", "yesterday"]), @r"
+    assert_snapshot!(world.run(&["report", "--since", "tomorrow"]), @r"
     [stderr]
-    error: invalid value 'yesterday' for '--since <PERIOD>': expected `7d`, `24h`, `30m`, a day like `2026-11-01`, or `all`
+    error: invalid value 'tomorrow' for '--since <PERIOD>': expected `7d`, `24h`, `30m`, `today`, `yesterday`, a day like `2026-11-01`, or `all`
 
     For more information, try '--help'.
     [exit 2]

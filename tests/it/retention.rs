@@ -6,10 +6,10 @@ mod year;
 
 use std::collections::BTreeMap;
 
+use fusebox::domain::call::CallRecord;
 use fusebox::domain::charge::{Charge, Record};
 use fusebox::domain::meters::Spend;
 use fusebox::domain::session::{Run, Session, TranscriptPosition};
-use fusebox::engine::session_state::CallRecord;
 use fusebox::hook::prune_due::DAY_MS;
 use fusebox::platform::environment::Environment;
 use fusebox::store::{Store, log_file};

@@ -110,6 +110,7 @@ pub fn charge(message: &str, run: &Run, seconds: i64, milli_usd: u64) -> Charge 
         spend: Spend { requests: 1, tokens: 3_000, cache_reads: 12_500, cost },
         output: 500,
         context: 15_000,
+        cache_writes: Some(0),
         ..Charge::default()
     }
 }
@@ -130,6 +131,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         subject: String::new(),
         frees: String::new(),
         above: String::new(),
+        under_way: 0,
     }
 }
 
@@ -186,8 +188,8 @@ fn shop(world: &TestWorld) {
     let early = Finding { percent: 80, used: 20, action: Action::Warn, ..finding.clone() };
     save(world, |store| {
         let main_id = Some(main.id.clone());
-        let tally = Counters { turns: 79, ..used(79, 2360) };
-        store.save_session(&Session { main: main_id, counters: tally, ..session(id) }).unwrap();
+        let counters = Counters { turns: 79, ..used(79, 2360) };
+        store.save_session(&Session { main: main_id, counters, ..session(id) }).unwrap();
         for run in [&main, &at_work, &done, &failed] {
             store.save_run(run).unwrap();
         }

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use fusebox::domain::budget::SharedBudget;
+use fusebox::domain::call::{CallRecord, CallState};
 use fusebox::domain::charge::{Charge, DaySum, RecordKind};
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::{Run, Session, Status};
-use fusebox::engine::session_state::{CallRecord, CallState};
 use fusebox::platform::environment::Environment;
 use fusebox::store::schema::MIGRATIONS;
 use rusqlite::types::Value;
@@ -110,10 +110,33 @@ fn each_column_is_explained_under_its_table() {
     let mut explained = BTreeSet::new();
     for section in page.split("\n### ").skip(1).take_while(|section| !section.starts_with("1.")) {
         let (table, rest) = section.split_once('\n').unwrap();
-        let rows = rest.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        let rows = names(rest.split("\n#### ").next().unwrap());
         explained.extend(rows.map(|column| (table.to_owned(), column.to_owned())));
     }
     assert_eq!(explained, stored);
+}
+
+/// Returns what the first column of a section's tables names.
+fn names(section: &str) -> impl Iterator<Item = &str> {
+    section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+}
+
+#[test]
+fn each_key_of_metadata_is_listed() {
+    let world = TestWorld::with_git();
+    world.write("home/.claude/fusebox.json", r#"{ "agents": { "*": { "max_turns": 9 } }, "retention_days": 30 }"#);
+    let start = r#"{"hook_event_name":"SessionStart","session_id":"s1","source":"startup"}"#;
+    assert_eq!(world.hook(start).code, 0);
+    assert_eq!(world.run(&["trust"]).code, 0);
+    let database = open(&world);
+    let mut statement = database.prepare("SELECT key FROM metadata").unwrap();
+    let keys: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let page = page();
+    let (_, section) = page.split_once("\n#### Keys\n").unwrap();
+    let stem = |key: &str| key.split(':').next().unwrap_or_default().to_owned();
+    let listed: BTreeSet<String> = names(section.split("\n## ").next().unwrap()).map(stem).collect();
+    let found: BTreeSet<String> = keys.iter().map(|key| stem(key)).collect();
+    assert!(found.len() >= 5 && found.is_subset(&listed), "{found:?} of {listed:?}");
 }
 
 #[test]

@@ -114,13 +114,35 @@ const BANNED: [(&str, &str); 9] = [
 /// Packages that one file alone speaks to, so that there is one of what they do.
 const ONE_DOOR: [(&str, &str); 2] = [("jiff", "src/calendar.rs"), ("chrono", "src/domain/rfc3339.rs")];
 
+/// Words that the code has grown out of, and what the thing is called now.
+const OUTGROWN: [(&str, &str); 9] = [
+    ("book", "SessionState, `state`"),
+    ("pool", "SharedBudget, `shared_budget`"),
+    ("pools", "`shared_budgets`"),
+    ("tally", "Counters, `counters`"),
+    ("tallies", "`counters`"),
+    ("roster", "registry"),
+    ("intake", "TranscriptIngest, `ingest`"),
+    ("handed_down", "`inherited_budget`"),
+    ("|want|", "a pending trip: `|trip|`"),
+];
+
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 5] = ["util", "utils", "helpers", "common", "manager"];
 
-/// The largest file, function and `main.rs`, in lines.
-const LONGEST_FILE: usize = 400;
+/// The largest file of `src`, of tests, function and `main.rs`, in lines.
+const LONGEST_FILE: usize = 350;
+const LONGEST_TEST: usize = 400;
 const LONGEST_FUNCTION: usize = 60;
 const LONGEST_MAIN: usize = 40;
+
+/// The files of `src` that are still longer, each with its length. No row may come, and none may grow.
+const STILL_LONGER: [(&str, usize); 4] = [
+    ("src/config/read.rs", 366),
+    ("src/domain/repetition.rs", 383),
+    ("src/store/tests.rs", 381),
+    ("src/wire/messages.rs", 400),
+];
 
 /// One text file of the tree.
 struct Text {
@@ -245,7 +267,12 @@ fn every_file_says_what_it_is() {
 #[test]
 fn files_are_short() {
     let long = rust().into_iter().filter_map(|text| {
-        let most = if text.path == "src/main.rs" { LONGEST_MAIN } else { LONGEST_FILE };
+        let longer = STILL_LONGER.iter().find(|(path, _)| *path == text.path);
+        let most = match text.module() {
+            Some("main") => LONGEST_MAIN,
+            Some(_) => longer.map_or(LONGEST_FILE, |(_, lines)| *lines),
+            None => LONGEST_TEST,
+        };
         let lines = text.lines.len();
         (lines > most).then(|| format!("{}:{most}: {lines} lines, at most {most}: split it by idea", text.path))
     });
@@ -294,6 +321,20 @@ fn banned_words_stay_out() {
 }
 
 #[test]
+fn a_thing_has_one_name() {
+    let mut broken = Vec::new();
+    for text in rust() {
+        for (at, line) in text.lines.iter().enumerate() {
+            let words = || line.split(|c: char| !c.is_alphanumeric() && !"_|".contains(c));
+            for (word, now) in OUTGROWN.iter().filter(|(word, _)| words().any(|part| part == *word)) {
+                broken.push(format!("{}:{}: `{word}`: call it {now}", text.path, at + 1));
+            }
+        }
+    }
+    check(broken);
+}
+
+#[test]
 fn a_package_behind_one_door_is_used_there_alone() {
     let texts = rust();
     for (package, door) in ONE_DOOR {
@@ -322,20 +363,31 @@ fn tests_own_their_world() {
     check(broken);
 }
 
-/// The one file with unsafe code; it says why.
-const UNSAFE: &str = "src/platform/allocator.rs";
+/// The files with unsafe code; each says why.
+const UNSAFE: [&str; 5] = [
+    "src/platform/allocator.rs",
+    "src/platform/macos.rs",
+    "src/platform/windows.rs",
+    "src/platform/windows/jobs.rs",
+    "src/platform/windows/table.rs",
+];
 
 #[test]
-fn unsafe_code_is_in_one_file() {
+fn unsafe_code_is_in_few_files() {
     let mut broken = Vec::new();
     for text in rust() {
         let is_unsafe = |code: &str| code.split(|c: char| !c.is_alphanumeric()).any(|word| word == "unsafe");
         let lines: Vec<usize> = text.code().filter(|(_, code)| is_unsafe(code)).map(|(line, _)| line).collect();
-        if text.path == UNSAFE {
-            assert!(!lines.is_empty(), "{UNSAFE} is safe by now: change UNSAFE in tests/it/tidy.rs");
+        if UNSAFE.contains(&text.path.as_str()) {
+            assert!(!lines.is_empty(), "{} is safe by now: change UNSAFE in tests/it/tidy.rs", text.path);
+            assert!(
+                text.lines.iter().any(|line| line == "#![deny(clippy::undocumented_unsafe_blocks)]"),
+                "{}",
+                text.path
+            );
         } else {
             broken.extend(lines.iter().map(|line| {
-                format!("{}:{line}: unsafe code: there is a safe way, or it belongs in {UNSAFE}", text.path)
+                format!("{}:{line}: unsafe code: there is a safe way, or it belongs in {UNSAFE:?}", text.path)
             }));
         }
     }

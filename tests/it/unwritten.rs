@@ -83,8 +83,8 @@ impl Story {
 
     /// Returns what the user's budget of the day has counted.
     pub fn spent_today(&self) -> Amount {
-        let pools = Store::open_for(&self.world.path("state"), None).unwrap().shared_budgets().unwrap();
-        pools[0].spent(None).day.cost
+        let shared_budgets = Store::open_for(&self.world.path("state"), None).unwrap().shared_budgets().unwrap();
+        shared_budgets[0].spent(None).day.cost
     }
 
     pub fn state(&self) -> (Session, Vec<Run>) {

@@ -8,7 +8,8 @@ use fusebox::domain::policy::{Action, Layer};
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::session_state::{LimitSource, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
@@ -57,15 +58,15 @@ impl Again {
     /// Returns how many of the calls run before the agent is ended.
     fn runs(&self) -> usize {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
-        let mut book = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
+        let mut state = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
         let mut tell = |number: usize, name: &str, rest: Value| {
             let mut told = json!({"session_id": "s1", "prompt_id": "p1", "hook_event_name": name, "tool_name": self.tool,
                 "tool_use_id": format!("t{number}"), "tool_input": self.input});
             told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
             let bytes = told.to_string().into_bytes();
             let event = read_event::event(&input::parse(&bytes).unwrap(), at, true, &Guard::default());
-            let (_, verdict) = apply_event(&mut book, &event, &Ingested::default(), &Loops);
-            book.saved();
+            let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &Loops);
+            state.saved();
             verdict.decision
         };
         tell(0, "UserPromptSubmit", json!({"prompt": "go"}));

@@ -51,3 +51,8 @@ pub fn row(subject: &Subject) -> &'static Key {
 pub fn written(setting: &Setting) -> Value {
     (row(&setting.subject).write)(&setting.value, setting.subject.limit)
 }
+
+/// Returns a setting as its file has it: `session.max_cost_usd: 50`.
+pub fn shown(setting: &Setting) -> String {
+    format!("{}: {}", setting.key, written(setting))
+}

@@ -142,10 +142,13 @@ fn what_is_no_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     assert!(read_from(folder.path(), 0, None).is_err());
     assert!(read_from(&folder.path().join("missing.jsonl"), 0, None).is_err());
-    let pipe = folder.path().join("pipe.jsonl");
-    let made = Program::new("mkfifo").args([&pipe]).answer("").unwrap();
-    assert!(made.status.success());
-    assert!(read_from(&pipe, 0, None).is_err());
+    // Windows has no pipes in folders; `file_info` knows the names that they have there.
+    if cfg!(unix) {
+        let pipe = folder.path().join("pipe.jsonl");
+        let made = Program::new("mkfifo").args([&pipe]).answer("").unwrap();
+        assert!(made.status.success());
+        assert!(read_from(&pipe, 0, None).is_err());
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What compactions ask, by what the client and its totals say.
 
-use crate::domain::event::{Agent, Event};
+use crate::domain::event::Event;
 use crate::domain::meters::Spend;
 use crate::domain::session::Run;
 use crate::engine::session_state::SessionState;
@@ -10,6 +10,7 @@ use crate::transcript::charges::Charges;
 use crate::transcript::compaction::{self, Asks};
 use crate::transcript::cursor::{self, Chunk};
 use crate::transcript::ingest::TranscriptIngest;
+use crate::transcript::ingest::request_ahead::asking;
 use crate::transcript::response::Response;
 use crate::transcript::stand_in::main_model;
 
@@ -31,13 +32,8 @@ impl<C: Charges> TranscriptIngest<'_, C> {
     }
 
     /// Returns what a compaction is expected to spend that is about to be made.
-    pub fn compaction_ahead(&self, state: &SessionState, event: &Event) -> Spend {
-        let (run, at) = match &event.agent {
-            Agent::Main => (state.session.main.as_deref(), Some(&state.session.position)),
-            Agent::Sub { id, .. } => (Some(id.as_str()), state.run(id).and_then(|run| run.position.as_ref())),
-        };
-        let run = run.unwrap_or_default();
-        let told = at.map(|at| at.conversation).unwrap_or_default();
+    pub(super) fn compaction_ahead(&self, state: &SessionState, event: &Event) -> Spend {
+        let (run, told) = asking(state, &event.agent);
         // A fork has no transcript yet. An older client says nothing of its length: it may be the one of the session above.
         let above = state.above.first().map_or(0, |above| above.position.conversation.last.prompt);
         let context = match state.session.client_start.context_tokens {

@@ -1,5 +1,6 @@
 //! What is known of the session at hand: its folders, and the program.
 
+use crate::wire::bypass_detection::path_rules::{LONGEST, PathRules};
 use crate::wire::shell;
 
 /// The program's name.
@@ -8,6 +9,8 @@ pub(super) const PROGRAM: &str = "fusebox";
 /// What belongs to the session at hand, so that what is elsewhere is not taken for it.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
+    /// How the system reads paths.
+    pub rules: PathRules,
     /// The folder of the state.
     pub state_dir: Option<String>,
     /// The path under which the client runs the program, where it names one.
@@ -25,6 +28,7 @@ pub struct Guard {
 impl Guard {
     /// Whether a program is this one.
     pub(super) fn is_program(&self, word: &str) -> bool {
-        shell::base(word) == PROGRAM || self.program.as_deref() == Some(word)
+        let is_own = |own: &str| word.len() <= LONGEST && self.rules.unified(own) == self.rules.unified(word);
+        shell::program_name(word).eq_ignore_ascii_case(PROGRAM) || self.program.as_deref().is_some_and(is_own)
     }
 }

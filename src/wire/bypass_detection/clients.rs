@@ -3,6 +3,7 @@
 use crate::byte_search;
 use crate::wire::bypass_detection::diversions;
 use crate::wire::shell::invocation::Invocation;
+use crate::wire::shell::program_name;
 
 /// Options of the client that leave out hooks, beside those of the list.
 const RESTRICTED: &str = "--restricted";
@@ -110,19 +111,20 @@ fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
         return Some(args().collect());
     }
     // A runtime with the client's file.
-    let is_runtime = matches!(it.name(), "node" | "bun" | "deno");
+    let is_runtime = ["node", "bun", "deno"].iter().any(|runtime| it.name().eq_ignore_ascii_case(runtime));
     let script = args().position(|arg| !arg.starts_with('-')).filter(|_| is_runtime)?;
-    let is_client = args().nth(script).is_some_and(|path| path.contains("claude-code/"));
+    let is_client =
+        args().nth(script).is_some_and(|path| path.contains("claude-code/") || path.contains("claude-code\\"));
     is_client.then(|| args().skip(script + 1).collect())
 }
 
 /// Whether a program is the client: by its name, its package, or the folder that its versions are kept in.
 fn is_client(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = program_name(program);
     let package = program.strip_prefix("@anthropic-ai/claude-code");
-    matches!(name, "claude" | "claude.exe" | "claude.cmd" | "claude-code")
+    ["claude", "claude-code", "claude.ps1"].iter().any(|client| name.eq_ignore_ascii_case(client))
         || package.is_some_and(|version| version.is_empty() || version.starts_with('@'))
-        || program.contains("/claude/versions/")
+        || ["/claude/versions/", "\\claude\\versions\\"].iter().any(|versions| program.contains(versions))
 }
 
 /// Whether the word after an option is its value.

@@ -11,7 +11,8 @@ use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
 /// Commands that only a person may give.
-pub const PERSONS_COMMANDS: [&str; 7] = ["grant", "resume", "reset", "reload", "trust", "uninstall", "prune"];
+pub const PERSONS_COMMANDS: [&str; 9] =
+    ["grant", "resume", "reset", "reload", "trust", "uninstall", "prune", "off", "on"];
 
 /// The option of `fusebox init` that makes limits only watch.
 const OBSERVE: &str = "--observe";
@@ -59,7 +60,13 @@ impl Guard {
     pub fn mentions(&self, text: &str) -> bool {
         let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
         let mut names = [PROGRAM, "claude", "FUSEBOX_"].into_iter().chain(names).filter(|name| !name.is_empty());
-        names.any(|name| crate::byte_search::find(name.as_bytes(), text.as_bytes()).is_some())
+        let text = self.rules.folded(text);
+        names.any(|name| crate::byte_search::find(self.rules.folded(name).as_bytes(), text.as_bytes()).is_some())
+    }
+
+    /// Whether a text names the client.
+    pub fn names_client(&self, text: &str) -> bool {
+        self.rules.folded(text).contains("claude")
     }
 }
 
@@ -182,7 +189,8 @@ impl<'g> Walk<'g> {
         }
         let folder = self.scope.folder.as_deref();
         let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
-        if let Some(what) = programs.find_map(|(program, args)| self.guard.written(folder, shell::base(program), args))
+        if let Some(what) =
+            programs.find_map(|(program, args)| self.guard.written(folder, shell::program_name(program), args))
         {
             return Some(what);
         }
@@ -252,6 +260,7 @@ fn written_out(simple: &Simple) -> Vec<String> {
 pub mod at_hand;
 pub mod clients;
 pub mod diversions;
+pub mod path_rules;
 pub mod paths;
 pub mod processes;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::domain::pattern;
 use crate::wire::bypass_detection::at_hand::{Guard, PROGRAM};
+use crate::wire::bypass_detection::path_rules::LONGEST;
 use crate::wire::shell::base;
 
 /// Files whose content decides limits.
@@ -9,9 +10,6 @@ const FILES: [&str; 3] = ["fusebox.json", "fusebox.local.json", "fusebox.pricing
 
 /// How the folder of the state is called.
 const STATE: &str = "the folder that holds Fusebox's state";
-
-/// The longest path that a system takes, in bytes.
-pub(super) const LONGEST: usize = 4096;
 
 impl Guard {
     /// Says what a path is, where an agent may not write it; `folder` is where the path is relative to.
@@ -24,20 +22,21 @@ impl Guard {
         if name.starts_with(PROGRAM) && self.holds_policy(&path[..path.len() - name.len()]) && is_file() {
             return Some(format!("`{name}`, which holds the limits"));
         }
-        if self.program.as_deref() == Some(&*path) {
+        if self.program.as_deref().is_some_and(|program| self.rules.unified(program) == path) {
             return Some(format!("`{path}`, the program that holds the limits"));
         }
-        let state = self.state_dir.as_deref().map(bare).filter(|state| !state.is_empty())?;
-        let below = path.strip_prefix(state)?;
+        let state = self.rules.unified(self.state_dir.as_deref()?);
+        let below = path.strip_prefix(Some(bare(&state)).filter(|state| !state.is_empty())?)?;
         (below.is_empty() || below.starts_with('/')).then(|| STATE.to_owned())
     }
 
     /// Whether the policy of this session is read from a folder.
     fn holds_policy(&self, folder: &str) -> bool {
         let folder = bare(folder);
-        let of_project = self.project.as_deref().map(bare);
-        let project = folder.strip_suffix("/.claude");
-        self.claude_dir.as_deref().map(bare) == Some(folder) || (project.is_some() && project == of_project)
+        let is = |own: &Option<String>, folder: &str| {
+            own.as_deref().is_some_and(|own| bare(&self.rules.unified(own)) == folder)
+        };
+        is(&self.claude_dir, folder) || folder.strip_suffix("/.claude").is_some_and(|it| is(&self.project, it))
     }
 
     /// Returns the absolute path that a word of a shell means, without `.` and `..`; nothing where text alone does not tell.
@@ -45,8 +44,12 @@ impl Guard {
         if word.len() > LONGEST {
             return None;
         }
-        let expanded = self.expanded(folder, word)?;
-        let mut path = if expanded.starts_with('/') { String::new() } else { bare(folder?).to_owned() };
+        let expanded = self.expanded(folder, &self.rules.slashed(word))?;
+        let expanded = self.rules.unified(&expanded);
+        let mut path = match expanded.starts_with('/') {
+            true => String::new(),
+            false => bare(&self.rules.unified(folder?)).to_owned(),
+        };
         for part in expanded.split('/') {
             match part {
                 "" | "." => {}
@@ -64,12 +67,14 @@ impl Guard {
     fn expanded(&self, folder: Option<&str>, word: &str) -> Option<String> {
         let (start, rest) = word.split_once('/').map_or((word, None), |(start, rest)| (start, Some(rest)));
         let name = start.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or_else(|| start.strip_prefix('$'));
-        let known = match (start, name) {
+        let name = name.map(|name| self.rules.variable(name));
+        let known = match (start, name.as_deref()) {
             ("~", _) | (_, Some("HOME")) => self.home.as_deref()?,
             (_, Some("PWD")) => folder?,
             (_, Some("FUSEBOX_HOME")) => self.state_dir.as_deref()?,
             (_, Some("CLAUDE_PROJECT_DIR")) => self.project.as_deref()?,
             (_, Some("CLAUDE_CONFIG_DIR")) => self.claude_dir.as_deref()?,
+            (_, Some("LOCALAPPDATA")) => &format!("{}/AppData/Local", self.home.as_deref()?),
             _ if word.contains(['$', '`']) => return None,
             _ => return Some(word.to_owned()),
         };

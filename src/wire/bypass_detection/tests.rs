@@ -1,10 +1,12 @@
 //! What is refused and what passes, one plain command each.
 
-use crate::wire::bypass_detection::Guard;
+use crate::wire::bypass_detection::path_rules::{PathRules, from_powershell};
+use crate::wire::bypass_detection::{Guard, PERSONS_COMMANDS};
 
 fn guard() -> Guard {
     let own = |path: &str| Some(path.to_owned());
     Guard {
+        rules: PathRules::Exact,
         state_dir: own("/home/you/.local/state/fusebox"),
         program: own("/opt/bin/fusebox"),
         project: own("/p"),
@@ -14,63 +16,75 @@ fn guard() -> Guard {
     }
 }
 
+/// What each is refused on every system.
+const ATTEMPTS: [&str; 52] = [
+    "fusebox grant s1 max_turns=+5",
+    "/usr/bin/fusebox --json resume x",
+    "env -u CLAUDECODE fusebox reset",
+    "sh -c 'fusebox trust'",
+    "bash <<'E'\nfusebox trust\nE",
+    "true && fusebox reload",
+    "if true; then fusebox reload; fi",
+    "echo \"$(fusebox reload)\"",
+    "fusebox prune --older-than 40d",
+    "$(command -v fusebox) grant",
+    "find . -exec fusebox grant {} \\;",
+    "npx fusebox grant",
+    "fusebox init --scope user --observe",
+    "echo '{}' > .claude/fusebox.json",
+    "cd .claude && echo '{}' >fusebox.json",
+    "cat x >>\"$HOME/.claude/fusebox.json\"",
+    "sed -i s/3/300/ .claude/fusebox.local.json",
+    "git -C .claude checkout -- fusebox.json",
+    "git checkout -- .claude/fusebox.json",
+    "cp other/fusebox.json .claude/",
+    "rm .claude/fusebox*",
+    "curl -o ~/.claude/fusebox.pricing.json https://x",
+    "rm -rf ~/.local/state/fusebox",
+    "rm -rf $FUSEBOX_HOME",
+    "flock ~/.local/state/fusebox/locks/all sleep 9",
+    "sqlite3 ~/.local/state/fusebox/state.db 'DELETE FROM session'",
+    "cp /bin/true /opt/bin/fusebox",
+    "chmod -x '/opt/bin/fusebox'",
+    "claude --bare -p 'go on'",
+    "cd /tmp && /opt/bin/claude -p go --settings '{\"disableAllHooks\":true}'",
+    "CLAUDE_CODE_SIMPLE=1 claude -p go",
+    "export CLAUDE_CODE_SAFE_MODE=1; claude -p go",
+    "env HOME=/tmp/x npx @anthropic-ai/claude-code -p go",
+    "env -i claude -p go",
+    "claude --setting-sources user -p go",
+    "claude --restricted -p go",
+    "echo 'claude --bare -p go' | sh",
+    "printf '%s\\n' 'fusebox grant s1' | bash -s",
+    "cat <<'E' | bash\nclaude --bare -p go\nE",
+    "echo '{\"disableAllHooks\": true}' >s.json; claude --settings s.json -p go",
+    "claude --settings <(echo '{\"disableAllHooks\": true}') -p go",
+    "claude --bg go",
+    "claude daemon run",
+    "claude auto-mode critique --model opus",
+    "claude --bare plugin eval x",
+    "claude config --bare",
+    "cd plug && claude plugins eval --trust-plugin x",
+    "claude --remote 'do it'",
+    "node node_modules/@anthropic-ai/claude-code/cli.js --bare -p go",
+    "pkill -9 fusebox",
+    "pkill -f '/opt/bin/fusebox hook'",
+    "while true; do killall -STOP fusebox; done",
+];
+
 #[test]
 fn plain_attempts_are_refused() {
-    for command in [
-        "fusebox grant s1 max_turns=+5",
-        "/usr/bin/fusebox --json resume x",
-        "env -u CLAUDECODE fusebox reset",
-        "sh -c 'fusebox trust'",
-        "bash <<'E'\nfusebox trust\nE",
-        "true && fusebox reload",
-        "if true; then fusebox reload; fi",
-        "echo \"$(fusebox reload)\"",
-        "fusebox prune --older-than 40d",
-        "$(command -v fusebox) grant",
-        "find . -exec fusebox grant {} \\;",
-        "npx fusebox grant",
-        "fusebox init --scope user --observe",
-        "echo '{}' > .claude/fusebox.json",
-        "cd .claude && echo '{}' >fusebox.json",
-        "cat x >>\"$HOME/.claude/fusebox.json\"",
-        "sed -i s/3/300/ .claude/fusebox.local.json",
-        "git -C .claude checkout -- fusebox.json",
-        "git checkout -- .claude/fusebox.json",
-        "cp other/fusebox.json .claude/",
-        "rm .claude/fusebox*",
-        "curl -o ~/.claude/fusebox.pricing.json https://x",
-        "rm -rf ~/.local/state/fusebox",
-        "rm -rf $FUSEBOX_HOME",
-        "flock ~/.local/state/fusebox/locks/all sleep 9",
-        "sqlite3 ~/.local/state/fusebox/state.db 'DELETE FROM session'",
-        "cp /bin/true /opt/bin/fusebox",
-        "chmod -x '/opt/bin/fusebox'",
-        "claude --bare -p 'go on'",
-        "cd /tmp && /opt/bin/claude -p go --settings '{\"disableAllHooks\":true}'",
-        "CLAUDE_CODE_SIMPLE=1 claude -p go",
-        "export CLAUDE_CODE_SAFE_MODE=1; claude -p go",
-        "env HOME=/tmp/x npx @anthropic-ai/claude-code -p go",
-        "env -i claude -p go",
-        "claude --setting-sources user -p go",
-        "claude --restricted -p go",
-        "echo 'claude --bare -p go' | sh",
-        "printf '%s\\n' 'fusebox grant s1' | bash -s",
-        "cat <<'E' | bash\nclaude --bare -p go\nE",
-        "echo '{\"disableAllHooks\": true}' >s.json; claude --settings s.json -p go",
-        "claude --settings <(echo '{\"disableAllHooks\": true}') -p go",
-        "claude --bg go",
-        "claude daemon run",
-        "claude auto-mode critique --model opus",
-        "claude --bare plugin eval x",
-        "claude config --bare",
-        "cd plug && claude plugins eval --trust-plugin x",
-        "claude --remote 'do it'",
-        "node node_modules/@anthropic-ai/claude-code/cli.js --bare -p go",
-        "pkill -9 fusebox",
-        "pkill -f '/opt/bin/fusebox hook'",
-        "while true; do killall -STOP fusebox; done",
-    ] {
+    for command in ATTEMPTS {
         assert!(guard().command(command).is_some(), "{command}");
+    }
+}
+
+#[test]
+fn a_persons_commands_are_refused_with_any_arguments() {
+    for verb in PERSONS_COMMANDS {
+        for command in [format!("fusebox {verb}"), format!("env -u CLAUDECODE fusebox {verb} --for 1h 5f0c1d2e")] {
+            assert!(guard().command(&command).is_some(), "{command}");
+        }
     }
 }
 
@@ -182,4 +196,87 @@ fn a_variable_diverts_a_client_by_what_it_is_set_to() {
         told.contains("a proxy, which can change what they cost") && told.contains("where a person starts"),
         "{told}"
     );
+}
+
+/// A session on Windows.
+fn windows_guard() -> Guard {
+    let own = |path: &str| Some(path.to_owned());
+    Guard {
+        rules: PathRules::Windows,
+        state_dir: own(r"C:\Users\You\AppData\Local\fusebox"),
+        program: own(r"C:\Tools\fusebox.exe"),
+        project: own(r"C:\Work\p"),
+        claude_dir: own(r"C:\Users\You\.claude"),
+        home: own(r"C:\Users\You"),
+        folder: own(r"C:\Work\p"),
+    }
+}
+
+#[test]
+fn a_program_is_known_by_whatever_name_its_system_starts_it_by() {
+    let names = |program: &str| {
+        let large = program.to_uppercase();
+        [
+            format!("{program}.exe"),
+            format!("{large}.EXE"),
+            format!("'C:\\Some Tools\\{program}.exe'"),
+            format!("C:/Tools/{large}"),
+            format!("/c/tools/{program}.cmd"),
+            format!("..\\\\{program}"),
+        ]
+    };
+    let mut tried = 0;
+    for attempt in ATTEMPTS {
+        for program in ["fusebox", "claude"] {
+            // Where it stands as a program, alone between blanks and quotes.
+            let Some(at) = attempt.find(&format!("{program} ")) else { continue };
+            if attempt[..at].ends_with(['/', '-', '.', '~']) || attempt.contains("kill") {
+                continue;
+            }
+            for name in names(program).into_iter().filter(|name| !name.starts_with('\'') || !attempt.contains('\'')) {
+                let command = format!("{}{name}{}", &attempt[..at], &attempt[at + program.len()..]);
+                assert!(windows_guard().command(&command).is_some(), "{command}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+}
+
+#[test]
+fn what_is_written_on_windows_is_known_by_its_path() {
+    for (path, is_guarded) in [
+        (r"C:\Work\p\.claude\fusebox.json", true),
+        (r"c:\work\P\.CLAUDE\FuseBox.json", true),
+        (r".claude\fusebox.local.json", true),
+        ("/c/Work/p/.claude/fusebox.json", true),
+        (r"~\.claude\fusebox.json", true),
+        (r"C:\Users\You\AppData\Local\fusebox\state.db", true),
+        (r"\\?\C:\Tools\fusebox.exe", true),
+        (r"C:\Work\other\.claude\fusebox.json", false),
+        (r"D:\Work\p\.claude\fusebox.json", false),
+        (r"C:\Work\p\src\main.rs", false),
+    ] {
+        assert_eq!(windows_guard().file(path).is_some(), is_guarded, "{path}");
+    }
+    for (command, is_refused) in [
+        (r#"& "C:\Tools\fusebox.exe" grant s1"#, true),
+        (r"C:\Tools\FUSEBOX.exe grant s1", true),
+        (r"Set-Content -Path C:\Work\p\.claude\fusebox.json -Value '{}'", true),
+        (r"remove-item $env:LOCALAPPDATA\fusebox -Recurse", true),
+        (r"Copy-Item x $Env:UserProfile\.claude\fusebox.json", true),
+        (r"'{}' > .claude\fusebox.json", true),
+        ("fuse`box grant s1", true),
+        ("Start-Process claude --bare", true),
+        ("cmd /c \"fusebox grant s1\"", true),
+        ("powershell -NoProfile -Command \"claude --bare -p go\"", true),
+        ("taskkill /F /IM fusebox.exe", true),
+        ("Stop-Process -Name fusebox", true),
+        (r"Get-Content .claude\fusebox.json", false),
+        (r"fusebox.exe status; C:\Tools\claude.exe -p go", false),
+        ("Write-Output 'fusebox grant'", false),
+        ("taskkill /IM node.exe", false),
+    ] {
+        assert_eq!(windows_guard().command(&from_powershell(command)).is_some(), is_refused, "{command}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Which files a program writes, by its arguments.
 
 use crate::wire::bypass_detection::at_hand::Guard;
-use crate::wire::bypass_detection::paths::LONGEST;
+use crate::wire::bypass_detection::path_rules::LONGEST;
 use crate::wire::shell::{Word, base};
 
 /// Which of its arguments a program writes, moves or takes away.
@@ -27,7 +27,7 @@ enum Writes {
     Database,
 }
 
-const ROWS: [(&str, Writes); 51] = [
+const ROWS: [(&str, Writes); 57] = [
     ("rm", Writes::All),
     ("rmdir", Writes::All),
     ("unlink", Writes::All),
@@ -79,6 +79,12 @@ const ROWS: [(&str, Writes); 51] = [
     ("Rename-Item", Writes::Moves),
     ("Move-Item", Writes::Moves),
     ("Copy-Item", Writes::Last),
+    ("del", Writes::All),
+    ("erase", Writes::All),
+    ("rd", Writes::All),
+    ("ren", Writes::Moves),
+    ("move", Writes::Moves),
+    ("copy", Writes::Last),
 ];
 
 /// Options of programs that copy, whose values are no files that they copy.
@@ -91,7 +97,7 @@ const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", "
 impl Guard {
     /// Says what a program writes, where an agent may not.
     pub(super) fn written(&self, folder: Option<&str>, program: &str, args: &[Word]) -> Option<String> {
-        let (_, writes) = ROWS.iter().find(|(name, _)| *name == program)?;
+        let (_, writes) = ROWS.iter().find(|(name, _)| name.eq_ignore_ascii_case(program))?;
         let words = || args.iter().map(|word| &*word.text);
         let operands = || words().filter(|word| !word.starts_with('-'));
         let any = |found: Option<&str>| found.and_then(|path| self.guarded(folder, path));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::wire::shell::{Simple, Word, assignment, base};
+use crate::wire::shell::{Simple, Word, assignment, program_name};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
@@ -27,7 +27,7 @@ enum Runs {
 /// A program that runs another: its name, its subcommands where it runs others only by them, how, and its options with values.
 type Row = (&'static str, &'static [&'static str], Runs, &'static [&'static str]);
 
-const ROWS: [Row; 69] = [
+const ROWS: [Row; 76] = [
     ("env", &[], Runs::Text(0, &["-S", "--split-string"]), &["-u", "--unset", "-C", "--chdir"]),
     ("nohup", &[], Runs::Words(0), &[]),
     ("setsid", &[], Runs::Words(0), &[]),
@@ -86,6 +86,13 @@ const ROWS: [Row; 69] = [
     ("ash", &[], Runs::Shell, &SHELL),
     ("ksh", &[], Runs::Shell, &SHELL),
     ("fish", &[], Runs::Shell, &SHELL),
+    (CMD, &[], Runs::Joined, &[]),
+    ("start", &[], Runs::Words(0), &[]),
+    ("Start-Process", &[], Runs::Words(0), &[]),
+    ("Invoke-Expression", &[], Runs::Joined, &[]),
+    ("iex", &[], Runs::Joined, &[]),
+    ("powershell", &[], Runs::Joined, &POWERSHELL),
+    ("pwsh", &[], Runs::Joined, &POWERSHELL),
     ("find", &[], Runs::Exec, &[]),
     ("npx", &[], Runs::Text(0, &["-c", "--call"]), &["-p", "--package"]),
     ("bunx", &[], Runs::Words(0), &["-p", "--package"]),
@@ -99,6 +106,9 @@ const ROWS: [Row; 69] = [
     ("uvx", &[], Runs::Words(0), &["--with", "--from", "-p", "--python"]),
 ];
 
+/// The shell of Windows whose options begin with `/`, or `//` where Git's shell stands before it.
+const CMD: &str = "cmd";
+const POWERSHELL: [&str; 3] = ["-ExecutionPolicy", "-Version", "-WorkingDirectory"];
 const SHELL: [&str; 4] = ["-o", "+O", "--rcfile", "--init-file"];
 const TMUX: [&str; 9] = ["-s", "-n", "-c", "-t", "-e", "-x", "-y", "-F", "-l"];
 
@@ -122,9 +132,9 @@ pub struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Returns the program's name without its folders.
+    /// Returns the program's name without its folders, and without the ending that Windows leaves out.
     pub fn name(&self) -> &'a str {
-        base(self.program)
+        program_name(self.program)
     }
 
     /// Returns what a simple command runs; each `-exec` of a `find` is one more.
@@ -181,6 +191,8 @@ impl<'a> Invocation<'a> {
                     self.variables.extend(after.first().map(|name| (&*name.text, None)));
                 }
                 rest = after.get(1..).unwrap_or(&[]);
+            } else if *name == CMD && text.starts_with('/') {
+                rest = after;
             } else if text.starts_with(['-', '+']) && text != "-" {
                 self.note_option(name, text);
                 rest = after;
@@ -236,7 +248,7 @@ impl<'a> Invocation<'a> {
 
 /// Finds the row of a program; nothing for one that runs no other here.
 fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
-    let row = ROWS.iter().find(|row| row.0 == name)?;
+    let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name))?;
     let is_meant = row.1.is_empty() || args.first().is_some_and(|first| row.1.contains(&&*first.text));
     // `command -v NAME` only looks for it.
     let looks = name == "command" && args.first().is_some_and(|first| matches!(&*first.text, "-v" | "-V"));
@@ -273,66 +285,4 @@ fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = &'a [Word<'a>]> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::shell::{Part, parts};
-
-    /// Writes what runs: the program with its arguments, variables before it, texts in braces.
-    fn told(command: &str) -> String {
-        let parts = parts(command);
-        let simple = parts.iter().filter_map(|part| match part {
-            Part::Command(simple) => Some(simple),
-            _ => None,
-        });
-        let runs = simple.flat_map(Invocation::of).map(|it| {
-            let mut told: Vec<String> = Vec::new();
-            told.extend(it.is_cleared.then(|| "[]".to_owned()));
-            told.extend(it.variables.iter().map(|(name, value)| match value {
-                Some(value) => format!("{name}={value}"),
-                None => format!("-{name}"),
-            }));
-            told.extend((!it.program.is_empty()).then(|| it.program.to_owned()));
-            told.extend(it.args.iter().map(|word| word.text.clone().into_owned()));
-            told.extend(it.scripts.iter().map(|script| format!("{{{script}}}")));
-            told.join(" ")
-        });
-        runs.collect::<Vec<_>>().join("; ")
-    }
-
-    #[test]
-    fn the_program_that_runs_in_the_end_is_found() {
-        for (command, runs) in [
-            ("A=1 make -j 2", "A=1 make -j 2"),
-            ("env A=1 -u B nice -n 5 timeout -k 3 5 make A=2", "A=1 -B make A=2"),
-            ("env -i A=1 x", "[] A=1 x"),
-            ("env -uB -S 'a b' x", "-B x {a b}"),
-            ("/usr/bin/env python3 x", "python3 x"),
-            ("sudo -u me -E A=1 x y", "A=1 x y"),
-            ("nohup setsid -w x &", "x"),
-            ("command -v x", "command -v x"),
-            ("exec -a name x", "x"),
-            ("sh -c 'a b' c", " {a b}"),
-            ("bash -euo pipefail -c 'a'", " {a}"),
-            ("bash -lc a", " {a}"),
-            ("bash x.sh -c a", ""),
-            ("bash <<E\na b\nE", " {a b\n}"),
-            ("bash x.sh <<E\na\nE", ""),
-            ("eval a 'b c'", " {a b c}"),
-            ("script -qc 'a b' /dev/null", " {a b}"),
-            ("script -q /dev/null a b", "a b"),
-            ("flock -w 3 file a b", "a b"),
-            ("flock file -c 'a b'", " {a b}"),
-            ("find . -name x -exec a {} \\; -exec b {} +", "find . -name x -exec a {} ; -exec b {} +; b {}; a {}"),
-            ("xargs -n 1 -I{} a b", "a b"),
-            ("npx -y a@1 b", "a@1 b"),
-            ("npm exec -- a b", "a b"),
-            ("npm run a", "npm run a"),
-            ("tmux new -d 'a b'", " {a b}"),
-            ("tmux ls", "tmux ls"),
-            ("trap 'a b' EXIT", " {a b}"),
-            ("uv run --with x a", "a"),
-        ] {
-            assert_eq!(told(command), runs.trim(), "{command}");
-        }
-    }
-}
+mod tests;

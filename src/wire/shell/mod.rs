@@ -14,9 +14,23 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     lexer::Lexer::new(text).read()
 }
 
-/// Returns the last part of a path.
+/// Endings of programs that Windows leaves out of their names.
+const ENDINGS: [&str; 4] = [".exe", ".cmd", ".bat", ".com"];
+
+/// Returns the last part of a path, of Windows or another system.
 pub fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    // One letter at a time is looked for many times faster than either of two.
+    let last = path.rfind('/').max(path.rfind('\\'));
+    last.map_or(path, |last| &path[last + 1..])
+}
+
+/// Returns the name of a program: the last part of its path, without the ending that Windows leaves out.
+pub fn program_name(path: &str) -> &str {
+    let name = base(path);
+    match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
+        Some((stem, end)) if !stem.is_empty() && ENDINGS.iter().any(|ending| ending.eq_ignore_ascii_case(end)) => stem,
+        _ => name,
+    }
 }
 
 /// Returns the program that a substitution looks up or names: `$(command -v make)`, `` `which make` ``.

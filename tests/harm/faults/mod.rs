@@ -93,7 +93,7 @@ fn strike(fault: &Fault, way: usize, on_error: &str) -> Result<(), String> {
     while ran < 2 * CAP && session.works(&format!("t{}", ran + 2)) == Answer::Allowed {
         ran += 1;
     }
-    let (turns, requests) = (stage.tally("s1", Meter::Turns), stage.tally("s1", Meter::Requests));
+    let (turns, requests) = (stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests));
     let enough = match fault.counts {
         Counts::All => ran == CAP,
         Counts::Responses => ran >= CAP,

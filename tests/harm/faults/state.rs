@@ -58,7 +58,12 @@ fn shift_json(database: &Connection, table: &str, by_ms: i64) {
             if is_time { format!("{}{rest}", digits.parse::<i64>().unwrap() + by_ms) } else { part.to_owned() }
         });
         let moved = moved.collect::<String>();
-        database.execute(&format!("UPDATE {table} SET engine = ?2 WHERE engine = ?1"), (&text, moved)).unwrap();
+        database
+            .execute(
+                &format!("UPDATE {table} SET engine = json_remove(?2, '$.seal') WHERE engine = ?1"),
+                (&text, moved),
+            )
+            .unwrap();
     }
 }
 
@@ -239,7 +244,7 @@ pub const FAULTS: [Fault; 15] = [
             for table in ["session", "run", "tool_call", "response", "budget"] {
                 let newer = format!(
                     "ALTER TABLE {table} ADD COLUMN of_a_newer_version INTEGER NOT NULL DEFAULT 7;
-                    UPDATE {table} SET engine = json_insert(engine, '$.of_a_newer_version', 1)"
+                    UPDATE {table} SET engine = json_remove(json_insert(engine, '$.of_a_newer_version', 1), '$.seal')"
                 );
                 database.execute_batch(&newer).unwrap();
             }

@@ -129,7 +129,7 @@ impl Growing<'_> {
             id += 1;
         }
         let stage = self.session.stage;
-        let (turns, requests) = (stage.tally("s1", Meter::Turns), stage.tally("s1", Meter::Requests));
+        let (turns, requests) = (stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests));
         let brought = (self.dimension.calls)(self.size) as u64;
         let (calls, responses) = (self.ran.max(CAP) + brought, self.ran + (self.dimension.responses)(self.size) as u64);
         if self.ran > CAP || brought == 0 && self.ran < CAP {

@@ -205,7 +205,7 @@ fn what_is_unread_is_no_way_past_a_limit() {
             }
         }
         assert!(said.contains("max_cost_usd"), "{what}: {said}");
-        assert_eq!(stage.tally("s1", Meter::Turns), 1, "{what}");
+        assert_eq!(stage.meter("s1", Meter::Turns), 1, "{what}");
     }
 }
 
@@ -226,7 +226,7 @@ fn a_hole_of_a_terabyte_holds_nobody() {
         session.goes_on(id);
     }
     assert_ne!(session.works("t4"), Answer::Allowed);
-    assert_eq!(stage.tally("s1", Meter::Requests), 4);
+    assert_eq!(stage.meter("s1", Meter::Requests), 4);
 }
 
 #[test]
@@ -242,5 +242,5 @@ fn an_ordinary_transcript_of_100_mb_is_taken_in_at_once() {
         assert!(outcome.worked.as_secs() < 2 && outcome.peak_kib.is_some_and(|peak| peak < 64 << 10), "{outcome:?}");
         assert_eq!(outcome.ok(), Answer::Allowed);
     }
-    assert_eq!(stage.tally("s1", Meter::Requests), RESPONSES as u64);
+    assert_eq!(stage.meter("s1", Meter::Requests), RESPONSES as u64);
 }

@@ -36,6 +36,11 @@ impl Clients {
         let pids = lines.take(below + 1).map(|line| line.unwrap().parse().unwrap()).collect();
         Clients { first, pids }
     }
+
+    /// Ends one of them without a word.
+    pub fn kill(&self, pid: u32) {
+        assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+    }
 }
 
 impl Drop for Clients {

@@ -119,7 +119,7 @@ fn only_a_repository_binds() {
 #[test]
 fn a_person_may_refuse_a_repositorys_file_and_sees_it() {
     let world = TestWorld::with_git();
-    world.write("project/.claude/fusebox.json", &repository("true"));
+    world.write("project/.claude/fusebox.json", repository("true"));
     let holds = || world.run(&["config", "show"]).ok().contains("10 request_increase");
     for refused in ["[]", r#"["/elsewhere/*"]"#] {
         world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));

@@ -48,7 +48,7 @@ fn users_and_projects_have_budgets() {
         "`user.max_turns: 5` @ is ignored: there is no max_turns per user; it belongs in `session`, `main` or one of `agents`",
     );
     let dollars = "is ignored: it must be a number from 0.000001 to 1000000 (US dollars) or `null`";
-    for value in ["0", "true", "\"5\"", "2000000"] {
+    for value in ["0", "true", "\"five\"", "2000000"] {
         check_problem(
             &format!(r#"{{"user": {{"max_cost_usd_per_day": {value}}}}}"#),
             &format!("`user.max_cost_usd_per_day: {value}` @ {dollars}"),
@@ -200,7 +200,7 @@ fn rates_of_all_layers_hold() {
 #[test]
 fn a_wrong_rate_is_dropped_alone() {
     let must = "is ignored: it must be an object of `tool` (a text that is not empty), `max` (a whole number from 1 to 1000000), \
-                `per_ms` (a whole number from 1 to 604800000), `over` (`run`, `session`, `user`, may be left out)";
+                `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`run`, `session`, `user`, may be left out)";
     for wrong in [
         r#"{"tool":"","max":1,"per_ms":1}"#,
         r#"{"tool":"A","max":0,"per_ms":1}"#,
@@ -218,7 +218,7 @@ fn a_wrong_rate_is_dropped_alone() {
     check_problem(
         r#"{"adapter_rate_limit": {"max_requests": 5}}"#,
         "`adapter_rate_limit: {\"max_requests\":5}` @ is ignored: it must be an object of `max_requests` (a whole number from 1 \
-         to 1000000), `per_ms` (a whole number from 1 to 604800000), `over` (`session`, `user`, may be left out)",
+         to 1000000), `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`session`, `user`, may be left out)",
     );
 }
 

@@ -129,17 +129,18 @@ fn show_covers_every_scope() {
 #[test]
 fn check_tells_all_that_is_wrong() {
     let world = world();
-    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    insta::assert_snapshot!(world.run(&["config", "check"]), @r"
+    warning: `agents.x` in `[ROOT]/home/.claude/fusebox.json` (user) has limits, but no agent of this type is known here
     the configuration is valid
     [exit 0]
     ");
     world.write("home/.claude/fusebox.json", r#"{ "session": { "max_cost_usd": null, "max_turn": 9 }, "team": {} }"#);
-    world.write("project/.claude/fusebox.json", "{ \"mode\": \"observe\", }");
+    world.write("project/.claude/fusebox.json", "{ \"mode\": \"observe\" ]");
     world.write("project/.claude/agents/x.md", "---\nexecution_limits: [max_turns\n---\n");
     insta::assert_snapshot!(world.run(&["config", "check"]), @"
     error: `session.max_turn: 9` in `[ROOT]/home/.claude/fusebox.json` (user) is ignored: no such key; the nearest is `max_turns`
     warning: `team: {}` in `[ROOT]/home/.claude/fusebox.json` (user) is known but not enforced by this version
-    error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: trailing comma at line 1 column 22; all of it is ignored
+    error: `[ROOT]/project/.claude/fusebox.json` (project) is no JSON: expected `,` or `}` at line 1 column 21; all of it is ignored
     error: `[ROOT]/project/.claude/agents/x.md` (frontmatter) has limits that are no YAML: line 2 column 19: unclosed bracket '['; its limits are ignored
     warning: nothing bounds a session: no limit of `session` ends it or asks; set `session.max_cost_usd`
     3 errors in the configuration; everything else is in force
@@ -202,7 +203,8 @@ fn trust_is_a_persons_to_give_and_to_take() {
       hint: run it in a terminal of your own, outside Claude Code
     [exit 1]
     ");
-    assert_eq!(world.run(&["config", "check"]).code, 1);
+    let observed = "has this file's limits observed: they are logged and block nothing";
+    assert!(world.run(&["config", "check"]).stdout.contains(observed));
     insta::assert_snapshot!(world.run(&["trust"]), @r#"
     `[ROOT]/project` is trusted
       counts now: `session.max_cost_usd: 50` in `[ROOT]/project/.claude/fusebox.json`
@@ -210,7 +212,8 @@ fn trust_is_a_persons_to_give_and_to_take() {
     running sessions keep their limits until `fusebox reload`
     [exit 0]
     "#);
-    insta::assert_snapshot!(world.run(&["config", "check"]), @"
+    insta::assert_snapshot!(world.run(&["config", "check"]), @r"
+    warning: `agents.x` in `[ROOT]/home/.claude/fusebox.json` (user) has limits, but no agent of this type is known here
     warning: nothing is blocked: `mode` is `observe`
     the configuration is valid
     [exit 0]
@@ -222,7 +225,7 @@ fn trust_is_a_persons_to_give_and_to_take() {
     running sessions keep their limits until `fusebox reload`
     [exit 0]
     "#);
-    assert_eq!(world.run(&["config", "check"]).code, 1);
+    assert!(world.run(&["config", "check"]).stdout.contains(observed));
 }
 
 #[cfg(unix)]
@@ -321,4 +324,22 @@ fn a_session_is_bounded_by_what_stops_it() {
         let expected = format!("{}the configuration is valid\n", if is_bounded { "" } else { unbounded });
         assert_eq!(world.run(&["config", "check"]).ok(), expected, "{session}");
     }
+}
+
+#[test]
+fn an_agent_type_that_is_not_known_here_has_a_nearest() {
+    let world = TestWorld::new();
+    world.write("project/.claude/agents/reviewer.md", "---\nname: code-critic\n---\n");
+    let types =
+        ["developper", "code-critik", "reviewer", "code-critic", "Explore", "plugin:one", "qa-*", "wholly-else"];
+    let blocks: Vec<String> = types.iter().map(|name| format!("\"{name}\": {{\"max_turns\": 5}}")).collect();
+    world.write("project/.claude/fusebox.json", format!("{{\"agents\": {{{}}}}}", blocks.join(", ")));
+    insta::assert_snapshot!(world.run(&["config", "check"]), @r"
+    warning: `agents.developper` in `[ROOT]/project/.claude/fusebox.json` (project) has limits, but no agent of this type is known here; the nearest is `developer`
+    warning: `agents.code-critik` in `[ROOT]/project/.claude/fusebox.json` (project) has limits, but no agent of this type is known here; the nearest is `code-critic`
+    warning: `agents.reviewer` in `[ROOT]/project/.claude/fusebox.json` (project) has limits, but no agent of this type is known here
+    warning: `agents.wholly-else` in `[ROOT]/project/.claude/fusebox.json` (project) has limits, but no agent of this type is known here
+    the configuration is valid
+    [exit 0]
+    ");
 }

@@ -106,7 +106,7 @@ fn checkpoints_are_required() {
     check(&[(USER, user), (SPAWN, "execution_limits: {checkpoints: null}")], "x checkpoints", stands);
     // what is wrong
     let must = "is ignored: it must be an object of `file` (a text that is not empty), `required` (a list of texts, at least \
-                one), `max_gap_ms` (a whole number from 1 to 31536000000, may be left out), `retries` (a whole number from 0 to \
+                one), `max_gap_ms` (a time like `10m`, or a whole number from 1 to 31536000000 (milliseconds), may be left out), `retries` (a whole number from 0 to \
                 10, may be left out), or `null`";
     for wrong in [
         "true",
@@ -160,7 +160,7 @@ fn completion_is_the_owners_command() {
         "`execution_limits.discipline: true` in `the Agent call` (spawn) is ignored: a spawn cannot set it",
     );
     let must = "is ignored: it must be a text that is not empty, or an object of `command` (a text that is not empty), \
-                `timeout_ms` (a whole number from 1 to 600000, may be left out), `retries` (a whole number from 0 to 10, may be \
+                `timeout_ms` (a time like `10m`, or a whole number from 1 to 600000 (milliseconds), may be left out), `retries` (a whole number from 0 to 10, may be \
                 left out), or `null`";
     for wrong in ["5", r#""""#, "{}", r#"{"command":"x","timeout_ms":0}"#, r#"{"command":"x","timeout_ms":600001}"#] {
         check_problem(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use fusebox::config::keys::{self, FUTURE};
 use fusebox::config::layers::{FilePart, Folder, LayerFile};
@@ -11,8 +11,8 @@ use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
 use fusebox::config::{manual, read, schema};
-use fusebox::domain::limit::Form;
-use fusebox::domain::policy::Layer;
+use fusebox::domain::limit::{Form, Limit, Unit};
+use fusebox::domain::policy::{ACTIONS, Layer};
 use fusebox::limits;
 
 use crate::config::{MANAGED, PROJECT, USER, policy};
@@ -65,6 +65,51 @@ fn defaults_and_examples_are_valid() {
         assert_eq!(problems, [], "{text}");
         assert_eq!(objection(&schema::schema(), &serde_json::from_str(&text).unwrap()), None, "{text}");
     }
+}
+
+/// What fuzzing plays against: every limit wherever it can stand, soon reached, with every action.
+fn tight_policy() -> Value {
+    let mut policy = Map::new();
+    for (number, block) in BLOCKS.into_iter().enumerate() {
+        let limits = limits::REGISTRY.iter().filter(|limit| limit.scopes.contains(&block.scope()));
+        let caps: Vec<&&Limit> = limits.filter(|limit| limit.form == Form::Cap).collect();
+        let action = |at: usize| json!(ACTIONS[(at + number) % ACTIONS.len()].as_str());
+        let mut rules: Map<String, Value> = caps.iter().map(|limit| (limit.key.to_owned(), tight_cap(limit))).collect();
+        let actions = caps.iter().enumerate().map(|(at, limit)| (limit.key.to_owned(), action(at)));
+        rules.insert("actions".to_owned(), actions.collect::<Map<_, _>>().into());
+        let rules = if block == Block::Agents { json!({ "*": rules }) } else { rules.into() };
+        policy.insert(block.name().to_owned(), rules);
+    }
+    for limit in limits::REGISTRY.iter().filter(|limit| limit.form == Form::Windows) {
+        policy.insert(limit.key.to_owned(), serde_json::from_str(limit.example).unwrap());
+    }
+    policy.into()
+}
+
+fn tight_cap(limit: &Limit) -> Value {
+    match limit.unit {
+        Unit::Count => json!(4),
+        Unit::Millis => json!(20_000),
+        Unit::Usd => json!(1.5),
+        Unit::Tokens => json!(50_000),
+        Unit::Switch => json!(true),
+    }
+}
+
+#[test]
+fn fuzzing_plays_against_every_limit() {
+    let text = serde_json::to_string_pretty(&tight_policy()).unwrap() + "\n";
+    assert_eq!(policy(&[(USER, &text)]).1, []);
+    check_current("fuzz/policy.json", &text);
+}
+
+/// The policy of the gates, under which a hook call has to stay within its budgets.
+const GATES: &str = include_str!("../../gates/everything.json");
+
+#[test]
+fn the_gates_hold_under_every_limit() {
+    let missing = limits::REGISTRY.iter().filter(|limit| !GATES.contains(&format!("\"{}\"", limit.key)));
+    assert_eq!(missing.map(|limit| limit.key).collect::<Vec<_>>(), [""; 0], "not in tests/gates/everything.json");
 }
 
 fn inside(block: Block, key: &str, example: &str) -> String {

@@ -38,7 +38,7 @@ fn what_is_wrong_drops_that_key_alone() {
 fn wrong_types_and_ranges_are_named() {
     let whole = "is ignored: it must be a whole number from 1 to 1000000 (tool calls) or `null`";
     let dollars = "is ignored: it must be a number from 0.000001 to 1000000 (US dollars) or `null`";
-    let seconds = "is ignored: it must be a number from 0.1 to 31536000 (seconds) or `null`";
+    let seconds = "is ignored: it must be a time like `10m`, or a number from 0.1 to 31536000 (seconds) or `null`";
     let words = "is ignored: it must be `warn`, `request_increase`, `pause`, `terminate`";
     let block = "is ignored: it must be an object of limits";
     let percents = "is ignored: it must be a list of whole per cents from 1 to 99";
@@ -54,6 +54,84 @@ fn wrong_types_and_ranges_are_named() {
     check_problem(r#"{"main": {"max_cost_usd": -1}}"#, &format!("`main.max_cost_usd: -1` @ {dollars}"));
     check_problem(r#"{"main": {"timeout": 0}}"#, &format!("`main.timeout: 0` @ {seconds}"));
     check_problem(r#"{"main": {"warn_at": [0, 80]}}"#, &format!("`main.warn_at: [0,80]` @ {percents}"));
+}
+
+#[test]
+fn comments_and_trailing_commas_are_read() {
+    let file = "// ours\n{\n  \"main\": {\n    \"max_turns\": 3, /* three */\n  },\n}\n";
+    check(&[(USER, file)], "main max_turns", "3 terminate user");
+    check(&[(USER, file)], "problems", "");
+}
+
+#[test]
+fn a_key_that_comes_again_is_an_error_with_both_lines() {
+    let file = "{\n  \"main\": { \"max_turns\": 3,\n    \"max_turns\": 300 },\n  \"main\": {}\n}";
+    check(&[(USER, file)], "main max_turns", "3 terminate user");
+    check_problem(
+        file,
+        "`main.max_turns: 300` @ is ignored: line 3 says it again, and line 2 counts\n\
+         `main: {}` @ is ignored: line 4 says it again, and line 2 counts",
+    );
+}
+
+#[test]
+fn every_time_takes_its_unit() {
+    for (block, key) in [("session", "max_duration_ms"), ("main", "max_wall_ms"), ("main", "timeout")] {
+        let shown = if key == "timeout" { "max_wall_ms" } else { key };
+        for (text, ms) in [("90s", 90_000), ("10m", 600_000), ("1.5h", 5_400_000)] {
+            let file = format!(r#"{{"{block}": {{"{key}": "{text}"}}}}"#);
+            check(&[(USER, &file)], &format!("{block} {shown}"), &format!("{ms} terminate user"));
+            check(&[(USER, &file)], "problems", "");
+        }
+    }
+    for file in [
+        r#"{"rate_limits": [{"tool": "Bash", "max": 3, "per_ms": "1m"}], "adapter_rate_limit": {"max_requests": 3, "per_ms": "30s"}}"#,
+        r#"{"main": {"max_wall_ms": "1h", "increase": {"max_wall_ms": "10m"}}, "ceilings": {"max_wall_ms": ["1s", "2h"]}}"#,
+        r#"{"main": {"checkpoints": {"file": "s.json", "required": ["A"], "max_gap_ms": "30m"}}}"#,
+        r#"{"main": {"completion": {"command": "true", "timeout_ms": "30s"}}}"#,
+    ] {
+        check(&[(USER, file)], "problems", "");
+    }
+    check(&[(USER, r#"{"agents": {"x": {"max_duration_ms": "90s"}}}"#)], "x max_duration_ms", "90000 terminate user");
+}
+
+#[test]
+fn slips_are_answered_with_what_may_have_been_meant() {
+    let whole = "is ignored: it must be a whole number from 1 to 1000000 (tool calls) or `null`";
+    let dollars = "is ignored: it must be a number from 0.000001 to 1000000 (US dollars) or `null`";
+    let plain = "it is a plain number, without quotes or unit: ";
+    check_problem(
+        r#"{"main": {"max_cost_usd": "$5"}}"#,
+        &format!(r#"`main.max_cost_usd: "$5"` @ {dollars}; {plain}5"#),
+    );
+    check_problem(
+        r#"{"main": {"max_cost_usd": "1,000 USD"}}"#,
+        &format!(r#"`main.max_cost_usd: "1,000 USD"` @ {dollars}; {plain}1000"#),
+    );
+    check_problem(r#"{"main": {"max_turns": "25"}}"#, &format!(r#"`main.max_turns: "25"` @ {whole}; {plain}25"#));
+    check_problem(
+        r#"{"main": {"max_turns": "10m"}}"#,
+        &format!(r#"`main.max_turns: "10m"` @ {whole}; `10m` is a time; `max_duration_ms` and `max_wall_ms` take one"#),
+    );
+    check_problem(
+        r#"{"session": {"max_duration_ms": 600}}"#,
+        r#"`session.max_duration_ms: 600` @ counts milliseconds: 600 are `"600ms"`; 600 seconds are `"10m"`"#,
+    );
+    check(&[(USER, r#"{"session": {"max_duration_ms": 600}}"#)], "session max_duration_ms", "600 terminate user");
+    check_problem(
+        r#"{"agents": {"x": {"max_duration_ms": 600}}}"#,
+        "`agents.x.max_duration_ms: 600` @ counts milliseconds: 600 are `\"600ms\"`; 600 seconds are `\"10m\"`\n\
+         `agents.x.max_duration_ms: 600` @ is ignored: it is outside the ceiling of subagents' runs, 1000 to 3600000 by \
+         Fusebox's built-in defaults; it counts milliseconds: 600 seconds are `\"10m\"`",
+    );
+    check_problem(
+        r#"{"session": {"max_cost_usd": 0.0005}}"#,
+        "`session.max_cost_usd: 0.0005` @ is less than a request costs: nothing can run under it",
+    );
+    check_problem(
+        r#"{"session": {"max_tokens": 500}}"#,
+        "`session.max_tokens: 500` @ is less than the prompt of one request has: nothing can run under it",
+    );
 }
 
 #[test]
@@ -97,8 +175,8 @@ fn files_that_are_no_json_are_named_with_line_and_column() {
     let file = "`~/fusebox.json` (user)";
     let all = "all of it is ignored";
     check_problem(
-        "{\n  \"mode\": \"observe\",\n}",
-        &format!("{file} is no JSON: trailing comma at line 3 column 1; {all}"),
+        "{\n  \"mode\" \"observe\"\n}",
+        &format!("{file} is no JSON: expected `:` at line 2 column 10; {all}"),
     );
     check_problem("", &format!("{file} is no JSON: EOF while parsing a value at line 1 column 0; {all}"));
     check_problem("[]", &format!("{file} is no JSON object; {all}"));

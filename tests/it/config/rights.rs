@@ -91,10 +91,10 @@ fn a_repository_loosens_what_is_the_users_only_with_trust() {
     check(
         &[(PROJECT, r#"{"mode": "observe"}"#)],
         "problems",
-        &format!(
-            r#"`mode: "observe"` in `fusebox.json` (project) is ignored: it would loosen `mode: "enforce"`; {hint}"#
-        ),
+        "`mode: \"observe\"` in `fusebox.json` (project) has this file's limits observed: they are logged and block nothing; \
+         all others block; `fusebox trust` has it count for them, too",
     );
+    check(&[(PROJECT, r#"{"mode": "observe", "main": {"max_turns": 3}}"#)], "main max_turns", "none");
     check(
         &[(PROJECT, r#"{"spawn_may_loosen": true}"#), TRUST],
         "problems",

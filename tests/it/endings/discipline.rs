@@ -4,8 +4,9 @@ use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
+use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::outcome::outcome;
-use fusebox::engine::session_state::{LimitSource, SessionState};
+use fusebox::engine::session_state::SessionState;
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::events::EventName;
 use fusebox::wire::input;
@@ -35,10 +36,10 @@ fn answer(tool_input: &Value) -> String {
     .to_string();
     let input = input::parse(text.as_bytes()).unwrap();
     let event = read_event::event(&input, crate::state::at(0), true, &Guard::default());
-    let mut book = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
-    let (run, verdict) = apply_event(&mut book, &event, &Ingested::default(), &ForDevelopers);
+    let mut state = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
+    let (run, verdict) = apply_event(&mut state, &event, &Ingested::default(), &ForDevelopers);
     let name = Some(EventName::PreToolUse);
-    let outcome = outcome(&book, &run, &event, &verdict);
+    let outcome = outcome(&state, &run, &event, &verdict);
     let case = Case { name, event: &event, outcome: &outcome, tool_input: input.tool_input };
     output::answer(&case, &verdict).text()
 }

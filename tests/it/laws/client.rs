@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 
 use fusebox::domain::amount::Amount;
 use fusebox::domain::budget::{Period, SharedBudget};
-use fusebox::domain::charge::Charge;
-use fusebox::domain::event::{Agent, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Outcome, Spawned};
+use fusebox::domain::charge::{Charge, NewCharge};
+use fusebox::domain::event::{
+    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Spawned,
+};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::ingested::Link;
+use fusebox::domain::limit::{Limit, Meter, NextStep, Stage};
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Scope};
@@ -16,7 +19,8 @@ use fusebox::domain::session::Session;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
-use fusebox::engine::session_state::{LimitSource, NewCharge, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 
 /// One model response with its calls, and what it spent.
 #[derive(Clone, Debug)]
@@ -68,10 +72,10 @@ enum State {
     Over,
 }
 
-/// The client with the book that its events go to.
+/// The client with the state that its events go to.
 pub struct Client<'a> {
     policy: &'a Policy,
-    pub book: SessionState,
+    pub state: SessionState,
     agents: BTreeMap<u8, State>,
     now: u64,
     prompts: u32,
@@ -93,27 +97,48 @@ impl LimitSource for Policy {
     }
 }
 
+/// Tools that a limit may count alone.
+const SINGLED_OUT: [&str; 8] = ["WebFetch", "WebSearch", "Bash", "Edit", "Write", "Grep", "Glob", "Skill"];
+
 impl Policy {
+    /// Returns the tools that scripts call: most often one that a limit counts alone, where one does.
+    fn tools(&self) -> [&'static str; 3] {
+        let adds = |limit: &Limit, tool: &str| match limit.meter {
+            Meter::Step { adds, .. } => {
+                let call = Call { tool: tool.to_owned(), ..Call::default() };
+                adds(NextStep { stage: Stage::Call, call: Some(&call) })
+            }
+            Meter::Spend { .. } | Meter::Window => None,
+        };
+        let limits: Vec<&Limit> = self.scopes.iter().flat_map(|(_, set)| &set.limits).map(|rule| rule.limit).collect();
+        let is_counted = |tool: &&str| limits.iter().any(|limit| adds(limit, tool) > adds(limit, "Read"));
+        match SINGLED_OUT.into_iter().find(is_counted) {
+            Some(tool) => [tool, "Bash", tool],
+            None => ["Read", "Bash", "WebSearch"],
+        }
+    }
+
     fn of(&self, scope: Scope) -> LimitSet {
         self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, rules)| rules.clone()).unwrap_or_default()
     }
 
-    /// Opens the book of a session under these rules.
-    pub fn book(&self) -> SessionState {
+    /// Opens the state of a session under these rules.
+    pub fn state(&self) -> SessionState {
         let session = |id: &str, scope| Session { id: id.to_owned(), limits: self.of(scope), ..Session::default() };
-        let mut book = SessionState::new(session("s", Scope::Session));
-        book.session.started = at(0);
+        let mut state = SessionState::new(session("s", Scope::Session));
+        state.session.started = at(0);
         let has = |scope: Scope| self.scopes.iter().any(|(known, _)| *known == scope);
-        book.above
+        state
+            .above
             .extend(has(Scope::Outer).then(|| Box::new(Session { started: at(0), ..session("outer", Scope::Outer) })));
         for scope in [Scope::Project, Scope::User].into_iter().filter(|scope| has(*scope)) {
             let for_ever = Period { from_ms: 0, to_ms: i64::MAX, resets: "midnight".to_owned(), ..Period::default() };
-            let mut pool = SharedBudget::new(scope, "");
-            pool.periods = [for_ever.clone(), for_ever.clone(), for_ever];
-            pool.set_limits(&self.of(scope));
-            book.shared_budgets.push(pool);
+            let mut shared_budget = SharedBudget::new(scope, "");
+            shared_budget.periods = [for_ever.clone(), for_ever.clone(), for_ever];
+            shared_budget.set_limits(&self.of(scope));
+            state.shared_budgets.push(shared_budget);
         }
-        book
+        state
     }
 }
 
@@ -125,7 +150,7 @@ fn at(ms: u64) -> Moment {
 pub fn play<'a>(policy: &'a Policy, acts: &[Act]) -> (Vec<Vec<Strictness>>, Client<'a>) {
     let mut client = Client {
         policy,
-        book: policy.book(),
+        state: policy.state(),
         agents: BTreeMap::new(),
         now: 0,
         prompts: 0,
@@ -181,7 +206,8 @@ impl Client<'_> {
     }
 
     fn turn(&mut self, turn: &Turn) {
-        let tool = ["Read", "Bash", "WebSearch"][usize::from(turn.tool) % 3];
+        let tools = self.policy.tools();
+        let tool = tools[usize::from(turn.tool) % tools.len()];
         let calls: Vec<Call> = (0..turn.calls).map(|_| self.call(tool, Intent::Plain, turn.result)).collect();
         self.batch(turn.who, &calls, turn);
     }
@@ -219,7 +245,7 @@ impl Client<'_> {
             if runs && self.state(who) == Some(State::AtWork) {
                 let agent = matches!(call.intent, Intent::Spawn { .. })
                     .then(|| Spawned { id: "launched".to_owned(), ended: false });
-                let outcome = Outcome { failed: turn.fails, agent, ..Outcome::default() };
+                let outcome = CallOutcome { failed: turn.fails, agent, ..CallOutcome::default() };
                 self.event(who, EventKind::ToolEnded(call.clone(), outcome), None);
             }
         }
@@ -238,7 +264,7 @@ impl Client<'_> {
         let starts = self.batch(by, &[call], &Turn::small(by));
         self.agents.insert(id, if starts { State::AtWork } else { State::Over });
         if starts {
-            let depth = self.book.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
+            let depth = self.state.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
             let parent = (by > 0).then(|| self.run(by));
             let link = Link { spawn_call: Some(format!("t{}", self.made)), parent, depth, name: None };
             self.found(id, EventKind::SubagentStarted, Ingested { link: Some(link), ..Ingested::default() });
@@ -275,11 +301,11 @@ impl Client<'_> {
         };
         let prompt_id = Some(format!("p{}", self.prompts));
         let event = Event { session: "s".to_owned(), agent, prompt_id, at: at(self.now), attended: true, kind };
-        let (_, verdict) = apply_event(&mut self.book, &event, &found, self.policy);
-        if let Some(halted) = self.book.halted.clone() {
-            enforce::cascade(&mut self.book, &halted);
+        let (_, verdict) = apply_event(&mut self.state, &event, &found, self.policy);
+        if let Some(halted) = self.state.halted.clone() {
+            enforce::cascade(&mut self.state, &halted);
         }
-        self.book.saved();
+        self.state.saved();
         self.answers.push(strictness(&verdict));
         if verdict.decision == Decision::Stop {
             self.agents.insert(who, State::Over);
@@ -324,7 +350,7 @@ impl Turn {
             context: self.context,
             ..Charge::default()
         };
-        NewCharge { charge, adds: spend, replay_price: (0, 0) }
+        NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
     }
 }
 

@@ -3,18 +3,24 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use fusebox::domain::event::{Agent, Call, Event, EventKind, Moment, Outcome};
+use fusebox::domain::amount::Amount;
+use fusebox::domain::call::CallState;
+use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Moment};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
-use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::meters::Spend;
+use fusebox::domain::policy::{Action, Layer, Scope};
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::session_state::{CallState, SessionState};
+use fusebox::engine::ledger::{self, SpendChange};
+use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
 use fusebox::pricing::table::Table;
 use fusebox::transcript::charges::Memory;
 use fusebox::transcript::ingest::TranscriptIngest;
+use proptest::arbitrary::any;
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::{Just, Strategy};
 
 use crate::laws::client::Policy;
@@ -37,8 +43,8 @@ fn arrives(call: u8, how: u8) -> EventKind {
     let call = Call { id: format!("t{call}"), tool: "Bash".to_owned(), ..Call::default() };
     match how {
         0 => EventKind::ToolRequested(call),
-        1 => EventKind::ToolEnded(call, Outcome::default()),
-        2 => EventKind::ToolEnded(call, Outcome { failed: true, ..Outcome::default() }),
+        1 => EventKind::ToolEnded(call, CallOutcome::default()),
+        2 => EventKind::ToolEnded(call, CallOutcome { failed: true, ..CallOutcome::default() }),
         _ => EventKind::BatchEnded(vec![call]),
     }
 }
@@ -47,22 +53,22 @@ fn arrives(call: u8, how: u8) -> EventKind {
 fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
     let arrivals = vec((0_u8..6, 0_u8..4), 0..40);
     try_all("tool_use_id", 500, &arrivals, |arrivals| {
-        let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
-        book.above.push(Box::default());
+        let mut state = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+        state.above.push(Box::default());
         for (number, (call, how)) in arrivals.iter().enumerate() {
-            apply_event(&mut book, &event(number, arrives(*call, *how)), &Ingested::default(), &Policy::default());
-            book.saved();
+            apply_event(&mut state, &event(number, arrives(*call, *how)), &Ingested::default(), &Policy::default());
+            state.saved();
         }
         let mut distinct: Vec<u8> = arrivals.iter().map(|(call, _)| *call).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let expected = distinct.len() as u64;
-        let outer = book.above.first().map_or(0, |outer| outer.counters.turns);
-        let of_run = book.run("p1").map_or(0, |run| run.counters.turns);
-        match [book.session.counters.turns, outer, of_run] == [expected; 3] {
+        let outer = state.above.first().map_or(0, |outer| outer.counters.turns);
+        let of_run = state.run("p1").map_or(0, |run| run.counters.turns);
+        match [state.session.counters.turns, outer, of_run] == [expected; 3] {
             true => Ok(()),
             false => {
-                Err(format!("{} of {expected} calls, outside {outer}, the run {of_run}", book.session.counters.turns))
+                Err(format!("{} of {expected} calls, outside {outer}, the run {of_run}", state.session.counters.turns))
             }
         }
     });
@@ -74,40 +80,81 @@ fn a_call_that_ran_and_is_asked_about_again_counts_once() {
         let limit = limits::find("max_turns").unwrap();
         let rule = LimitRule { limit, cap: 1, action, layer: Layer::User, increase: 1, of: None, locked: false };
         let rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
-        let mut book = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
+        let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
         for (number, how) in [0, 1, 0, 1, 3].into_iter().enumerate() {
-            apply_event(&mut book, &event(number, arrives(1, how)), &Ingested::default(), &Policy::default());
-            book.saved();
+            apply_event(&mut state, &event(number, arrives(1, how)), &Ingested::default(), &Policy::default());
+            state.saved();
         }
-        assert_eq!((book.session.counters.turns, book.session.limits.limits[0].cap), (1, 1), "{action:?}");
-        assert_eq!(book.call("t1").unwrap().state, CallState::Counted, "{action:?}");
+        assert_eq!((state.session.counters.turns, state.session.limits.limits[0].cap), (1, 1), "{action:?}");
+        assert_eq!(state.call("t1").unwrap().state, CallState::Counted, "{action:?}");
     }
 }
 
 #[test]
 fn a_prompt_whose_id_comes_back_keeps_what_it_has_counted() {
-    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    let mut state = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
     for (number, (prompt, call)) in [("p1", 1), ("p2", 2), ("p1", 1), ("p1", 3)].into_iter().enumerate() {
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(number, arrives(call, 1)) };
-        apply_event(&mut book, &event, &Ingested::default(), &Policy::default());
-        book.saved();
+        apply_event(&mut state, &event, &Ingested::default(), &Policy::default());
+        state.saved();
     }
-    assert_eq!(["p1", "p2"].map(|id| book.run(id).map(|run| run.counters.turns)), [Some(2), Some(1)]);
-    assert_eq!(book.session.counters.turns, 3);
+    assert_eq!(["p1", "p2"].map(|id| state.run(id).map(|run| run.counters.turns)), [Some(2), Some(1)]);
+    assert_eq!(state.session.counters.turns, 3);
 }
 
 #[test]
 fn a_call_that_ends_after_the_next_prompt_counts_once() {
-    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    let mut state = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
     let prompt = || EventKind::Prompt { text_hash: 0, notifications: Vec::new(), by_machine: false };
     let happens =
         [("p1", prompt()), ("p1", arrives(1, 0)), ("p2", prompt()), ("p1", arrives(1, 1)), ("p1", arrives(1, 3))];
     for (number, (id, kind)) in happens.into_iter().enumerate() {
         let event = Event { prompt_id: Some(id.to_owned()), ..event(number, kind) };
-        apply_event(&mut book, &event, &Ingested::default(), &Policy::default());
-        book.saved();
+        apply_event(&mut state, &event, &Ingested::default(), &Policy::default());
+        state.saved();
     }
-    assert_eq!(book.session.counters.turns, 1);
+    assert_eq!(state.session.counters.turns, 1);
+}
+
+/// Plays calls, each of which costs something and may edit; returns what is counted since the last edit, by run and session.
+/// After each call the end of an earlier one is told again, where `again` says which.
+fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
+    let limit = limits::find("max_cost_usd_without_edits").unwrap();
+    let (action, layer) = (Action::Warn, Layer::User);
+    let rule = LimitRule { limit, cap: u64::MAX, action, layer, increase: 1, of: None, locked: false };
+    let rules = LimitSet { limits: vec![rule.clone()], ..LimitSet::default() };
+    let policy = Policy { scopes: vec![(Scope::Run, rules.clone())], ..Policy::default() };
+    let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
+    let mut number = 0;
+    let mut happens = |state: &mut SessionState, kind: EventKind| {
+        number += 1;
+        apply_event(state, &event(number, kind), &Ingested::default(), &policy);
+        state.saved();
+    };
+    let call = |id: usize| Call { id: format!("t{id}"), tool: "Edit".to_owned(), ..Call::default() };
+    let over = |id: usize| EventKind::ToolEnded(call(id), CallOutcome { edits: calls[id].0, ..CallOutcome::default() });
+    for (id, (_, cost)) in calls.iter().enumerate() {
+        happens(&mut state, EventKind::ToolRequested(call(id)));
+        happens(&mut state, over(id));
+        let spend = Spend { requests: 1, cost: Amount(u64::from(*cost)), ..Spend::default() };
+        let adds = SpendChange { model: "m", is_priced: true, at_ms: 0, spend, inherited: false, earlier: false };
+        let now = state.session.last;
+        ledger::add_spend(&mut state, "p1", &adds, now);
+        if let Some(earlier) = again.get(id).copied().flatten() {
+            happens(&mut state, over(usize::from(earlier) % (id + 1)));
+        }
+    }
+    (state.run("p1").map_or(0, |run| run.own_counts.of(&rule)), state.session.own_counts.of(&rule))
+}
+
+#[test]
+fn a_call_whose_end_is_told_again_edits_nothing_again() {
+    let calls = vec((any::<bool>(), 1_u8..9), 1..12);
+    let again = vec(option::of(any::<u8>()), 0..12);
+    try_all("the end of a call", 500, &(calls, again), |(calls, again)| {
+        let (once, more) = (since_edit(&calls, &[]), since_edit(&calls, &again));
+        if once == more { Ok(()) } else { Err(format!("{more:?} instead of {once:?}")) }
+    });
 }
 
 /// One row of a response: which, and its output tokens so far.
@@ -125,9 +172,9 @@ fn charged(rows: &[Row], pieces: &[usize]) -> (u64, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let table = Table::embedded();
-    let mut book = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
-    book.session.position.path = path.display().to_string();
-    let mut intake = TranscriptIngest::new(Memory::default(), &table);
+    let mut state = SessionState::new(Session { id: "s".to_owned(), ..Session::default() });
+    state.session.position.path = path.display().to_string();
+    let mut ingest = TranscriptIngest::new(Memory::default(), &table);
     let ends = pieces.iter().map(|end| end % (rows.len() + 1)).chain([rows.len()]);
     for (number, end) in ends.enumerate() {
         let written: String = rows[..end].iter().map(line).collect();
@@ -135,13 +182,13 @@ fn charged(rows: &[Row], pieces: &[usize]) -> (u64, u64) {
             continue;
         }
         fs::write(&path, written).unwrap();
-        intake.main(&mut book, None).unwrap();
-        let found = Ingested { charges: std::mem::take(&mut intake.found), ..Ingested::default() };
+        ingest.main(&mut state, None).unwrap();
+        let found = Ingested { charges: std::mem::take(&mut ingest.found), ..Ingested::default() };
         let kind = EventKind::Other("looks".to_owned());
-        apply_event(&mut book, &event(number, kind), &found, &Policy::default());
-        book.saved();
+        apply_event(&mut state, &event(number, kind), &found, &Policy::default());
+        state.saved();
     }
-    let spent = book.session.counters.spent;
+    let spent = state.session.counters.spent;
     (spent.requests, spent.tokens)
 }
 

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 
 use fusebox::domain::amount::Amount;
 use fusebox::domain::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
-use fusebox::domain::charge::Charge;
+use fusebox::domain::charge::{Charge, NewCharge};
 use fusebox::domain::event::{
-    Agent, Background, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome, Wait,
+    Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Wait,
 };
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::session_state::{LimitSource, NewCharge};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_lifecycle;
 use fusebox::hook::{ingest, load, overload};
 use fusebox::limits;
 use fusebox::platform::environment::Environment;
@@ -102,7 +103,7 @@ fn call(id: &str, tool: &str, intent: Intent) -> Call {
     Call { id: id.to_owned(), tool: tool.to_owned(), intent, fingerprints: Fingerprints::default() }
 }
 
-fn ran_on(id: &str) -> Outcome {
+fn ran_on(id: &str) -> CallOutcome {
     let task = format!("b{id}");
     let background = Background {
         task,
@@ -111,7 +112,7 @@ fn ran_on(id: &str) -> Outcome {
         began: Moment::default(),
         told: Moment::default(),
     };
-    Outcome { background: Some(background), ..Outcome::default() }
+    CallOutcome { background: Some(background), ..CallOutcome::default() }
 }
 
 impl Deed {
@@ -182,7 +183,7 @@ impl Deed {
 fn fails(id: &str, number: usize) -> Call {
     let one = u32::try_from(number).unwrap() + 1;
     let wait = if number.is_multiple_of(2) { Wait::Sleeps(1_000) } else { Wait::No };
-    let fingerprints = Fingerprints { all: 2 * one, error: one, wait, was_rejected: false };
+    let fingerprints = Fingerprints { all: 2 * one, error: one, input: one, wait, was_rejected: false };
     Call { fingerprints, ..call(id, "Bash", Intent::Plain) }
 }
 
@@ -198,7 +199,7 @@ fn made_up(number: usize, run: &str) -> NewCharge {
         spend: adds,
         ..Charge::default()
     };
-    NewCharge { charge, adds, replay_price: (0, 0) }
+    NewCharge { charge, adds, again: adds, replay_price: (0, 0) }
 }
 
 /// A session that is at work, and where it stands in time.
@@ -233,15 +234,19 @@ impl History {
         let at = Moment { wall_ms: BEGAN_MS + self.now as i64, mono_ms: self.now, slept_ms: 0, boot: 1 };
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: true, kind };
         let session = self.store.session("s").unwrap().unwrap();
-        let mut book = load::load_state(&self.store, session, &event).unwrap();
-        book.held = overload::held(&mut book, &event);
-        let mut findings = ingest::ingest_transcripts(&Environment::real(), &self.store, &mut book, &event).unwrap();
-        let run = book.session.main.clone().unwrap_or_default();
-        findings.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
-        apply_event(&mut book, &event, &findings, &self.policy);
+        let mut state = load::load_state(&self.store, session, &event).unwrap();
+        state.held = overload::held(&mut state, &event);
+        let mut ingested =
+            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, "").unwrap();
+        let run = state.session.main.clone().unwrap_or_default();
+        ingested.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
+        apply_event(&mut state, &event, &ingested, &self.policy);
+        if let EventKind::Other(name) = &event.kind {
+            session_lifecycle::note_unknown(&mut state, name);
+        }
         // The hook itself tells them, and keeps so many.
-        book.session.user_notifications.clear();
-        self.store.save(&mut book).unwrap();
+        state.session.user_notifications.clear();
+        self.store.save(&mut state).unwrap();
     }
 
     /// Returns the length of each list and map in what is saved, by where it stands: the longest of those of all runs.
@@ -319,8 +324,8 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolRequested(call("one-more", "Bash", Intent::Wait { timeout_ms: 1 })),
         };
         let session = history.store.session("s").unwrap().unwrap();
-        let mut book = load::load_state(&history.store, session, &event).unwrap();
-        let held = overload::held(&mut book, &event).unwrap_or_default();
+        let mut state = load::load_state(&history.store, session, &event).unwrap();
+        let held = overload::held(&mut state, &event).unwrap_or_default();
         assert!(held.contains("200 shell commands in the background"), "{deed:?}: {held}");
         assert!(!held.contains('\n'));
         // One that was let through before is ended at once.
@@ -328,20 +333,20 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut book, &ended).unwrap();
-        apply_event(&mut book, &ended, &found, &history.policy);
-        let kills: Vec<&str> = book.kills.iter().map(|task| task.task.as_str()).collect();
+        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, "").unwrap();
+        apply_event(&mut state, &ended, &found, &history.policy);
+        let kills: Vec<&str> = state.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");
         assert!(
-            book.session.user_notifications.iter().any(|told| told.contains("sleep 60")),
+            state.session.user_notifications.iter().any(|told| told.contains("sleep 60")),
             "{:?}",
-            book.session.user_notifications
+            state.session.user_notifications
         );
         // Once one has ended there is room.
-        book.run_mut("p1").unwrap().background.pop();
+        state.run_mut("p1").unwrap().background.pop();
         assert_eq!(
             overload::held(
-                &mut book,
+                &mut state,
                 &Event { kind: EventKind::ToolRequested(call("n", "Bash", Intent::Wait { timeout_ms: 1 })), ..ended }
             ),
             None

@@ -57,7 +57,7 @@ pub fn of_limit(limit: &str, used: Used) -> Option<u64> {
 
 /// Says which run a client would find in a state that is not its own.
 pub fn misstated(play: &Play) -> Option<String> {
-    play.book.runs().find_map(|run| {
+    play.state.runs().find_map(|run| {
         let said_over = matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
         let is_over = play.ended.contains(&run.id);
         let was_told = play.said.iter().any(|(of, verdict, _)| {

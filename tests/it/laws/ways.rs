@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fusebox::domain::amount::Amount;
-use fusebox::domain::charge::{self, Charge};
+use fusebox::domain::charge::{self, Charge, NewCharge};
 use fusebox::domain::event::{
-    Agent, Call, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Outcome, Spawned,
+    Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Spawned,
 };
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
@@ -14,7 +14,8 @@ use fusebox::domain::spend_before_prompt;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::enforce;
-use fusebox::engine::session_state::{LimitSource, NewCharge, SessionState};
+use fusebox::engine::limit_source::LimitSource;
+use fusebox::engine::session_state::SessionState;
 
 use crate::laws::client::Policy;
 use crate::laws::truth::sum;
@@ -41,7 +42,7 @@ pub struct Play<'a> {
     rules: &'a Policy,
     way: Way,
     attended: bool,
-    pub book: SessionState,
+    pub state: SessionState,
     now: u64,
     prompts: u32,
     calls: u32,
@@ -88,7 +89,7 @@ pub fn play(rules: &Policy, way: Way, attended: bool) -> Play<'_> {
         rules,
         way,
         attended,
-        book: rules.book(),
+        state: rules.state(),
         now: 0,
         prompts: 0,
         calls: 0,
@@ -114,7 +115,7 @@ pub fn play(rules: &Policy, way: Way, attended: bool) -> Play<'_> {
 impl Play<'_> {
     /// Returns the run of the main agent.
     fn main(&self) -> String {
-        self.book.session.main.clone().unwrap_or_default()
+        self.state.session.main.clone().unwrap_or_default()
     }
 
     fn sets_up(&mut self) -> bool {
@@ -210,8 +211,8 @@ impl Play<'_> {
     /// Leaves the session for another: one that begins anew, or with a copy of what was said in this one.
     fn leaves(&mut self) {
         self.event("", EventKind::SessionEnded, Ingested::default());
-        let over = std::mem::replace(&mut self.book, self.rules.book());
-        (self.book.above, self.book.shared_budgets) = (over.above, over.shared_budgets);
+        let over = std::mem::replace(&mut self.state, self.rules.state());
+        (self.state.above, self.state.shared_budgets) = (over.above, over.shared_budgets);
         let made = std::mem::take(&mut self.made);
         let own = sum(made.iter().filter(|(run, _)| !matches!(run.as_str(), COPIED | BEFORE)).map(|(_, used)| used));
         let in_session = sum(made.iter().filter(|(run, _)| *run != BEFORE).map(|(_, used)| used));
@@ -317,7 +318,7 @@ impl Play<'_> {
             let agent = wakes.then(|| Spawned { id: "a1".to_owned(), ended: false });
             self.event(
                 who,
-                EventKind::ToolEnded(call.clone(), Outcome { agent, ..Outcome::default() }),
+                EventKind::ToolEnded(call.clone(), CallOutcome { agent, ..CallOutcome::default() }),
                 Ingested::default(),
             );
         }
@@ -353,14 +354,14 @@ impl Play<'_> {
             boot: 1,
         };
         let event = Event { session: "s".to_owned(), agent, prompt_id, at, attended: self.attended, kind };
-        let mut book = std::mem::take(&mut self.book);
-        let (run, verdict) = apply_event(&mut book, &event, &found, self);
-        if let Some(halted) = book.halted.clone() {
-            enforce::cascade(&mut book, &halted);
+        let mut state = std::mem::take(&mut self.state);
+        let (run, verdict) = apply_event(&mut state, &event, &found, self);
+        if let Some(halted) = state.halted.clone() {
+            enforce::cascade(&mut state, &halted);
         }
-        let began = book.was_opened(&run);
-        book.saved();
-        self.book = book;
+        let began = state.was_opened(&run);
+        state.saved();
+        self.state = state;
         let ends = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
         if verdict.decision == Decision::Stop || is_prompt && verdict.decision == Decision::Deny && (began || ends) {
             // A prompt that is kept back ends nothing that had ended by itself, but for what its own limit ends.
@@ -395,5 +396,5 @@ fn charge(run: &str, now: u64) -> NewCharge {
         context: ONE,
         ..Charge::default()
     };
-    NewCharge { charge, adds: spend, replay_price: (0, 0) }
+    NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
 }

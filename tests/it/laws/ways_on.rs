@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fusebox::domain::event::{Call, EventKind, Intent, Outcome};
+use fusebox::domain::event::{Call, CallOutcome, EventKind, Intent};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit::{Limit, Unit};
 use fusebox::domain::policy::{ACTIONS, Action, Scope};
@@ -188,7 +188,7 @@ fn every_way_goes_on_where_nothing_limits_it() {
         assert!(total >= STEPS, "{way:?} made {total} requests");
         assert_eq!(misstated(&play), None, "{way:?}");
         let is_over = |status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
-        assert!(play.book.runs().all(|run| !is_over(run.status)), "{way:?}");
+        assert!(play.state.runs().all(|run| !is_over(run.status)), "{way:?}");
     }
 }
 
@@ -231,7 +231,7 @@ fn main_may_report_wherever_it_meets_the_end_of_its_session() {
         let mut play = play(&policy, tried.way, false);
         let mut main = |kind| play.event("", kind, Ingested::default());
         main(EventKind::ToolRequested(call("m1", "Bash")));
-        let ended = EventKind::ToolEnded(call("m1", "Bash"), Outcome::default());
+        let ended = EventKind::ToolEnded(call("m1", "Bash"), CallOutcome::default());
         if meets < 2 {
             main(ended.clone());
         }
@@ -242,7 +242,7 @@ fn main_may_report_wherever_it_meets_the_end_of_its_session() {
             let call = call(&format!("a{number}"), "Bash");
             play.event("w0", EventKind::ToolRequested(call), Ingested::default());
         }
-        assert_eq!(play.book.session.status, Status::Failed);
+        assert_eq!(play.state.session.status, Status::Failed);
         let mut main = |kind| play.event("", kind, Ingested::default()).decision;
         let met = match meets {
             0 => main(EventKind::ToolRequested(call("m2", "Bash"))),

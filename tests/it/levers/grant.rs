@@ -88,15 +88,11 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
       hint: developer a1b2c3d4 has max_turns (now 25), max_cost_usd (now 1.00 USD)
     [exit 2]
     ");
-    assert_snapshot!(world.run(&["grant", "max_turns=+5"]), @r"
+    assert_snapshot!(world.run(&["grant", "max_requests=+5"]), @r"
     [stderr]
-    error: no run or session is named
-      hint: name one of these:
-        session 5f0c1d2e-0000  running
-        run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a3fa11ed00  developer  failed  session 5f0c1d2e
-        run b7d1aaaa-0000  main  running  session 5f0c1d2e
-    [exit 2]
+    error: developer a3fa11ed has no max_requests: there is nothing to raise
+      hint: developer a3fa11ed has max_turns (now 25), max_cost_usd (now 1.00 USD)
+    [exit 1]
     ");
     assert_snapshot!(world.run(&["grant", "a1", "a2", "max_turns=+5"]), @r"
     [stderr]

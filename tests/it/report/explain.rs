@@ -114,16 +114,6 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
         run b7d1aaaa-0000  main  running  session 5f0c1d2e
     [exit 1]
     ");
-    assert_snapshot!(world.run(&["explain"]), @r"
-    [stderr]
-    error: the following required arguments were not provided:
-      <ID>
-
-    Usage: fusebox explain <ID>
-
-    For more information, try '--help'.
-    [exit 2]
-    ");
 }
 
 #[test]

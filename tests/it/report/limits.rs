@@ -51,14 +51,14 @@ fn many_limits() -> Run {
     run
 }
 
-/// A pool whose day lasts for a hundred years, with so much spent.
-fn pool(scope: Scope, id: &str, cost: u64) -> SharedBudget {
-    let mut pool = SharedBudget::new(scope, id);
+/// A shared_budget whose day lasts for a hundred years, with so much spent.
+fn shared_budget(scope: Scope, id: &str, cost: u64) -> SharedBudget {
+    let mut shared_budget = SharedBudget::new(scope, id);
     let spend = Spend { requests: 9, cost: Amount(cost), ..Spend::default() };
     let spent = [("claude-opus-5-5".to_owned(), spend)].into();
-    pool.periods[0] =
+    shared_budget.periods[0] =
         Period { from_ms: 0, to_ms: 4_951_900_800_000, resets: "2126-11-21 00:00 +00:00".to_owned(), spent };
-    pool
+    shared_budget
 }
 
 fn with_many_limits() -> TestWorld {
@@ -70,8 +70,8 @@ fn with_many_limits() -> TestWorld {
     save(&world, |store| {
         store.save_session(&started).unwrap();
         store.save_run(&many_limits()).unwrap();
-        store.save_shared_budget(&pool(Scope::User, "", 3 * PICO)).unwrap();
-        store.save_shared_budget(&pool(Scope::Project, &started.project, 0)).unwrap();
+        store.save_shared_budget(&shared_budget(Scope::User, "", 3 * PICO)).unwrap();
+        store.save_shared_budget(&shared_budget(Scope::Project, &started.project, 0)).unwrap();
     });
     world
 }
@@ -161,17 +161,17 @@ fn an_agent_is_told_what_it_has_left() {
 
 #[test]
 fn a_warned_agent_reads_what_is_used_of_all_that_binds_it() {
-    let mut book = SessionState::new(Session { counters: used(60, 9000), ..session("s1") });
-    book.above.push(Box::new(Session { counters: used(90, 20_000), ..session("s0") }));
-    book.shared_budgets.push(pool(Scope::User, "", 3 * PICO));
-    book.shared_budgets[0].limits = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
-    book.shared_budgets[0].limits.rates.push(rate("rate_limits", "WebFetch", 5));
-    book.insert_loaded_run(many_limits());
+    let mut state = SessionState::new(Session { counters: used(60, 9000), ..session("s1") });
+    state.above.push(Box::new(Session { counters: used(90, 20_000), ..session("s0") }));
+    state.shared_budgets.push(shared_budget(Scope::User, "", 3 * PICO));
+    state.shared_budgets[0].limits = rules(&[("max_cost_usd_per_day", 10 * PICO, Action::Terminate)], Layer::User);
+    state.shared_budgets[0].limits.rates.push(rate("rate_limits", "WebFetch", 5));
+    state.insert_loaded_run(many_limits());
     let kind = EventKind::BatchEnded(Vec::new());
     let at = now();
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id: None, at, attended: true, kind };
-    let run = book.run("a1").unwrap();
-    let words = messages::remaining(&measure::usage(&book, run, Occasion::of(&event)), "", &event);
+    let run = state.run("a1").unwrap();
+    let words = messages::remaining(&measure::usage(&state, run, Occasion::of(&event)), "", &event);
     assert_snapshot!(words.replace("; ", ";\n"), @r"
     tool calls 17/25 (max_turns), prompt tokens of one request 50000/200000 (max_context_tokens), completion tokens of one request 900/8000 (max_tokens_per_turn), cost 0.25/1.00 USD (models.*opus*.max_cost_usd), calls in the window 3/10 (rate_limits.WebSearch);
     of the whole session: cost 9.00/25.00 USD (max_cost_usd);

@@ -87,23 +87,23 @@ fn each_response_counts_once_in_the_session_that_billed_it() {
     // Older clients put subagents beside the sessions.
     world.write(&place("agent-a2"), row("m5", r#","sessionId":"origin""#));
     assert_snapshot!(world.run(&["report", "--by", "session", "--transcripts"]), @r"
-    SESSION  SESSIONS  REQUESTS  TOKENS  CACHE READS        COST
-    origin          1         3    3000            0  0.0600 USD
-    a-fork          1         1    1000            0  0.0200 USD
-    total           2         4    4000            0  0.0800 USD
+    SESSION  SESSIONS  REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
+    origin          1         3      0    3000             0           0  0.0600 USD
+    a-fork          1         1      0    1000             0           0  0.0200 USD
+    total           2         4      0    4000             0           0  0.0800 USD
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--by", "agent", "--transcripts", "--csv"]), @r"
-    agent,cost_usd,requests,tokens,cache_reads,sessions
-    main,0.040000000000,2,2000,0,2
-    Explore,0.020000000000,1,1000,0,1
-    unknown,0.020000000000,1,1000,0,1
+    agent,cost_usd,requests,tokens,cache_reads,sessions,input_tokens,output_tokens,cache_creation_tokens,cache_read_tokens
+    main,0.040000000000,2,2000,0,2,0,2000,0,0
+    Explore,0.020000000000,1,1000,0,1,0,1000,0,0
+    unknown,0.020000000000,1,1000,0,1,0,1000,0,0
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--transcripts"]), @r"
-    DAY         SESSIONS  REQUESTS  TOKENS  CACHE READS        COST
-    2026-11-20         2         4    4000            0  0.0800 USD
-    total              2         4    4000            0  0.0800 USD
+    DAY         REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
+    2026-11-20         4      0    4000             0           0  0.0800 USD
+    total              4      0    4000             0           0  0.0800 USD
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--by", "project", "--transcripts", "--since", "2026-11-21"]), @r"
@@ -113,9 +113,9 @@ fn each_response_counts_once_in_the_session_that_billed_it() {
     // One session's file brings its subagents.
     let origin = world.path(&place("origin")).display().to_string();
     assert_snapshot!(world.run(&["report", "--transcripts", &origin]), @r"
-    DAY         SESSIONS  REQUESTS  TOKENS  CACHE READS        COST
-    2026-11-20         1         2    2000            0  0.0400 USD
-    total              1         2    2000            0  0.0400 USD
+    DAY         REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
+    2026-11-20         2      0    2000             0           0  0.0400 USD
+    total              2      0    2000             0           0  0.0400 USD
     [exit 0]
     ");
 }
@@ -131,9 +131,9 @@ fn what_cannot_be_read_or_priced_is_said() {
     ");
     world.write("home/.claude/projects/p/s.jsonl", row("m1", "").replace("opus-5-5", "new-9") + &row("", ""));
     assert_snapshot!(world.run(&["report", "--transcripts"]), @r"
-    DAY         SESSIONS  REQUESTS  TOKENS  CACHE READS        COST
-    2026-11-20         1         1    1000            0  0.0200 USD
-    total              1         1    1000            0  0.0200 USD
+    DAY         REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
+    2026-11-20         1      0    1000             0           0  0.0200 USD
+    total              1      0    1000             0           0  0.0200 USD
     [stderr]
     warning: a response's row cannot be read: usage without a `message.id` (in s.jsonl)
     warning: the model `claude-new-9` has no known price; it is charged at the price of claude-opus-5-5

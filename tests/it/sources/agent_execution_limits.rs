@@ -180,7 +180,7 @@ fn ranges_of_the_schema() {
         }
         for value in &outside {
             let (policy, problems) = read(&with(value));
-            assert_eq!(problems.len(), 1, "{key} {value}");
+            assert_eq!(problems.iter().filter(|it| it.is_error()).count(), 1, "{key} {value}: {problems:#?}");
             assert_eq!(layer(&policy.agent("worker", None).0, key).unwrap().as_str(), "built-in");
         }
     }

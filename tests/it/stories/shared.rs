@@ -13,36 +13,36 @@ pub fn time(wall_ms: i64) -> String {
     DateTime::from_timestamp_millis(wall_ms).unwrap().to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Opens the pools that a policy has rules for.
-pub fn open(book: &mut SessionState, policy: &Policy, now_ms: i64) {
+/// Opens the shared budgets that a policy has rules for.
+pub fn open(state: &mut SessionState, policy: &Policy, now_ms: i64) {
     for (scope, rules) in [(Scope::User, policy.user()), (Scope::Project, policy.project())] {
         if rules.is_empty() {
             continue;
         }
-        let mut pool = SharedBudget::new(scope, "");
-        pool.set_limits(&rules);
-        book.shared_budgets.push(pool);
+        let mut shared_budget = SharedBudget::new(scope, "");
+        shared_budget.set_limits(&rules);
+        state.shared_budgets.push(shared_budget);
     }
-    turn(book, policy, now_ms);
+    turn(state, policy, now_ms);
 }
 
 /// Begins new periods where the old ones are over.
-pub fn turn(book: &mut SessionState, policy: &Policy, now_ms: i64) {
+pub fn turn(state: &mut SessionState, policy: &Policy, now_ms: i64) {
     let utc = Zone::utc();
-    for pool in &mut book.shared_budgets {
-        let rules = if pool.scope == Scope::User { policy.user() } else { policy.project() };
-        if pool.is_due(&rules, now_ms) {
-            pool.open(&rules, now_ms, |span| utc.period(span, now_ms));
-            pool.set_limits(&rules);
+    for shared_budget in &mut state.shared_budgets {
+        let rules = if shared_budget.scope == Scope::User { policy.user() } else { policy.project() };
+        if shared_budget.is_due(&rules, now_ms) {
+            shared_budget.open(&rules, now_ms, |span| utc.period(span, now_ms));
+            shared_budget.set_limits(&rules);
         }
     }
 }
 
 /// Puts the session below another one, whose rules are those that this one had.
-pub fn below(book: &mut SessionState) {
-    let rules = std::mem::take(&mut book.session.limits);
-    let started = book.session.started;
+pub fn below(state: &mut SessionState) {
+    let rules = std::mem::take(&mut state.session.limits);
+    let started = state.session.started;
     let id = "0e7e0000-0000-4000-8000-000000000000".to_owned();
-    book.session.outer = Some(id.clone());
-    book.above.push(Box::new(Session { id, limits: rules, started, ..Session::default() }));
+    state.session.outer = Some(id.clone());
+    state.above.push(Box::new(Session { id, limits: rules, started, ..Session::default() }));
 }

@@ -10,7 +10,7 @@ use fusebox::cmd::target::Target;
 use fusebox::config::policy::Policy;
 use fusebox::domain::charge::Record;
 use fusebox::pricing::table::Table;
-use fusebox::replay::player::{Player, Setting};
+use fusebox::replay::player::{Player, ReplayTerms};
 use fusebox::replay::recording::{HookCall, Recording};
 use fusebox::report::log_lines;
 use serde_json::value::to_raw_value;
@@ -66,8 +66,8 @@ fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
         calls: vec![HookCall { at_ms: 0, input: to_raw_value(&json!({})).unwrap() }],
     };
     let table = Table::embedded();
-    let setting = Setting { policy, mode: policy.mode(), table: &table };
-    let player = Player::new(setting, &recording);
+    let terms = ReplayTerms { policy, mode: policy.mode(), table: &table };
+    let player = Player::new(terms, &recording);
     let mut teller = Teller {
         player,
         policy,
@@ -78,7 +78,7 @@ fn told(policy: &Policy, lines: &[Line], tells: Tells) -> (String, Vec<usize>) {
         prompt: String::new(),
         told: String::new(),
     };
-    shared::open(teller.player.book(), policy, BEGAN_MS);
+    shared::open(teller.player.state(), policy, BEGAN_MS);
     let mut undone = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         if tells == Tells::Everything || teller.happens(line) {
@@ -159,7 +159,7 @@ impl Teller<'_> {
         match line.does {
             Does::Unattended => self.told.push_str("        nobody can answer a dialog\n"),
             Does::Declines => self.declines = true,
-            Does::Below => shared::below(self.player.book()),
+            Does::Below => shared::below(self.player.state()),
             Does::Resume => self.resume(line),
             Does::Turn => self.turn(line),
             Does::Prompt | Does::Notify => {
@@ -231,7 +231,7 @@ impl Teller<'_> {
     fn event(&mut self, line: &Line, at: f64, name: &str, id: &str) -> Then {
         let input = self.input(line, name, id);
         let call = HookCall { at_ms: (at * 1000.0).round() as u64, input: to_raw_value(&input).unwrap() };
-        shared::turn(self.player.book(), self.policy, wall(at));
+        shared::turn(self.player.state(), self.policy, wall(at));
         let answer = self.player.answer(&call).unwrap();
         let log = self.player.log();
         let what = match name {
@@ -332,18 +332,18 @@ impl Teller<'_> {
 
     /// Lifts what holds a run, as `fusebox resume` does: what is used up is raised by its increase.
     fn resume(&mut self, line: &Line) {
-        let book = self.player.book();
+        let state = self.player.state();
         let target = match line.id.as_str() {
             "session" => Target::Session(SESSION.to_owned()),
             run => Target::Run { session: SESSION.to_owned(), run: run.to_owned() },
         };
-        let target = clear_order::holder(book, &target);
-        let lifted = clear_order::lift(book, &target).is_some();
-        for used_up in clear_order::used_up(book, &target, book.session.last) {
-            clear_order::raise(book, &target, &used_up.finding, used_up.more);
+        let target = clear_order::holder(state, &target);
+        let lifted = clear_order::lift(state, &target).is_some();
+        for used_up in clear_order::used_up(state, &target, state.session.last) {
+            clear_order::raise(state, &target, &used_up.finding, used_up.more);
         }
         let what = if lifted { "resumes" } else { "finds nothing to resume of" };
-        let log = std::mem::take(&mut book.log_records);
+        let log = std::mem::take(&mut state.log_records);
         writeln!(self.told, "{:>7.1} a person {what} {}", line.at, line.id).unwrap();
         self.log(&log);
     }
@@ -351,8 +351,8 @@ impl Teller<'_> {
     /// Writes how every run ended.
     fn ending(mut self) -> String {
         let (mut runs, session): (Vec<_>, _) = {
-            let book = self.player.book();
-            (book.runs().cloned().collect(), book.session.clone())
+            let state = self.player.state();
+            (state.runs().cloned().collect(), state.session.clone())
         };
         runs.sort_by_key(|run| (run.started.mono_ms, run.depth, run.id.clone()));
         for run in runs {

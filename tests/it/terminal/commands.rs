@@ -57,6 +57,8 @@ pub const CALLS: &[(&str, &[&str])] = &[
     ("pause", &["HOSTILE", "s-3 --reason HOSTILE", "s-3", "--task HOSTILE", "", "s"]),
     ("stop", &["HOSTILE", "s-4 --reason HOSTILE", "s-4", ""]),
     ("resume", &["HOSTILE", "s-3", "s-4 --no-grant", "s-3 --grant HOSTILE", "--task HOSTILE", ""]),
+    ("off", &["HOSTILE", "--for HOSTILE", "--for 1h", "s"]),
+    ("on", &["HOSTILE", "", "s"]),
     ("reset", &["HOSTILE", "s-3", "s"]),
     ("reload", &["", "--all"]),
     ("trust", &["", "--revoke"]),

@@ -122,7 +122,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the module that a file of `src` is, `["engine", "book"]`. The two roots are used by no file.
+/// Returns the module that a file of `src` is, `["engine", "session_state"]`. The two roots are used by no file.
 fn module(path: &str) -> Option<Vec<String>> {
     let name = path.strip_prefix("src/")?.strip_suffix(".rs")?;
     let name = name.strip_suffix("/mod").unwrap_or(name);

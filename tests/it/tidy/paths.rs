@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// One name that a file takes from a module of this crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// The path from the root of the crate: `["engine", "book", "SessionState"]`.
+    /// The path from the root of the crate: `["engine", "session_state", "SessionState"]`.
     pub path: Vec<String>,
     /// Where it stands, from 1.
     pub line: usize,
@@ -201,7 +201,7 @@ fn paths_are_read_as_the_compiler_reads_them() {
     let text = r###"
         //! Not this: crate::a::Comment
         mod child;
-        use crate::engine::{account, book::{self, Book}, event::*};
+        use crate::engine::{account, session_state::{self, SessionState}, event::*};
         use child::Type;
         fn f(s: &'static str) -> char {
             account::charge(s, "crate::b::Text", r#"crate::c::"Raw"#, '"');
@@ -216,8 +216,8 @@ fn paths_are_read_as_the_compiler_reads_them() {
         paths,
         [
             "4 engine::account",
-            "4 engine::book::self",
-            "4 engine::book::Book",
+            "4 engine::session_state::self",
+            "4 engine::session_state::SessionState",
             "4 engine::event::*",
             "5 live::child::Type",
             "7 engine::account::charge",

@@ -4,14 +4,16 @@
 //! They are charged at an estimate, to everything that shares in what their run spends: a compaction when its summary is read,
 //! all others when they are asked for.
 
+use crate::domain::amount::Amount;
 use crate::domain::call::Asked;
 use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::Reservation;
+use crate::engine::charge_missing;
 use crate::engine::compactions;
+use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
-use crate::engine::missing_usage;
 use crate::engine::session_state::SessionState;
 
 /// Returns what the call that asks to run would make the client ask.
@@ -30,16 +32,16 @@ pub fn charge_call(state: &mut SessionState, run: &str, call: &str) {
     charge(state, run, call, (model, spend));
     if spend.requests > 0 {
         let (model, at_ms) = (state.unlogged_requests.model.clone(), state.session.last.wall_ms);
-        state.call_mut(run, call).hidden = Some(Asked { model, at_ms, spend });
+        state.call_mut(run, call).unlogged = Some(Asked { model, at_ms, spend });
     }
 }
 
 /// Takes back what was charged for a call for which the client has asked the model nothing.
 pub fn take_back(state: &mut SessionState, run: &str, call: &str) {
-    if state.call(call).is_none_or(|call| call.hidden.is_none()) {
+    if state.call(call).is_none_or(|call| call.unlogged.is_none()) {
         return;
     }
-    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).hidden.take() else { return };
+    let Some(Asked { model, at_ms, spend }) = state.call_mut(run, call).unlogged.take() else { return };
     state.scopes_mut(run).for_each(|mut scope| scope.take_back(&model, at_ms, spend));
     // It stays on record, with nothing spent.
     let (message, session, run) = (name_of(call), state.session.id.clone(), run.to_owned());
@@ -58,10 +60,25 @@ pub fn charge_hooks(state: &mut SessionState, run: &str) {
     charge(state, run, &number.to_string(), (model, spend));
 }
 
-/// Charges a compaction whose client has ended without a summary at what was held for it.
-pub fn charge_compaction(state: &mut SessionState, run: &str, held: &Reservation) {
-    let name = format!("compaction:{}", state.session.counters.unlogged.requests + 1);
-    charge(state, run, &name, (held.model.clone(), held.spend));
+/// Charges a request of which nothing more will be seen at what was held for it: its client has ended before the answer.
+pub fn charge_lost(state: &mut SessionState, run: &str, held: &Reservation) {
+    let name = format!("lost:{}", state.session.counters.unlogged.requests + 1);
+    // Of a first request nothing was known when it was asked.
+    let is_unknown = (held.spend.tokens, held.spend.cost) == (0, Amount::ZERO);
+    let spend = if is_unknown { estimate::first(state) } else { held.spend };
+    charge(state, run, &name, (held.model.clone(), spend));
+}
+
+/// Charges what a session's clients that are gone have asked and nobody has seen answered.
+pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) -> bool) {
+    let is_lost = |held: &&Reservation| held.session == state.session.id && is_gone(held);
+    let lost: Vec<Reservation> = state.session.reservations.iter().filter(is_lost).cloned().collect();
+    for held in lost {
+        state.release(&held.holder);
+        let own = state.run(&held.holder).map(|run| run.id.clone());
+        let Some(run) = own.or_else(|| state.session.main.clone()) else { continue };
+        charge_lost(state, &run, &held);
+    }
 }
 
 fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (String, Spend)) {
@@ -79,7 +96,7 @@ fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (Stri
 /// Charges what a compaction has asked, which its summary shows.
 pub fn compacted(state: &mut SessionState, run: &str, adds: &SpendChange, now: Moment) {
     if !adds.inherited && !adds.earlier {
-        missing_usage::summary_is_there(state, run);
+        charge_missing::summary_is_there(state, run);
         compactions::charged(state, run);
     }
     spread(state, run, adds, now);

@@ -1,14 +1,14 @@
-//! What a response is taken for that is written nowhere, in a session none of whose responses is: else it would be free.
+//! Whether a session has no response on disk at all, so that what it asks for must be estimated: else it would be free.
 
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
 use crate::domain::session::Run;
-use crate::engine::missing_usage::LATE;
+use crate::engine::charge_missing::LATE;
 use crate::engine::session_state::SessionState;
 
 /// Whether a batch or an agent's work ends in a session none of whose responses is on disk, and not for lateness.
-pub fn is_all(state: &SessionState, event: &Event) -> bool {
+pub fn is_all_missing(state: &SessionState, event: &Event) -> bool {
     let is_overdue = |run: &Run| match event.kind {
         // The response whose batch ends is not among the unpaid yet.
         EventKind::BatchEnded(_) => run.unpaid >= LATE || is_hook_agent(&run.id),

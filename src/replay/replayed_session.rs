@@ -11,7 +11,7 @@ use crate::transcript::charges::Memory;
 
 /// One session, replayed.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ReplayedSession {
     /// Where it was read from.
     pub source: PathBuf,
     /// The session after its last event, as the policy would have left it.
@@ -72,7 +72,7 @@ pub struct Sums {
     pub cost_saved: Amount,
 }
 
-impl Outcome {
+impl ReplayedSession {
     /// Returns the tool calls that would not have been made.
     pub fn calls_saved(&self) -> u64 {
         self.recorded.calls.saturating_sub(self.session.counters.turns)
@@ -110,27 +110,27 @@ impl Sums {
     }
 
     /// Adds a session, with what was charged for its responses.
-    pub fn add(&mut self, outcome: &Outcome, charges: &Memory) {
+    pub fn add(&mut self, replayed: &ReplayedSession, charges: &Memory) {
         self.sessions += 1;
-        self.sessions_stopped += usize::from(outcome.is_stopped());
-        self.runs += outcome.runs.len() + outcome.never_started;
-        self.runs_stopped += outcome.stopped().count();
-        self.never_started += outcome.never_started;
-        self.warnings += outcome.count(&[EntryKind::EarlyWarning, EntryKind::Warning]);
-        self.questions += outcome.count(&[EntryKind::Asked]);
-        self.calls += outcome.recorded.calls;
+        self.sessions_stopped += usize::from(replayed.is_stopped());
+        self.runs += replayed.runs.len() + replayed.never_started;
+        self.runs_stopped += replayed.stopped().count();
+        self.never_started += replayed.never_started;
+        self.warnings += replayed.count(&[EntryKind::EarlyWarning, EntryKind::Warning]);
+        self.questions += replayed.count(&[EntryKind::Asked]);
+        self.calls += replayed.recorded.calls;
         let in_transcript = charges.all().fold(Spend::default(), |sum, charge| sum + charge.spend);
-        self.beside += outcome.recorded.spent.beyond(in_transcript);
+        self.beside += replayed.recorded.spent.beyond(in_transcript);
         for charge in charges.all().filter(|charge| !charge.inherited) {
             let response = self.responses.entry(charge.message.clone()).or_default();
             *response = response.max(charge.spend);
         }
-        self.calls_saved += outcome.calls_saved();
-        self.requests_saved += outcome.requests_saved();
-        self.cost_saved += outcome.cost_saved();
-        if let Some(client) = outcome.session.client_cost {
+        self.calls_saved += replayed.calls_saved();
+        self.requests_saved += replayed.requests_saved();
+        self.cost_saved += replayed.cost_saved();
+        if let Some(client) = replayed.session.client_cost {
             self.client_cost = Some(self.client_cost.unwrap_or_default() + Amount(client));
-            self.spent_where_known += outcome.recorded.spent.cost;
+            self.spent_where_known += replayed.recorded.spent.cost;
         }
     }
 }

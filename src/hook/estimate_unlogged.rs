@@ -1,11 +1,13 @@
 //! What the requests of an event are taken for that no transcript shows, by the table of tools and the hooks in the settings.
 
+use crate::domain::call::CallState;
+use crate::domain::charge::NewCharge;
 use crate::domain::event::{Agent, Call, Event, EventKind};
 use crate::domain::meters::Spend;
 use crate::domain::model_hook::{ModelHook, is_hook_agent};
 use crate::domain::session::Session;
 use crate::domain::unlogged_requests::UnloggedRequests;
-use crate::engine::session_state::{CallState, NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::pricing::usage::TokenUsage;

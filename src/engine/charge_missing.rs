@@ -4,20 +4,20 @@
 //! after all, it takes the estimate's place, and what it cost more is added.
 
 use crate::domain::amount::Amount;
-use crate::domain::charge::{Charge, ESTIMATES};
+use crate::domain::charge::{Charge, ESTIMATES, NewCharge};
 use crate::domain::event::{Event, EventKind, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
-use crate::engine::session_state::{NewCharge, SessionState};
+use crate::engine::session_state::SessionState;
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
 
 /// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
-pub fn charge_missing(state: &mut SessionState, id: &str, event: &Event) {
+pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
     let known = state.missing_usage_mut(id).1.sum.requests > 0;
     doubtful(state, id, event.at);
     let Some(run) = state.run_mut(id) else { return };
@@ -90,8 +90,8 @@ fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
         let (holder, missing_usage) = state.missing_usage_mut(id);
         missing_usage.sum += each;
         missing_usage.until_ms = at_ms;
-        missing_usage.made = missing_usage.made.max(missing_usage.sum.requests - 1) + 1;
-        let message = name(holder, missing_usage.made);
+        missing_usage.ever_charged = missing_usage.ever_charged.max(missing_usage.sum.requests - 1) + 1;
+        let message = name(holder, missing_usage.ever_charged);
         let (run, session, model) = (id.to_owned(), state.session.id.clone(), model.clone());
         state.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }

@@ -1,0 +1,200 @@
+//! Levers without a name: what they would take on this machine is shown, and a person says yes to it.
+
+use std::process::ExitCode;
+
+use crate::cmd::require_human;
+use crate::cmd::session_edit;
+use crate::cmd::target::{Target, TargetArgs};
+use crate::cmd::{query, target};
+use crate::domain::session::{Run, Session, Status};
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::report::rows::project;
+use crate::store::Store;
+use crate::ui::formats::counted;
+use crate::ui::style::Style;
+use crate::ui::table::{Align, Column, table};
+use crate::ui::terminal::plain;
+use crate::wire::messages::{self, short};
+
+/// A lever that can take everything.
+#[derive(Clone, Copy, Debug)]
+pub struct Lever {
+    /// Its command.
+    pub verb: &'static str,
+    /// What it takes, as a sentence calls it.
+    pub takes: &'static str,
+}
+
+/// The columns of what is shown.
+const COLUMNS: [Column; 4] = [
+    Column::new("WHAT", Align::Left, 0),
+    Column::new("STATE", Align::Left, 0),
+    Column::new("COST", Align::Right, 1),
+    Column::new("PROJECT", Align::Path, 2),
+];
+
+/// One thing that a lever would take.
+#[derive(Debug)]
+pub struct Candidate {
+    target: Target,
+    cells: Vec<String>,
+}
+
+impl Candidate {
+    fn of_session(session: &Session, state: String) -> Candidate {
+        let cost = session.counters.spent.cost.to_string();
+        let name = format!("session {}", short(&session.id));
+        Candidate {
+            target: Target::Session(session.id.clone()),
+            cells: vec![name, state, cost, project(&session.project).to_owned()],
+        }
+    }
+
+    fn of_run(run: &Run, session: &Session, state: String) -> Candidate {
+        let (name, cost) = (format!("{} {}", run.agent_type, short(&run.id)), run.counters.spent.cost.to_string());
+        Candidate {
+            target: Target::Run { session: run.session.clone(), run: run.id.clone() },
+            cells: vec![name, state, cost, project(&session.project).to_owned()],
+        }
+    }
+}
+
+/// Takes everything in `candidates`: one alone at once, several after a person has said yes to them.
+pub fn pull(
+    env: &Environment,
+    lever: Lever,
+    (candidates, yes): (Vec<Candidate>, bool),
+    take: impl FnMut(&Target) -> Result<Vec<String>>,
+) -> Result<ExitCode> {
+    let Lever { verb, takes } = lever;
+    require_human::require_for(env, &format!("`fusebox {verb}` without an id"))?;
+    let page = query::page(env);
+    let rows: Vec<(Style, Vec<String>)> =
+        candidates.iter().map(|candidate| (Style::Plain, candidate.cells.clone())).collect();
+    let shown = table(&COLUMNS, &rows, &page);
+    match candidates.len() {
+        0 => {
+            env.print(&format!("nothing is {takes} on this machine\n"));
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ if !yes && !env.is_attended() => {
+            let error = Error::failed(format!("`fusebox {verb}` would take all that is {takes} on this machine"));
+            return Err(error
+                .with_lines(shown.lines().map(str::to_owned))
+                .hint(format!("nobody is here to say yes: add `--yes`, or name one: `fusebox {verb} ID`")));
+        }
+        1 => {
+            let name = candidates.iter().flat_map(|candidate| candidate.cells.first()).next();
+            env.print(&format!("{} is the only one that is {takes}\n", plain(name.map_or("", String::as_str))));
+        }
+        count => {
+            env.print(&format!("{count} are {takes} on this machine:\n{shown}\n"));
+            if !yes && !env.confirms(&format!("{} all {count} of them?", capital(verb))) {
+                env.print("nothing was changed\n");
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+    }
+    take_all(env, &candidates, take)
+}
+
+/// Takes one after the other; what fails with one is said and leaves the others alone.
+fn take_all(
+    env: &Environment,
+    candidates: &[Candidate],
+    mut take: impl FnMut(&Target) -> Result<Vec<String>>,
+) -> Result<ExitCode> {
+    let mut failed = false;
+    for candidate in candidates {
+        match take(&candidate.target) {
+            Ok(said) => session_edit::print(env, &said),
+            Err(error) => {
+                failed = true;
+                env.eprintln_safe(&format!("error: {error}"));
+            }
+        }
+    }
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+fn capital(verb: &str) -> String {
+    let mut letters = verb.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Returns the sessions at work, the oldest first; those below another of them follow it.
+pub fn at_work(env: &Environment) -> Result<Vec<Candidate>> {
+    query::note_orphans(env)?;
+    let store = Store::open(env)?;
+    let mut sessions = store.open_sessions()?;
+    sessions.retain(|session| session.status == Status::Running);
+    let ids: Vec<String> = sessions.iter().map(|session| session.id.clone()).collect();
+    let is_below = |session: &Session| session.outer.iter().chain(&session.between).any(|above| ids.contains(above));
+    let mut candidates = Vec::new();
+    for session in sessions.iter().filter(|session| !is_below(session)) {
+        let runs = store.runs_of(&session.id)?;
+        candidates.push(Candidate::of_session(session, doing(&runs)));
+    }
+    Ok(candidates)
+}
+
+/// Says who is at work in a session.
+fn doing(runs: &[Run]) -> String {
+    let at_work = |run: &&Run| run.working && run.status == Status::Running;
+    let main = runs.iter().filter(at_work).any(Run::is_main);
+    let others = runs.iter().filter(at_work).filter(|run| !run.is_main()).count() as u64;
+    match (main, others) {
+        (false, 0) => "waits for a prompt".to_owned(),
+        (true, 0) => "main at work".to_owned(),
+        (false, others) => format!("{} at work", counted(others, "subagent")),
+        (true, others) => format!("main, {} at work", counted(others, "subagent")),
+    }
+}
+
+/// Returns the sessions and runs that were paused or stopped, but for those that follow another of them.
+pub fn held(env: &Environment) -> Result<Vec<Candidate>> {
+    query::note_orphans(env)?;
+    let store = Store::open(env)?;
+    let mut candidates = Vec::new();
+    let is_held = |status: Status| matches!(status, Status::Paused | Status::Stopped);
+    for session in store.open_sessions()? {
+        let state = |status: Status, order: &crate::domain::session::Order| {
+            format!("{}: {}", status.as_str(), messages::reading(&order.finding))
+        };
+        if let Some(order) = session.order.as_ref().filter(|_| is_held(session.status)) {
+            candidates.push(Candidate::of_session(&session, state(session.status, order)));
+            continue;
+        }
+        for run in store.runs_of(&session.id)? {
+            let current = !run.is_main() || session.main.as_deref() == Some(&run.id);
+            let own = current && is_held(run.status) && run.stopped_by() == run.id;
+            if let Some(order) = run.order.as_ref().filter(|_| own) {
+                candidates.push(Candidate::of_run(&run, &session, state(run.status, order)));
+            }
+        }
+    }
+    Ok(candidates)
+}
+
+/// The options of a lever that can take everything.
+#[derive(Debug, clap::Args)]
+pub struct LeverArgs {
+    #[command(flatten)]
+    target: target::TargetArgs,
+    /// Without an id: take everything that is shown, and do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl LeverArgs {
+    /// Returns what is named; nothing where everything is meant.
+    pub fn named(&self) -> Option<&TargetArgs> {
+        Some(&self.target).filter(|target| target.is_named())
+    }
+
+    /// Whether nobody is to be asked.
+    pub fn yes(&self) -> bool {
+        self.yes
+    }
+}

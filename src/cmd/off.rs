@@ -1,0 +1,227 @@
+//! `fusebox off` and `fusebox on`: a person switches the limits of a session or repository off for a while.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cmd::config::project_folder;
+use crate::cmd::session_edit::{self, SessionEdit};
+use crate::cmd::target::{self, Fits, Target};
+use crate::cmd::{clear_order, query, require_human};
+use crate::config::load;
+use crate::config::place::SettingPlace;
+use crate::config::policy::Policy;
+use crate::domain::charge::{Record, RecordKind};
+use crate::domain::duration;
+use crate::domain::limits_off::LimitsOff;
+use crate::domain::policy::Layer;
+use crate::domain::session::{Order, Run, Session, Status};
+use crate::error::{Error, Result};
+use crate::platform::environment::Environment;
+use crate::report::rows::project;
+use crate::store::Store;
+use crate::wire::messages::short;
+
+/// Arguments of `fusebox off`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Nothing of them is asked, refused or stopped; what they would have done is in `fusebox log` and `fusebox report`. The managed
+file's limits stay in force, what a person paused or stopped stays so, and all that is spent counts: once the limits are on
+again, what is used up by then stops the next step. Running sessions take it at once.
+
+Examples:
+  fusebox off --for 1h      this repository, for an hour: its sessions, and those that start until then
+  fusebox off               the same until `fusebox on`
+  fusebox off 5f0c1d2e      one session alone")]
+pub struct OffArgs {
+    /// A session; without it the repository of this folder
+    #[arg(value_name = "SESSION")]
+    id: Option<String>,
+    /// For how long: 30m, 1h, 2d; without it until `fusebox on`
+    #[arg(long = "for", value_name = "TIME", value_parser = parse)]
+    time: Option<u64>,
+}
+
+/// Arguments of `fusebox on`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fusebox on              this repository, with all its sessions
+  fusebox on 5f0c1d2e     one session alone")]
+pub struct OnArgs {
+    /// A session; without it the repository of this folder
+    #[arg(value_name = "SESSION")]
+    id: Option<String>,
+}
+
+/// Reads a time as it is typed.
+fn parse(text: &str) -> std::result::Result<u64, String> {
+    let time = duration::parse(text).filter(|ms| *ms > 0);
+    time.ok_or_else(|| format!("expected a time like {}", duration::FORMS))
+}
+
+/// Whose limits are meant.
+struct Whose {
+    /// How a sentence calls them.
+    name: String,
+    /// The project, where it is all of it.
+    project: Option<String>,
+    /// The sessions that are open.
+    sessions: Vec<String>,
+}
+
+/// Switches limits off.
+pub fn off(env: &Environment, args: &OffArgs) -> Result<ExitCode> {
+    require_human::require(env, "off")?;
+    let now = env.now().wall_ms;
+    let until_ms = args.time.map(|ms| now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
+    let folder = project_folder(env);
+    let store = Store::open(env)?;
+    let whose = whose(env, &store, args.id.as_deref())?;
+    let (policy, _) = load::load(env, &folder, store.is_trusted(&env.project_of(&folder).to_string_lossy())?);
+    let off = LimitsOff { since_ms: now, until_ms, managed: managed(&policy) };
+    if let Some(project) = &whose.project {
+        store.set_limits_off(project, Some(&off))?;
+    }
+    drop(store);
+    let until = match until_ms {
+        Some(at) => format!("until {}", query::zone(env).minute(at)),
+        None => "until `fusebox on`".to_owned(),
+    };
+    let mut said = vec![format!("the limits of {} are off {until}", whose.name)];
+    for id in &whose.sessions {
+        said.extend(session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_off(edit, &off, &until)))?);
+    }
+    said.push(kept(&off));
+    session_edit::print(env, &said);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Switches them on again.
+pub fn on(env: &Environment, args: &OnArgs) -> Result<ExitCode> {
+    require_human::require(env, "on")?;
+    let now = env.now().wall_ms;
+    let store = Store::open(env)?;
+    let whose = whose(env, &store, args.id.as_deref())?;
+    let mut was_off = false;
+    if let Some(project) = &whose.project {
+        was_off = store.limits_off(project)?.is_some_and(|off| off.holds(now));
+        store.set_limits_off(project, None)?;
+    }
+    drop(store);
+    let mut said = Vec::new();
+    for id in &whose.sessions {
+        let of_session = session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_on(edit)))?;
+        said.extend(of_session);
+    }
+    if said.is_empty() && !was_off {
+        return Err(Error::failed(format!("the limits of {} are not off", whose.name)));
+    }
+    said.insert(0, format!("the limits of {} are on again", whose.name));
+    session_edit::print(env, &said);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Finds the session that is named, or the repository of this folder with its sessions.
+fn whose(env: &Environment, store: &Store, id: Option<&str>) -> Result<Whose> {
+    if let Some(id) = id {
+        let session = target::of_id(store, id, Fits::Open)?.target.session().to_owned();
+        return Ok(Whose { name: format!("session {}", short(&session)), project: None, sessions: vec![session] });
+    }
+    let folder = project_here(env, &store.open_sessions()?);
+    let is_here = |session: &Session| Path::new(&session.project) == folder && session.status != Status::Orphaned;
+    let here = store.open_sessions()?.into_iter().filter(is_here).map(|session| session.id);
+    let id = folder.to_string_lossy().into_owned();
+    Ok(Whose { name: project(&id).to_owned(), project: Some(id), sessions: here.collect() })
+}
+
+/// Returns the project of this folder: its repository, else the nearest folder in which a session is open, else itself.
+fn project_here(env: &Environment, open: &[Session]) -> PathBuf {
+    let here = env.folder();
+    let repository = env.project_of(&here);
+    if repository != here {
+        return repository;
+    }
+    let is_open = |folder: &&Path| open.iter().any(|session| Path::new(&session.project) == *folder);
+    here.ancestors().find(is_open).unwrap_or(&here).to_path_buf()
+}
+
+/// Returns the names of the limits that the managed file sets.
+fn managed(policy: &Policy) -> Vec<String> {
+    let types = policy.documents.iter().flat_map(|document| &document.settings).filter_map(|it| match &it.place {
+        SettingPlace::Agents(name) => Some(policy.agent(name, None).0),
+        _ => None,
+    });
+    let sets = [policy.session(), policy.main(), policy.user(), policy.project()].into_iter().chain(types);
+    let mut names: Vec<String> = sets
+        .flat_map(|set| set.limits)
+        .filter(|rule| rule.layer == Layer::Managed)
+        .map(|rule| rule.name().into_owned())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Says what stays in force.
+fn kept(off: &LimitsOff) -> String {
+    match off.managed.is_empty() {
+        true => "all that is spent counts; `fusebox on` switches them on again".to_owned(),
+        false => format!(
+            "the managed file's limits stay ({}), and all that is spent counts; `fusebox on` switches the others on again",
+            off.managed.join(", ")
+        ),
+    }
+}
+
+fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
+    edit.state.session.limits_off = Some(off.clone());
+    let what = format!("a person switched the limits of this session off {until}; all that is spent counts");
+    note(edit, &what);
+    let id = edit.state.session.id.clone();
+    let mut said = vec![format!("session {} takes it at once", short(&id))];
+    for target in held(edit, off) {
+        clear_order::lift(edit.state, &target);
+        said.push(edit.goes_on(&target));
+    }
+    said
+}
+
+/// Returns what a limit holds that is off now: the session, its current main run, and subagents whose loop goes on.
+fn held(edit: &SessionEdit, off: &LimitsOff) -> Vec<Target> {
+    let session = &edit.state.session;
+    let is_lifted = |order: &Order| !off.keeps_finding(&order.finding);
+    let own = session.order.as_ref().filter(|order| is_lifted(order)).map(|_| Target::Session(session.id.clone()));
+    let goes_on = |run: &&Run| session.main.as_deref() == Some(&run.id) || run.working || run.status == Status::Paused;
+    let runs = edit.state.runs().filter(|run| run.order.as_ref().is_some_and(is_lifted)).filter(goes_on);
+    let runs = runs.map(|run| Target::Run { session: run.session.clone(), run: run.id.clone() });
+    match own {
+        Some(session) => vec![session],
+        None => runs.collect(),
+    }
+}
+
+fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
+    let now = edit.now.wall_ms;
+    let Some(off) = edit.state.session.limits_off.as_mut().filter(|off| off.holds(now)) else { return Vec::new() };
+    off.until_ms = Some(now);
+    let key = off.ended_key();
+    edit.state.session.says_first(&key);
+    note(edit, "a person switched the limits of this session on again");
+    let name = edit.name(&edit.target);
+    let mut said = vec![format!("session {} takes it at once", short(edit.target.id()))];
+    for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
+        let finding = &used_up.finding;
+        let Some(limit) = finding.facts() else { continue };
+        let (used, cap) = (limit.show(finding.used), limit.show(finding.cap));
+        said.push(format!("{limit} of {name} is used up by now ({used} of {cap}): its next step is stopped"));
+    }
+    said
+}
+
+/// Tells the session's user, and writes it down.
+fn note(edit: &mut SessionEdit, what: &str) {
+    edit.notice(format!("{what}."));
+    let session = edit.state.session.id.clone();
+    let record = Record { error: what.to_owned(), event: Some(RecordKind::Notice), session, ..Record::default() };
+    edit.state.log_records.push(record);
+}

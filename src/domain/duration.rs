@@ -1,0 +1,59 @@
+//! Lengths of time as people write them: `90s`, `10m`, `1.5h`.
+
+/// Suffixes of times with their milliseconds.
+const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3), ("d", 86_400e3)];
+
+/// How a sentence names the forms.
+pub const FORMS: &str = "`90s`, `10m` or `1h`";
+
+/// Reads a length of time into milliseconds; nothing where it has no unit, is no number or is negative.
+pub fn parse(text: &str) -> Option<u64> {
+    let (digits, scale) = UNITS.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)))?;
+    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return None;
+    }
+    let ms = digits.parse::<f64>().ok()? * scale;
+    (ms < u64::MAX as f64).then_some(ms.round() as u64)
+}
+
+/// Writes a length of time in the largest unit in which it is whole: `600000` as `10m`.
+pub fn write(ms: u64) -> String {
+    let whole = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit = whole.iter().find(|(unit, _)| ms > 0 && ms.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_of_time_reads_as_people_write_it() {
+        for (text, ms) in [
+            ("90s", Some(90_000)),
+            ("10m", Some(600_000)),
+            ("1.5h", Some(5_400_000)),
+            ("250ms", Some(250)),
+            ("2d", Some(172_800_000)),
+            ("0s", Some(0)),
+            ("10", None),
+            ("m", None),
+            ("-5m", None),
+            ("+5m", None),
+            ("1e3s", None),
+            ("10 m", None),
+            ("9999999999999999999999d", None),
+            ("nans", None),
+        ] {
+            assert_eq!(parse(text), ms, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_length_of_time_is_written_as_it_reads() {
+        for ms in [1, 999, 1_000, 90_000, 600_000, 5_400_000, 86_400_000, 90_061_000] {
+            assert_eq!(parse(&write(ms)), Some(ms));
+        }
+        assert_eq!((write(600_000), write(90_000), write(0)), ("10m".to_owned(), "90s".to_owned(), "0ms".to_owned()));
+    }
+}

@@ -1,0 +1,19 @@
+//! Settings that a person has accepted although they divert something.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::serde_default::is_default;
+
+/// Settings that divert hooks, requests or prices and are in force all the same: hashes of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsTaken {
+    /// Variables and keys with their values.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: Vec<u64>,
+    /// Hooks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hooks: Vec<u64>,
+    /// Whether a person has taken it that hooks are switched off.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub off: bool,
+}

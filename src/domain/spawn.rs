@@ -1,0 +1,27 @@
+//! A spawn that is under way.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::event::Moment;
+use crate::domain::serde_default::is_default;
+
+/// A spawn that was admitted and whose agent is not known yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// The Agent call.
+    pub call: String,
+    /// The run that made it.
+    pub run: String,
+    /// The name given to the agent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub name: Option<String>,
+    /// The prompt, where it holds limits or a task's number.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prompt: Option<String>,
+    /// The agent that a message wakes, where it is no new one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wakes: Option<String>,
+    /// When it was admitted: it does not count for ever.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Moment,
+}

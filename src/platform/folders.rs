@@ -1,0 +1,98 @@
+//! Where each system keeps what: the home folder, the state, and what an administrator has put down for all.
+
+use std::path::PathBuf;
+
+/// The system that this program is made for.
+pub const HERE: System = if cfg!(windows) {
+    System::Windows
+} else if cfg!(target_os = "macos") {
+    System::Mac
+} else {
+    System::Linux
+};
+
+/// A system with folders of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux, and what is like it.
+    Linux,
+    /// macOS.
+    Mac,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// Returns the variables that name the home folder, the first first. Git Bash sets HOME on Windows, and the client does not
+    /// go by it.
+    fn home_variables(self) -> [&'static str; 2] {
+        if self == System::Windows { ["USERPROFILE", "HOME"] } else { ["HOME", "USERPROFILE"] }
+    }
+
+    /// Returns the home folder. `var` returns a variable that is set and not empty.
+    pub fn home(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        self.home_variables().into_iter().find_map(var).map(PathBuf::from)
+    }
+
+    /// Returns the folder of managed files: where the client looks, whatever the environment says.
+    pub fn managed_dir(self) -> PathBuf {
+        PathBuf::from(match self {
+            System::Linux => "/etc/claude-code",
+            System::Mac => "/Library/Application Support/ClaudeCode",
+            System::Windows => r"C:\Program Files\ClaudeCode",
+        })
+    }
+
+    /// Returns the folder of the state: `FUSEBOX_HOME`, else the system's own. `var` returns a variable that is set and not empty.
+    pub fn state_dir(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let folder = |name: &str| var(name).map(PathBuf::from);
+        if let Some(path) = folder("FUSEBOX_HOME") {
+            return Some(path);
+        }
+        let home = || self.home(&var);
+        Some(match self {
+            System::Linux => folder("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?.join("fusebox"),
+            System::Mac => home()?.join("Library/Application Support/fusebox"),
+            System::Windows => {
+                folder("LOCALAPPDATA").or_else(|| Some(home()?.join("AppData").join("Local")))?.join("fusebox")
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_has_its_own_folders() {
+        let all = [
+            ("HOME", "/h"),
+            ("USERPROFILE", "/profile"),
+            ("XDG_STATE_HOME", "/xdg"),
+            ("LOCALAPPDATA", "/local"),
+            ("FUSEBOX_HOME", "/own"),
+        ];
+        let set = |names: &'static [&str]| {
+            move |name: &str| {
+                let row = all.iter().find(|row| row.0 == name && names.contains(&row.0));
+                row.map(|row| row.1.to_owned())
+            }
+        };
+        let (linux, mac, windows) = (System::Linux, System::Mac, System::Windows);
+        const HOMES: [&str; 2] = ["HOME", "USERPROFILE"];
+        for (system, names, folder, state) in [
+            (linux, &HOMES[..], "/h", "/h/.local/state/fusebox"),
+            (linux, &["USERPROFILE", "XDG_STATE_HOME"], "/profile", "/xdg/fusebox"),
+            (mac, &["HOME", "XDG_STATE_HOME"], "/h", "/h/Library/Application Support/fusebox"),
+            (windows, &["HOME", "USERPROFILE", "LOCALAPPDATA"], "/profile", "/local/fusebox"),
+            (windows, &["HOME", "XDG_STATE_HOME"], "/h", "/h/AppData/Local/fusebox"),
+            (windows, &["HOME", "FUSEBOX_HOME"], "/h", "/own"),
+        ] {
+            assert_eq!(system.home(set(names)), Some(PathBuf::from(folder)), "{system:?} {names:?}");
+            let found = system.state_dir(set(names)).map(|path| path.to_string_lossy().replace('\\', "/"));
+            assert_eq!(found.as_deref(), Some(state), "{system:?} {names:?}");
+        }
+        assert_eq!((linux.home(|_| None), windows.state_dir(|_| None)), (None, None));
+    }
+}

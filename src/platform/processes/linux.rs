@@ -1,0 +1,130 @@
+//! The process table of Linux: /proc, pid namespaces, and file descriptors that hold a process.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+
+use crate::platform::{file_info, files};
+
+/// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
+const LARGEST: u64 = 16 << 20;
+
+/// How long a clock tick is in which the system tells when a process was started, in milliseconds.
+pub const TICK_MS: u64 = 10;
+
+/// Returns how many milliseconds after the boot a process was started, of its start time in clock ticks.
+pub fn since_boot_ms(start: u64) -> u64 {
+    start.saturating_mul(TICK_MS)
+}
+
+/// Reads a process's parent and its start time in clock ticks since boot.
+pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let parent = fields.nth(1)?.parse().ok()?;
+    Some((parent, fields.nth(17)?.parse().ok()?))
+}
+
+/// Whether a process has a terminal; nothing where it is gone.
+pub fn has_terminal(pid: u32) -> Option<bool> {
+    const TERMINAL: usize = 4;
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
+    Some(stat.rsplit_once(')')?.1.split_whitespace().nth(TERMINAL)? != "0")
+}
+
+/// Whether a process takes in those whose parents have gone: init, or a user's systemd.
+pub fn takes_in(pid: u32) -> bool {
+    pid == 1 || files::bytes(Path::new(&format!("/proc/{pid}/comm")), LARGEST).is_ok_and(|name| name == b"systemd\n")
+}
+
+/// Returns the arguments that a process was started with, its own name among them; none where the platform does not tell.
+pub fn arguments(pid: u32) -> Vec<String> {
+    let line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LARGEST).unwrap_or_default();
+    line.split(|byte| *byte == 0).map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
+}
+
+/// Returns the environment that a process was started with, each variable ended by a zero byte; nothing where it is another user's.
+pub fn environment(pid: u32) -> Option<Vec<u8>> {
+    files::bytes(Path::new(&format!("/proc/{pid}/environ")), LARGEST).ok()
+}
+
+/// Returns the files that a process's standard output and standard error lead to.
+pub fn outputs(pid: u32) -> Vec<PathBuf> {
+    let target = |fd| file_info::link_target(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok();
+    [1, 2].into_iter().filter_map(target).collect()
+}
+
+/// Returns the pid namespace that this process's ids are of, where the platform tells.
+pub fn namespace() -> Option<u64> {
+    let link = file_info::link_target(Path::new("/proc/self/ns/pid")).ok()?;
+    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// Whether nothing runs under an id, or something that started at another time.
+pub fn is_gone(pid: u32, start: u64) -> bool {
+    let Ok(stat) = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) else {
+        return file_info::is_gone(Path::new(&format!("/proc/{pid}")));
+    };
+    let ended = stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']));
+    ended || parent_and_start(pid).is_some_and(|(_, now)| now != start)
+}
+
+/// Keeps other processes of the same user away from this one's descriptors and memory.
+pub fn seal() {
+    let _as_before = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+/// Returns a child of a process that leads its own group: its id and its start time.
+pub fn leaders_below(parent: u32) -> impl Iterator<Item = (u32, u64)> {
+    all().filter_map(move |pid| Some((pid, start_of_leader(pid, parent)?)))
+}
+
+/// Returns the start time of a process that is a child of another and leads its own group.
+fn start_of_leader(pid: u32, parent: u32) -> Option<u64> {
+    let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
+    let [_, of, group, ..] = fields.as_slice() else { return None };
+    let is_one = *of == parent.to_string() && *group == pid.to_string();
+    fields.get(19).filter(|_| is_one)?.parse().ok()
+}
+
+/// Ends a process that leads its group, with all that is in the group: the one that `is_it` still says yes to once nothing else
+/// can take its id. Returns whether it was ended.
+pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    let Some(leader) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    // As long as this is open, a signal sent through it reaches this process or none.
+    let Ok(held) = pidfd_open(leader, PidfdFlags::empty()) else { return false };
+    if !is_it() {
+        return false;
+    }
+    // Asking first would mean waiting: the time for that is over.
+    let group = kill_process_group(leader, Signal::KILL);
+    let _gone_with_it = pidfd_send_signal(&held, Signal::KILL);
+    // The next that is looked for must not be this one again.
+    let _gone = poll(&mut [PollFd::new(&held, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 100_000_000 }));
+    group.is_ok()
+}
+
+/// Waits until one of some processes has ended, or so long by a clock that stops while the machine sleeps; returns whether one
+/// has.
+pub fn wait_for_end(pids: &[u32], patience: Duration) -> bool {
+    let mut held = Vec::new();
+    for pid in pids.iter().filter_map(|pid| Pid::from_raw(i32::try_from(*pid).ok()?)) {
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(process) => held.push(process),
+            Err(Errno::SRCH) => return true,
+            Err(_) => {}
+        }
+    }
+    let mut watched: Vec<PollFd> = held.iter().map(|process| PollFd::new(process, PollFlags::IN)).collect();
+    let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+    poll(&mut watched, Some(&patience)).is_ok_and(|ended| ended > 0)
+}
+
+fn all() -> impl Iterator<Item = u32> {
+    let entries = files::entries(Path::new("/proc"), usize::MAX).map(|it| it.found).unwrap_or_default();
+    entries.into_iter().filter_map(|entry| entry.path.file_name()?.to_str()?.parse().ok())
+}

@@ -1,0 +1,60 @@
+//! Standard streams of Unix systems.
+
+#![expect(clippy::disallowed_methods, reason = "this is the place")]
+
+use std::io::{self, IoSlice};
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, writev};
+use rustix::termios::tcgetwinsize;
+
+/// The most bytes of standard input that are read at a time.
+const LARGEST_PIECE: usize = 64 << 10;
+
+/// Reads standard input until it ends, or no longer than `patience` says before each piece. `seen` looks at the bytes after each.
+pub fn read_input(mut patience: impl FnMut() -> Duration, mut seen: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
+    let stdin = io::stdin();
+    let mut bytes = Vec::with_capacity(8 * 1024);
+    loop {
+        if bytes.len() == bytes.capacity() {
+            bytes.reserve(bytes.len().min(LARGEST_PIECE));
+        }
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&timespec(patience()))) {
+            Err(Errno::INTR) => continue,
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return bytes,
+        }
+        match read(&stdin, spare_capacity(&mut bytes)) {
+            Err(Errno::INTR) => continue,
+            Ok(0) | Err(_) => return bytes,
+            Ok(_) => {}
+        }
+        seen(&mut bytes);
+    }
+}
+
+/// Writes pieces to standard output in one go, without a lock or memory of its own; nothing can be done where it is closed.
+pub fn write_pieces<const N: usize>(pieces: [&str; N]) {
+    let _closed = writev(io::stdout(), &pieces.map(|piece| IoSlice::new(piece.as_bytes())));
+}
+
+/// Waits so long, or until nobody reads standard output any more; returns whether somebody still does.
+pub fn is_read_for(patience: Duration) -> bool {
+    let out = io::stdout();
+    let mut watched = [PollFd::new(&out, PollFlags::empty())];
+    match poll(&mut watched, Some(&timespec(patience))) {
+        Ok(0) | Err(_) => true,
+        Ok(_) => false,
+    }
+}
+
+/// Returns how many characters fit a line of the terminal on standard output; nothing where it is none.
+pub fn width() -> Option<usize> {
+    tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col))
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) }
+}
