@@ -19,6 +19,7 @@ mod dialogs;
 mod different_calls;
 mod diversions;
 mod doctor;
+mod documents;
 mod earlier;
 mod earlier_state;
 mod endings;

@@ -1,0 +1,96 @@
+//! What documents point at is there: links, headings, commands and their options, and JSON that is valid configuration.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+
+use fusebox::cmd::Cli;
+use fusebox::config::layers::LAYER_FILES;
+use fusebox::config::read;
+
+/// Returns every document of the repository with its text.
+fn documents() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let of = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let all = of(root.to_path_buf()).chain(of(root.join("docs")));
+    let pages = all.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let read = pages.map(|path| (path.clone(), fs::read_to_string(path).unwrap()));
+    let documents: Vec<(PathBuf, String)> = read.collect();
+    assert!(documents.len() > 10, "{documents:?}");
+    documents
+}
+
+/// Returns a heading as links name it.
+fn anchor(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = words.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+/// Returns the blocks of code in this language.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("```{language}\n");
+    text.split(&begin).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0)).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut broken = Vec::new();
+    for (path, text) in documents() {
+        let links = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+        for link in links.filter(|link| !link.contains("://") && !link.contains([' ', '`', '\\'])) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let is_there = target.exists();
+            let page = fs::read_to_string(&target).unwrap_or_default();
+            let has_heading = || page.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+            if !is_there || !heading.is_empty() && !has_heading() {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+#[test]
+fn commands_are_understood() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for (path, text) in documents() {
+        for line in blocks(&text, "sh").into_iter().flat_map(str::lines) {
+            let line = line.split(" #").next().unwrap_or(line);
+            for command in line.split(" && ").map(str::trim).filter(|command| command.starts_with("fusebox ")) {
+                seen += 1;
+                let words = shlex::split(command.split(['>', '|']).next().unwrap_or(command)).unwrap();
+                if let Err(cause) = Cli::command().try_get_matches_from(words) {
+                    wrong.push(format!("{}: {command}: {cause}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 20, "{seen}");
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn configuration_is_valid() {
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for (path, text) in documents() {
+        for block in blocks(&text, "json") {
+            let of_fusebox = |source: &&fusebox::config::layers::LayerFile| source.file == "fusebox.json";
+            let readings = LAYER_FILES.iter().filter(of_fusebox).filter_map(|source| read::text(source, "it", block));
+            let problems: Vec<Vec<String>> =
+                readings.map(|it| it.problems.iter().map(ToString::to_string).collect()).collect();
+            let is_ours = ["session", "main", "agents", "user", "binding", "refuse_repositories", "rate_limits", "mode"]
+                .iter()
+                .any(|key| block.contains(&format!("\"{key}\":")) && !block.contains("\"version\""));
+            seen += usize::from(is_ours);
+            if is_ours && problems.iter().all(|problems| !problems.is_empty()) {
+                wrong.push(format!("{}: {block}: {problems:?}", path.display()));
+            }
+        }
+    }
+    assert!(seen > 3, "{seen}");
+    assert_eq!(wrong, Vec::<String>::new());
+}
