@@ -34,6 +34,7 @@ pub mod rfc3339;
 pub mod run;
 pub mod serde_default;
 pub mod session;
+pub mod shown_call;
 pub mod spend_before_install;
 pub mod spend_before_prompt;
 pub mod stable_hash;

@@ -15,6 +15,7 @@ use crate::engine::lifecycle;
 use crate::engine::lift_orders;
 use crate::engine::measure;
 use crate::engine::renew_limits;
+use crate::engine::repeated;
 use crate::engine::session_state::{LimitSource, SessionState};
 
 /// Applies one event to the session's state; returns the run it belongs to and the verdict.
@@ -111,7 +112,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     };
     let mut verdict = decide(session.mode, &usage, event);
     for finding in verdict.findings.iter_mut().filter(|finding| finding.is_announced_first()) {
-        finding.subject = run.repetition.repeats(0).map(|what| what.to_string()).unwrap_or_default();
+        finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
     }
     verdict
 }

@@ -25,6 +25,7 @@ pub mod missing_usage;
 pub mod outcome;
 pub mod outer_sessions;
 pub mod renew_limits;
+pub mod repeated;
 pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;

@@ -63,7 +63,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
             _ => &told.run_id,
         };
         text.push_str(&heading("Next", terminal));
-        text.push_str(&terminal.wrap("  ", &suggestion::lifts(order, Some(told), id)));
+        text.push_str(&terminal.wrap("  ", &suggestion::lifts(order, Some(told), id).entry()));
     }
     text
 }

@@ -17,6 +17,7 @@ use crate::engine::credible;
 use crate::engine::estimate;
 use crate::engine::session_state::{NewCharge, SessionState};
 use crate::error::Result;
+use crate::messages::notices;
 use crate::pricing::price;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::belief::{believes, grown, is_earlier, is_long_before};
@@ -180,7 +181,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if let Some(cost) = chunk.client_cost {
             state.session.client_cost = Some(cost.0);
         }
-        self.remarks.extend(chunk.suspicious.into_iter().map(|doubt| format!("Fusebox: {doubt}")));
+        self.remarks.extend(chunk.suspicious.iter().map(remark));
         let now_ms = self.now_ms.unwrap_or(state.session.last.wall_ms);
         for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
             // What is new in a file that was read before is none of a time before the session, unless it is a copy.
@@ -226,11 +227,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         self.found.push((run.to_owned(), NewCharge { charge, adds: spend, replay_price }));
         if !state.session.notified.iter().any(|said| said == "unmetered") {
             state.session.notified.push("unmetered".to_owned());
-            self.remarks.push(
-                "Fusebox: a response is called free in the transcript although the model gave it; it is charged as an average \
-                 one"
-                    .to_owned(),
-            );
+            self.remarks.push(format!("Fusebox: {}", notices::response_free()));
         }
         Ok(())
     }
@@ -326,8 +323,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
     fn remark_unreadable(&mut self, state: &mut SessionState, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
         if !path.is_empty() && state.session.says_first(&key) {
-            let what = "so that cost and tokens are estimates until it can be";
-            self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
+            self.remarks.push(format!("Fusebox: {}", notices::transcript_unreadable(path, cause)));
         }
     }
 
@@ -336,11 +332,14 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if state.session.says_first(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
-            self.remarks.push(format!(
-                "Fusebox: the model `{model}` has no known price; it is charged at {price}. `fusebox.pricing.json` can name one."
-            ));
+            self.remarks.push(format!("Fusebox: {}", notices::model_unknown(model, price)));
         }
     }
+}
+
+/// Words what is suspicious in a transcript.
+fn remark(doubt: &String) -> String {
+    format!("Fusebox: {}", notices::row_doubted(doubt))
 }
 
 /// Returns the session that a response is copied from, where that is known, and whether it is a copy.
