@@ -106,4 +106,27 @@ messages! {
     /// Nothing shows who answered a dialog.
     yes_by_nobody(limit = "max_cost_usd", next = next(grant, "5f0c1d2e"))
         => "nothing shows that a person answered the dialog about {limit}: nothing is granted, nobody is asked any more. {next}";
+
+    /// At the end of `fusebox run`: its main agent was stopped.
+    run_stopped(why = "tool calls 200/200 (max_turns, project)", next = next(explain, "5f0c1d2e"))
+        => "stopped: {why}; the work is partial. {next}";
+
+    /// At the end of `fusebox run`: its main agent was paused.
+    run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", next = NextStep::Resume { id: "5f0c1d2e".to_owned() })
+        => "paused: {why}; the work is kept, and the client's --resume goes on then. {next}";
+
+    /// At the end of `fusebox run`: its prompt was not sent.
+    run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the prompt was blocked: {why}; nothing was done for it. {next}";
+
+    /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
+    run_subagent(agent = "developer", status = "failed", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
+        => "a subagent was stopped: {agent}, {status}: {why}. {next}";
+
+    /// At the end of `fusebox run`: no hook was heard.
+    run_unseen(next = NextStep::Doctor)
+        => "no session of this command ran any of its hooks: no limit was in force. {next}";
+
+    /// At the end of `fusebox run`: the state cannot be read.
+    run_unknown(error = "`state.db` cannot be opened") => "whether a limit stopped it is not known: {error}";
 }
