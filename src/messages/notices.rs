@@ -139,8 +139,7 @@ messages! {
     reset(who = "session 5f0c1d2e") => "a person set the counters of {who} to zero.";
 
     /// A person reloaded the configuration, and limits have changed.
-    reloaded(changes = "session.max_cost_usd 10 -> 20, agents.developer.max_turns 25 -> 40 and 2 more")
-        => "a person reloaded the configuration: {changes}.";
+    reloaded() => "a person reloaded the configuration; the limits are now those of the files.";
 
     /// A person reloaded the configuration, and no limit has changed.
     reloaded_same() => "a person reloaded the configuration; the limits are the same as before.";
