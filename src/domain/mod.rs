@@ -40,6 +40,7 @@ pub mod serde_default;
 pub mod session;
 pub mod settings_taken;
 pub mod spawn;
+pub mod shown_call;
 pub mod spend_before_install;
 pub mod spend_before_prompt;
 pub mod stable_hash;

@@ -20,7 +20,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "takes the hooks out of the settings for the next client",
         outcome: Outcome::Noticed,
-        then: "the user is told that the next client takes it up unless it is undone, and the log has it; a managed install has no such file",
+        then: "the user is told that it waits. Undo it, and the log has it; a managed install has no such file",
         scenario: "the_next_client_lacks_the_hooks_that_were_taken_out",
     },
     Attempt {
@@ -96,7 +96,7 @@ fn the_next_client_lacks_the_hooks_that_were_taken_out() {
     let edits = seen([bash("rm .claude/settings.local.json")]);
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
-    trial.user_reads("the next client takes it up unless it is undone");
+    trial.user_reads("it waits. Undo it");
     assert!(!trial.lab.fusebox(&["doctor"]).status.success());
 }
 
