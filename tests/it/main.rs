@@ -46,6 +46,7 @@ mod ordinary;
 mod picture;
 mod pinned;
 mod polls;
+mod privacy;
 mod prolonged;
 mod replay;
 mod report;
