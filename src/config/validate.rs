@@ -164,37 +164,59 @@ fn binding_only_tightens(documents: &mut [Document]) -> Vec<Problem> {
     problems
 }
 
-/// Names what the repository's binding values hold off. Resolving drops it, for each agent type by itself.
+/// How many blocks and agent types are looked at to name what is held off: each takes a resolution.
+const MOST_RESOLVED: usize = 100;
+
+/// Names what the repository's binding values hold off, as far as it is among the first of many. Resolving drops all of it, for
+/// each agent type by itself.
 fn bound(documents: &[Document], trust: Trust) -> Vec<Problem> {
     let all: Vec<&Document> = documents.iter().collect();
     if Locks::binding(&all).is_empty() {
         return Vec::new();
     }
+    let members = documents.iter().filter(|document| binding::is_bound(document.layer));
+    let said: Vec<(&Document, &Setting)> =
+        members.flat_map(|document| document.settings.iter().map(move |setting| (document, setting))).collect();
+    let places = said.iter().map(|(_, setting)| (setting.place.who(), false));
+    let mut looked_at: Vec<Who<'_>> = Vec::new();
+    let mut named: Vec<&Setting> = Vec::new();
     let mut problems = Vec::new();
-    for document in documents.iter().filter(|document| binding::is_bound(document.layer)) {
-        for setting in &document.settings {
-            let loosens = |who| ResolvedLayers::of(&all, who, trust).loosens_binding(setting, document.layer);
-            let of_type = || {
-                let mut types = types_below(&setting.place, &all);
-                types.find_map(|name| Some(format!("{} (for `{name}`)", loosens(Who::Agent(name))?)))
-            };
-            if let Some(stands) = loosens(setting.place.who()).or_else(of_type) {
-                problems.push(problem(document, setting, (bound_by(&stands), None)));
+    for (who, is_of_pattern) in places.chain(types_of_repository(&all).map(|name| (Who::Agent(name), true))) {
+        if looked_at.len() == MOST_RESOLVED {
+            break;
+        }
+        if looked_at.contains(&who) {
+            continue;
+        }
+        looked_at.push(who);
+        let resolved = ResolvedLayers::of(&all, who, trust);
+        for (document, setting) in said.iter().filter(|(_, setting)| setting.place.fit(who).is_some()) {
+            let Some(stands) = resolved.loosens_binding(setting, document.layer) else { continue };
+            if named.iter().any(|known| std::ptr::eq(*known, *setting)) {
+                continue;
             }
+            named.push(setting);
+            let stands = if is_of_pattern { format!("{stands} (for `{}`)", of_type(who)) } else { stands };
+            problems.push(problem(document, setting, (bound_by(&stands), None)));
         }
     }
     problems
 }
 
-/// Returns the agent types that the repository names and a pattern reaches.
-fn types_below<'a>(place: &'a SettingPlace, documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
-    let of_repository = documents.iter().filter(|document| document.layer == Layer::Project);
-    let named = of_repository.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
+/// Returns the agent types that the repository names.
+fn types_of_repository<'a>(documents: &[&'a Document]) -> impl Iterator<Item = &'a str> {
+    let of_repository = documents.iter().copied().filter(|document| document.layer == Layer::Project);
+    of_repository.flat_map(|document| &document.settings).filter_map(|setting| match &setting.place {
         SettingPlace::Agents(name) => Some(name.as_str()),
         _ => None,
-    });
-    let reached: Vec<&str> = named.filter(|name| place.fit(Who::Agent(name)).is_some()).collect();
-    reached.into_iter()
+    })
+}
+
+fn of_type(who: Who<'_>) -> &str {
+    match who {
+        Who::Agent(name) | Who::Declaring(name) => name,
+        _ => "",
+    }
 }
 
 /// Says that the repository binds what stands.

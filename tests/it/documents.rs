@@ -82,9 +82,10 @@ fn configuration_is_valid() {
             let readings = LAYER_FILES.iter().filter(of_fusebox).filter_map(|source| read::text(source, "it", block));
             let problems: Vec<Vec<String>> =
                 readings.map(|it| it.problems.iter().map(ToString::to_string).collect()).collect();
-            let is_ours = ["session", "main", "agents", "user", "binding", "refuse_repositories", "rate_limits", "mode"]
-                .iter()
-                .any(|key| block.contains(&format!("\"{key}\":")) && !block.contains("\"version\""));
+            let is_ours =
+                ["session", "main", "agents", "user", "binding", "refuse_repositories", "rate_limits", "mode"]
+                    .iter()
+                    .any(|key| block.contains(&format!("\"{key}\":")) && !block.contains("\"version\""));
             seen += usize::from(is_ours);
             if is_ours && problems.iter().all(|problems| !problems.is_empty()) {
                 wrong.push(format!("{}: {block}: {problems:?}", path.display()));

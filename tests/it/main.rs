@@ -47,6 +47,7 @@ mod ordinary;
 mod picture;
 mod pinned;
 mod polls;
+mod privacy;
 mod prolonged;
 mod replay;
 mod report;

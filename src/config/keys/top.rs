@@ -184,7 +184,7 @@ pub const KEYS: &[Key] = &[
         doc: "Repositories whose own configuration does not hold for you: `.claude/fusebox.json`, and `fusebox` in `.claude/settings.json`. \
               Folders, in which `*` stands for anything and `~/` for your home. `fusebox status` and `config check` say so. Only the \
               user's and the managed file can set it.",
-        example: r#"["~/work/monorepo", "/srv/builds/*"]"#,
+        example: r#"["~/code/monorepo", "/srv/builds/*"]"#,
         ..Key::PLAIN
     },
 ];

@@ -75,6 +75,19 @@ const GROWS: [Dimension; 11] = [
         ..BEFORE
     },
     Dimension {
+        grows: "agent types that the project binds and patterns that reach all of them",
+        most: MOST / 2,
+        make: |stage, size| {
+            let types: Map<String, Value> =
+                (0..size).map(|at| (format!("type{at}"), json!({"max_turns": 9}))).collect();
+            stage.write("project/.claude/fusebox.json", json!({"binding": true, "agents": types}).to_string());
+            let pattern = |at: usize| format!("t{}y{}", "*".repeat(at % 100 + 1), "*".repeat(at / 100 + 1));
+            let patterns: Map<String, Value> = (0..size).map(|at| (pattern(at), json!({"max_turns": 9}))).collect();
+            stage.write("project/.claude/fusebox.local.json", json!({"agents": patterns}).to_string());
+        },
+        ..BEFORE
+    },
+    Dimension {
         grows: "models in the project's file",
         most: MOST / 2,
         make: |stage, size| {

@@ -1,0 +1,76 @@
+//! What agents and people write is not kept: nothing of the recordings' prompts, commands and results is in the state or the log.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::world::TestWorld;
+
+/// The fields of a hook's input that hold what somebody has written, or what came of it.
+const WRITTEN: [&str; 11] = [
+    "prompt",
+    "command",
+    "description",
+    "content",
+    "old_string",
+    "new_string",
+    "stdout",
+    "stderr",
+    "error",
+    "message",
+    "last_assistant_message",
+];
+/// Shorter texts are in anything.
+const SHORTEST: usize = 12;
+
+/// Collects the texts that stand in such fields; what goes on in the background is kept until it has ended.
+fn written(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) if fields.get("run_in_background") == Some(&Value::Bool(true)) => {}
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if WRITTEN.contains(&name.as_str()) && text.len() >= SHORTEST => {
+                        found.push(text.clone());
+                    }
+                    value => written(value, found),
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| written(value, found)),
+        _ => {}
+    }
+}
+
+/// Returns every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn what_is_written_in_a_session_is_not_kept() {
+    let recordings = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")).unwrap();
+    let mut looked_for = 0;
+    for recording in recordings.map(|entry| entry.unwrap().path().join("hooks.jsonl")).filter(|path| path.exists()) {
+        let world = TestWorld::with_git();
+        world.write("project/.claude/fusebox.json", r#"{"main": {"max_turns": 3}, "agents": {"*": {"max_turns": 2}}}"#);
+        let mut texts = Vec::new();
+        for line in fs::read_to_string(&recording).unwrap().lines() {
+            let input: Value = serde_json::from_str::<Value>(line).unwrap()["input"].clone();
+            written(&input, &mut texts);
+            let _answer = world.hook(&input).ok();
+        }
+        let kept = files(&world.path("state")).into_iter().chain(files(&world.path("project/.claude/logs")));
+        let kept: Vec<String> =
+            kept.map(|path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()).collect();
+        assert!(kept.iter().any(|file| file.contains("CREATE TABLE session")), "the state is there");
+        looked_for += texts.len();
+        for text in texts {
+            assert!(!kept.iter().any(|file| file.contains(&text)), "{}: {text}", recording.display());
+        }
+    }
+    assert!(looked_for > 100, "{looked_for}");
+}
