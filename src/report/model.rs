@@ -11,6 +11,7 @@ use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
 use crate::domain::session::{Order, Run, Status};
 use crate::limits;
+use crate::report::dialogs::{self, Dialog};
 use crate::report::log_lines;
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{Logged, SessionRows, project};
@@ -158,45 +159,6 @@ pub struct ModelReport {
     pub cost_usd: Usd,
 }
 
-/// What became of a dialog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// No answer was seen yet.
-    Open,
-    /// More was granted.
-    Granted,
-    /// Nothing was granted: No, Esc, or no person's Yes.
-    Declined,
-}
-
-impl Answer {
-    /// Returns the words for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Answer::Open => "no answer yet",
-            Answer::Granted => "Yes",
-            Answer::Declined => "No",
-        }
-    }
-}
-
-/// A dialog that asked a person for more of a limit.
-#[derive(Clone, Debug, Serialize)]
-pub struct Dialog {
-    /// The limit's key, with the models that it counts where those are not all.
-    pub limit: String,
-    /// What it is counted over.
-    pub scope: String,
-    /// When it was asked.
-    pub at: Timestamp,
-    /// What became of it.
-    pub answer: Answer,
-    /// The number of the record of its question.
-    #[serde(skip)]
-    pub number: i64,
-}
-
 /// A limit that was reached.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trip {
@@ -315,7 +277,7 @@ impl RunReport {
             remaining: reading::remaining(&limits),
             limits,
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip).collect(),
-            dialogs: dialogs(&rows.records, &run.id),
+            dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
             task: run.task.clone(),
         }
@@ -339,29 +301,6 @@ fn models<'a>(charges: impl Iterator<Item = &'a Charge>) -> BTreeMap<String, Mod
         cost_usd: Usd(spent.cost),
     };
     models.into_iter().map(|(model, spent)| (model, report(spent))).collect()
-}
-
-/// Returns the dialogs about a run's calls, by their records: the last record about a limit says what became of its last dialog.
-fn dialogs(records: &[Logged], run: &str) -> Vec<Dialog> {
-    let mut dialogs: Vec<Dialog> = Vec::new();
-    for logged in records.iter().filter(|logged| logged.record.run == run) {
-        let (record, at) = (&logged.record, Timestamp(logged.at_ms));
-        let answer = match record.event {
-            Some(RecordKind::IncreaseAsked) => Answer::Open,
-            Some(RecordKind::LimitGranted) => Answer::Granted,
-            Some(RecordKind::IncreaseDeclined) => Answer::Declined,
-            _ => continue,
-        };
-        let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);
-        if answer == Answer::Open {
-            dialogs.push(Dialog { limit, scope, at, answer, number });
-        } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
-            // What a person gives later with a command is no answer; a Yes that is taken back is none either.
-            let is_new = asked.answer == Answer::Open || answer == Answer::Declined;
-            asked.answer = if is_new { answer } else { asked.answer };
-        }
-    }
-    dialogs
 }
 
 /// Returns the trip that a record tells of; early warnings and a person's orders are none.

@@ -302,8 +302,7 @@ impl Play<'_> {
         let tool = if matches!(intent, Intent::Plain) { "WebSearch" } else { "Agent" };
         let wakes = matches!(intent, Intent::Message { .. } | Intent::Spawn { .. });
         let fingerprints = Fingerprints { all: self.calls, error: self.calls, ..Fingerprints::default() };
-        let (id, tool) = (format!("t{}", self.calls), tool.to_owned());
-        let call = Call { id, tool, intent, fingerprints, ..Call::default() };
+        let call = Call { id: format!("t{}", self.calls), tool: tool.into(), intent, fingerprints, ..Call::default() };
         self.asking = false;
         let verdict = self.event(who, EventKind::ToolRequested(call.clone()), Ingested::default());
         self.asking = verdict.decision == Decision::Ask;

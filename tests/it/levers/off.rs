@@ -131,8 +131,7 @@ fn only_a_person_switches_limits_off() {
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
