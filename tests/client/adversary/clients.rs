@@ -52,6 +52,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_in_another_folder_is_bound_by_the_users_hooks",
     },
     Attempt {
+        tries: "starts a client under limits of the system's in which no hook can write (`ulimit -f`), and which keeps no transcript",
+        outcome: Outcome::NoEffect,
+        then: "its hooks refuse its prompt while they cannot keep the state",
+        scenario: "a_client_whose_hooks_may_write_no_file_gets_no_prompt",
+    },
+    Attempt {
         tries: "starts a client as the first thing that it does, while its own first response is not charged yet",
         outcome: Outcome::NoEffect,
         then: "the response in flight is taken for one like the client's own",
@@ -233,6 +239,16 @@ fn a_client_that_hides_where_it_comes_from_is_bound_by_itself() {
 #[test]
 fn a_client_in_another_folder_is_bound_by_the_users_hooks() {
     bound(&calls(command(&format!("cd ../other && CLIENT {ASKED}")), "user").0);
+}
+
+#[test]
+fn a_client_whose_hooks_may_write_no_file_gets_no_prompt() {
+    for kib in [0, 40, 100] {
+        let words = format!("(ulimit -f {kib}; CLIENT {ASKED} --no-session-persistence)");
+        let (lab, _) = calls(command(&words), "local");
+        assert!(lab.api.requests_of("NESTED").is_empty(), "{kib} KiB: {}", lab.story());
+        assert_eq!(lab.ran().len(), CALLS, "{kib} KiB: {}", lab.story());
+    }
 }
 
 #[test]

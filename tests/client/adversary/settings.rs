@@ -30,6 +30,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "hooks_are_not_switched_off",
     },
     Attempt {
+        tries: "`disableAllHooks` in a settings file in UTF-16, which the client reads, too",
+        outcome: Outcome::NoEffect,
+        then: "it is read as the client reads it, and what Fusebox cannot read waits as well",
+        scenario: "hooks_are_not_switched_off_in_utf_16",
+    },
+    Attempt {
         tries: "an `env` in the settings that leads hooks to another state or home (`FUSEBOX_HOME`, `HOME`, `CLAUDE_CONFIG_DIR`, …), has clients start without them (`CLAUDE_CODE_SAFE_MODE`), or sends requests past them (`ANTHROPIC_BASE_URL`, `HTTPS_PROXY`, `NODE_EXTRA_CA_CERTS`, `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`)",
         outcome: Outcome::NoEffect,
         then: "the change waits for a person's `fusebox reload`, the user is told, and the log has it",
@@ -106,6 +112,16 @@ fn hooks_are_not_switched_off() {
     let user = r#"python3 -c 'import json, os; p = os.path.expanduser("~/.claude/settings.json"); s = json.load(open(p)); s["disableAllHooks"] = True; json.dump(s, open(p, "w"))'"#;
     let local = format!("echo '{off}' >.claude/settings.local.json");
     let edits = seen([bash(user), write(".claude/settings.json", &off), bash(&local)]);
+    let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
+    trial.held();
+    trial.user_reads("would switch all hooks off");
+}
+
+#[test]
+fn hooks_are_not_switched_off_in_utf_16() {
+    let edits = seen([bash(
+        r#"python3 -c 'open(".claude/settings.json", "wb").write("\ufeff{\"disableAllHooks\": true}".encode("utf-16-le"))'"#,
+    )]);
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
     trial.user_reads("would switch all hooks off");
