@@ -1,6 +1,8 @@
 //! Rows of the state that another program has changed, as an agent can: a session of which one was is forgotten, and counted again
 //! from its transcripts.
 
+use std::path::Path;
+
 use crate::domain::bounds::of_model;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::session::Session;
@@ -15,8 +17,9 @@ pub fn altered(session: &str) -> Error {
     Error::failed(what).of_kind(ErrorKind::Altered).hint("its next event counts it again from its transcripts")
 }
 
-/// Deletes what the state has of a session, for its event to begin anew.
-pub fn forget(store: &Store, session: &str) -> Result<()> {
+/// Deletes what the state in a folder has of a session, for its event to begin anew.
+pub fn forget(folder: &Path, session: &str) -> Result<()> {
+    let store = Store::open_for(folder, Some(session))?;
     store.begin()?;
     store.forget_session(session)?;
     store.commit()

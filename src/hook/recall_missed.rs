@@ -83,6 +83,15 @@ fn is_inside(kind: &EventKind) -> bool {
 fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
     let earlier = &state.session.spend_before_install;
+    if let Some(cause) = state.altered.take() {
+        let what = format!(
+            "{cause}; the session is counted again from its transcripts, which show {} and {}. What a person had granted or ordered \
+             is lost",
+            counted(calls, "tool call"),
+            earlier.counted.cost
+        );
+        return state.session.notify_user(&what);
+    }
     // What a client was at that was open when Fusebox was installed is no loss.
     let is_met = earlier.is_unmarked && earlier.until_ms.is_some_and(|until_ms| until_ms > 0) && !earlier.was_watched;
     if is_met {
