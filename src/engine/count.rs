@@ -239,8 +239,7 @@ pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment
         state.session.spend_before_install.subagents += 1;
     } else if let Some((began_ms, last_ms)) = recalled.span_ms {
         let millis = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
-        let mono_ms = now.mono_ms.saturating_sub(millis(began_ms, now.wall_ms));
-        run.started = Moment { wall_ms: began_ms, mono_ms, ..now };
+        run.started = now.earlier(began_ms);
         run.counters.duration_ms = millis(began_ms, last_ms);
         if run.is_main() {
             state.session.counters.duration_ms += millis(began_ms, last_ms);

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use crate::domain::call::CallState;
-use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::ingested::{Ingested, Recalled};
+use crate::domain::session::Session;
 use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
@@ -56,8 +57,19 @@ pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut I
     }
     if is_new {
         tell_lost(state, event, found);
+        begin_earlier(&mut state.session, event.at, found);
     }
     Ok(())
+}
+
+/// Moves the beginning of a session to the first of its work that counts: the state did not know it any more.
+fn begin_earlier(session: &mut Session, now: Moment, found: &Ingested) {
+    let own = found.charges.iter().map(|(_, new)| &new.charge).filter(|charge| !charge.inherited && !charge.earlier);
+    let recalled = found.recalled.iter().filter(|recalled| !recalled.is_before).filter_map(|recalled| recalled.span_ms);
+    let first_ms = own.map(|charge| charge.at_ms).chain(recalled.map(|(began_ms, _)| began_ms)).min();
+    if let Some(first_ms) = first_ms.filter(|first_ms| *first_ms < now.wall_ms) {
+        session.started = now.earlier(first_ms);
+    }
 }
 
 /// Whether a session had been at work before an event that is the first seen of it.

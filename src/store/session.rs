@@ -53,6 +53,17 @@ impl Store {
         self.sessions_where(of_launcher, &[&day_of(since_ms), &launcher])
     }
 
+    /// Loads the sessions right below one, whose clients its agents have started, with an event since `since_ms`. Those that
+    /// another program has changed are left out.
+    pub fn sessions_below(&self, id: &str, since_ms: i64) -> Result<Vec<Session>> {
+        let names_it = "WHERE last_active_day >= ?1 AND instr(engine, ?2)";
+        let name = to_json("a session's id", &id)?;
+        let mut found = self.sessions_where(names_it, &[&day_of(since_ms), &name])?;
+        let nearest = |below: &Session| below.between.first().or(below.outer.as_ref()).is_some_and(|above| above == id);
+        found.retain(|below| nearest(below) && below.id != id && !below.is_altered);
+        Ok(found)
+    }
+
     /// Loads some of the sessions after a row, and the row to go on after, where there may be more.
     pub fn some_sessions(&self, after: i64, most: u64) -> Result<(Vec<Session>, Option<i64>)> {
         let ids = "SELECT max(rowid) FROM (SELECT rowid FROM session WHERE rowid > ?1 ORDER BY rowid LIMIT ?2)";

@@ -1,7 +1,7 @@
 //! Pinned policies, as they were stored and as another program has changed them.
 
-use super::store;
 use crate::error::Result;
+use crate::store::tests::store;
 
 #[test]
 fn a_policy_that_another_program_has_changed_is_not_read_and_is_kept_anew() -> Result<()> {
