@@ -144,3 +144,38 @@ fn a_client_below_a_session_that_is_gone_waits_until_that_is_counted_again() {
         assert_eq!(load(&world, "s1").0.counters.turns, 4, "{damage}");
     }
 }
+
+#[test]
+fn a_client_is_below_a_session_whatever_facts_about_clients_are_deleted() {
+    for damage in [
+        "DELETE FROM metadata",
+        "UPDATE metadata SET value = '0'",
+        "UPDATE metadata SET value = '0 gone'",
+        "UPDATE metadata SET value = '7 s0'",
+    ] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", json!({"session": {"max_turns": 100}}).to_string());
+        let processes = Processes::start();
+        start(&world, processes.pids[0], "s1");
+        execute(&world, damage);
+        start(&world, processes.pids[1], "s2");
+        let below = load(&world, "s2").0;
+        assert_eq!(below.outer.as_deref(), Some("s1"), "{damage}");
+        assert_eq!(below.policy, load(&world, "s1").0.policy, "{damage}");
+    }
+}
+
+#[test]
+fn a_client_that_starts_below_a_session_whose_row_is_gone_waits_for_it() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", json!({"session": {"max_turns": 100}}).to_string());
+    let processes = Processes::start();
+    start(&world, processes.pids[0], "s1");
+    execute(&world, "DELETE FROM session");
+    start(&world, processes.pids[1], "s2");
+    let refused = call(&world, processes.pids[1], "s2", "t1");
+    assert!(refused.contains("another program has changed the rows of session s1"), "{refused}");
+    event(&world, processes.pids[0], "s1", "PostToolBatch", &json!({"tool_calls": []}));
+    assert_eq!(call(&world, processes.pids[1], "s2", "t2"), "");
+    assert_eq!(load(&world, "s1").0.counters.turns, 1);
+}

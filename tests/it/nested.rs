@@ -165,6 +165,9 @@ fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
             let parts: Vec<&str> = name.split(':').collect();
             store.set_metadata(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();
         }
+        let mut before = store.session("s1").unwrap().unwrap();
+        before.last.boot = 1;
+        store.save_session(&before).unwrap();
     });
     start(&world, below, "s2");
     assert_eq!(outer(&world, "s2"), None);
