@@ -72,9 +72,12 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
     charge_unlogged::charge_hooks(state, run);
-    let over = compactions::over(state, run, event);
-    for held in compactions::expired(state, event.at).into_iter().chain(over) {
+    if let Some(held) = compactions::over(state, run, event) {
         charge_unlogged::charge_lost(state, run, &held);
+    }
+    for (compacted, held) in compactions::expired(state, event.at) {
+        let spend = charge_unlogged::charge_lost(state, &compacted, &held);
+        charge_missing::summary_may_come(state, &compacted, spend);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
         charge_missing::compactions(state, run, event.at);
