@@ -230,6 +230,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
+    session.refuses_repository = policy.refuses_repository;
     session.policy = id;
     if let Some(order) = lift_orders::lift_outgrown_session(session) {
         session.notify_user(&format!(
