@@ -2,6 +2,7 @@
 //! an estimate, once, to the run that was compacted, and caps act on it.
 
 mod expired;
+mod forks;
 pub mod law;
 pub mod scene;
 

@@ -3,6 +3,7 @@
 
 use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
+use fusebox::store::Store;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -178,4 +179,23 @@ fn a_client_that_starts_below_a_session_whose_row_is_gone_waits_for_it() {
     event(&world, processes.pids[0], "s1", "PostToolBatch", &json!({"tool_calls": []}));
     assert_eq!(call(&world, processes.pids[1], "s2", "t2"), "");
     assert_eq!(load(&world, "s1").0.counters.turns, 1);
+}
+
+/// What `docs/threat-model.md` says of responses: nothing seals them.
+#[test]
+fn responses_of_an_earlier_session_that_are_changed_lower_the_sums_of_the_day() {
+    for damage in ["UPDATE response SET cost_pico_usd = 0", "DELETE FROM response"] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 100}}).to_string());
+        let (first, second) = (Processes::start(), Processes::start());
+        let spent =
+            || Store::open_for(&world.path("state"), None).unwrap().shared_budgets().unwrap()[0].spent(None).day.cost.0;
+        start(&world, first.pids[0], "s1");
+        work(&world, first.pids[0], "s1", 1);
+        let before = spent();
+        execute(&world, damage);
+        assert_eq!(spent(), before, "{damage}: until the sums are counted anew");
+        start(&world, second.pids[0], "s2");
+        assert_eq!((before > 0, spent()), (true, 0), "{damage}");
+    }
 }

@@ -46,9 +46,15 @@ const TOGETHER: [&str; 8] = [
 const OF_SESSION: &str = "session";
 const OF_USER: &str = "user";
 const OF_MAIN: &str = "main";
+/// A session's, of its tool calls.
+const OF_CALLS: &str = "calls";
 
 fn policy(scope: &str) -> Value {
-    let cap = if scope == OF_USER { json!({"max_cost_usd_per_day": 0.02}) } else { json!({"max_requests": CAP}) };
+    let (scope, cap) = match scope {
+        OF_USER => (scope, json!({"max_cost_usd_per_day": 0.02})),
+        OF_CALLS => (OF_SESSION, json!({"max_turns": CAP})),
+        _ => (scope, json!({"max_requests": CAP})),
+    };
     let mut policy = json!({"session": {"grace_turns": 0}, "main": {"grace_turns": 0}});
     for (key, value) in cap.as_object().unwrap() {
         policy[scope][key] = value.clone();
@@ -248,5 +254,11 @@ fn no_column_of_the_state_frees_a_run_of_its_own_limit() {
 #[test]
 fn no_column_of_the_state_frees_a_run_of_a_shared_limit() {
     let broken = broken(OF_USER);
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn no_column_of_the_state_frees_a_run_of_a_limit_on_calls() {
+    let broken = broken(OF_CALLS);
     assert!(broken.is_empty(), "{broken:#?}");
 }
