@@ -39,6 +39,7 @@ mod laws;
 mod levers;
 mod lost_state;
 mod manual;
+mod messages_page;
 mod nested;
 mod nested_settings;
 mod nested_state;
