@@ -31,6 +31,12 @@ impl Moment {
         self.mono_ms.saturating_sub(self.slept_ms)
     }
 
+    /// Returns an earlier moment by its wall time, as if the machine had not been down since.
+    pub fn earlier(self, wall_ms: i64) -> Moment {
+        let passed = u64::try_from(self.wall_ms.saturating_sub(wall_ms)).unwrap_or(0);
+        Moment { wall_ms, mono_ms: self.mono_ms.saturating_sub(passed), ..self }
+    }
+
     /// Returns the milliseconds from `earlier` to `self`, sleep included, across boots by the wall clock.
     pub fn wall_since(self, earlier: Moment) -> u64 {
         if self.boot == earlier.boot {

@@ -19,6 +19,9 @@ pub struct MissingUsage {
     /// Compactions that hooks have announced and whose summaries are not read yet; negative where a summary was read first.
     #[serde(default, skip_serializing_if = "is_default")]
     pub compactions: i32,
+    /// Compactions that were charged at what was held for them, since their summaries took too long, and what they were charged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub late_summaries: Spend,
     /// When the last of them was charged, in milliseconds since 1970. A response with a later time is none of them.
     pub until_ms: i64,
 }

@@ -80,6 +80,9 @@ pub struct Session {
     /// Whether Fusebox blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: Mode,
+    /// Whether the machine's owner refuses what the repository's file says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refuses_repository: bool,
     /// From when to when a person has switched its limits off, the last time.
     #[serde(default, skip_serializing_if = "is_default")]
     pub limits_off: Option<LimitsOff>,

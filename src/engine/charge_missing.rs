@@ -119,6 +119,11 @@ pub fn summary_is_there(state: &mut SessionState, id: &str) {
     *due = (*due - 1).max(-1);
 }
 
+/// Takes note of a compaction that was charged before its summary: should that come after all, it takes the place.
+pub fn summary_may_come(state: &mut SessionState, id: &str, charged: Spend) {
+    state.missing_usage_mut(id).1.late_summaries += charged;
+}
+
 /// Whether the client has told of a summary that is not read yet.
 pub fn is_summary_due(state: &mut SessionState, id: &str) -> bool {
     state.missing_usage_mut(id).1.compactions > 0
@@ -139,11 +144,17 @@ pub fn less_the_estimate(state: &mut SessionState, id: &str, new: &NewCharge) ->
         return None;
     }
     let (_, missing_usage) = state.missing_usage_mut(id);
-    if missing_usage.sum.requests == 0 || new.charge.at_ms > missing_usage.until_ms {
+    let is_late_summary = new.charge.is_estimate() && missing_usage.late_summaries.requests > 0;
+    let charged = match is_late_summary {
+        true => &mut missing_usage.late_summaries,
+        false if new.charge.at_ms > missing_usage.until_ms => return None,
+        false => &mut missing_usage.sum,
+    };
+    if charged.requests == 0 {
         return None;
     }
-    let each = missing_usage.sum.mean();
-    missing_usage.sum = missing_usage.sum.beyond(each);
+    let each = charged.mean();
+    *charged = charged.beyond(each);
     let adds = new.adds.beyond(each);
     // The estimate stands where it was charged, so that every sum over responses is what limits have counted.
     let before = new.charge.spend.beyond(new.adds);

@@ -61,13 +61,15 @@ pub fn charge_hooks(state: &mut SessionState, run: &str) {
     charge(state, run, &number.to_string(), (model, spend));
 }
 
-/// Charges a request of which nothing more will be seen at what was held for it: its client has ended before the answer.
-pub fn charge_lost(state: &mut SessionState, run: &str, held: &Reservation) {
+/// Charges a request at what was held for it, and returns that: its client has ended before the answer, or the answer takes too
+/// long.
+pub fn charge_lost(state: &mut SessionState, run: &str, held: &Reservation) -> Spend {
     let name = format!("lost:{}", state.session.counters.unlogged.requests + 1);
     // Of a first request nothing was known when it was asked.
     let is_unknown = (held.spend.tokens, held.spend.cost) == (0, Amount::ZERO);
     let spend = if is_unknown { estimate::first(state) } else { held.spend };
     charge(state, run, &name, (held.model.clone(), spend));
+    spend
 }
 
 /// Charges what a session's clients that are gone have asked and nobody has seen answered.

@@ -40,14 +40,23 @@ pub fn charged(state: &mut SessionState, run: &str) {
     }
 }
 
-/// Lets go of what compactions of this session have held whose time is over, and returns it to be charged: nothing tells whether
-/// they were made.
-pub fn expired(state: &mut SessionState, now: Moment) -> Vec<Reservation> {
-    let begins = prefix(&state.session.id);
-    let is_over = |held: &&Reservation| now.wall_since(held.at) >= RESERVE_LIVES_MS && held.holder.starts_with(&begins);
-    let over: Vec<Reservation> = state.session.reservations.iter().filter(is_over).cloned().collect();
-    over.iter().for_each(|held| state.release(&held.holder));
+/// Lets go of what compactions of this session have held whose time is over, and returns it with their runs, to be charged: nothing
+/// tells whether they were made.
+pub fn expired(state: &mut SessionState, now: Moment) -> Vec<(String, Reservation)> {
+    let over = overdue(&state.session, now);
+    over.iter().for_each(|(_, held)| state.release(&held.holder));
     over
+}
+
+/// Returns what compactions of a session hold whose time is over, each with the run that is compacted.
+pub fn overdue(session: &Session, now: Moment) -> Vec<(String, Reservation)> {
+    let begins = prefix(&session.id);
+    let of_run = |held: &Reservation| {
+        let own = held.holder.strip_prefix(&begins).filter(|_| now.wall_since(held.at) >= RESERVE_LIVES_MS)?;
+        let run = if own.starts_with(MAIN) { session.main.clone()? } else { own.to_owned() };
+        Some((run, held.clone()))
+    };
+    session.reservations.iter().filter_map(of_run).collect()
 }
 
 /// Lets go of what a compaction has held that is over: its client goes on, or ends, with a summary or without one.

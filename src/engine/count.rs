@@ -73,9 +73,12 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
 pub fn count(state: &mut SessionState, run: &str, event: &Event) {
     tick(state, run, event);
     charge_unlogged::charge_hooks(state, run);
-    let over = compactions::over(state, run, event);
-    for held in compactions::expired(state, event.at).into_iter().chain(over) {
+    if let Some(held) = compactions::over(state, run, event) {
         charge_unlogged::charge_lost(state, run, &held);
+    }
+    for (compacted, held) in compactions::expired(state, event.at) {
+        let spend = charge_unlogged::charge_lost(state, &compacted, &held);
+        charge_missing::summary_may_come(state, &compacted, spend);
     }
     if !matches!(event.kind, EventKind::SessionStart { .. } | EventKind::ToolRequested(_) | EventKind::ToolEnded(..)) {
         charge_missing::compactions(state, run, event.at);
@@ -240,8 +243,7 @@ pub fn count_recalled(state: &mut SessionState, recalled: &Recalled, now: Moment
         state.session.spend_before_install.subagents += 1;
     } else if let Some((began_ms, last_ms)) = recalled.span_ms {
         let millis = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
-        let mono_ms = now.mono_ms.saturating_sub(millis(began_ms, now.wall_ms));
-        run.started = Moment { wall_ms: began_ms, mono_ms, ..now };
+        run.started = now.earlier(began_ms);
         run.counters.duration_ms = millis(began_ms, last_ms);
         if run.is_main() {
             state.session.counters.duration_ms += millis(began_ms, last_ms);

@@ -47,6 +47,8 @@ pub struct SessionState {
     pub request_ahead: Spend,
     /// What the requests of this event are taken for that no transcript shows.
     pub unlogged_requests: UnloggedRequests,
+    /// Why the session is counted again at this event, where another program has changed what the state knew of it.
+    pub altered: Option<String>,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
     /// that is under way. The sentence to say.
     pub held: Option<String>,

@@ -1,11 +1,14 @@
 //! Rows of the state that another program has changed, as an agent can: a session of which one was is forgotten, and counted again
 //! from its transcripts.
 
+use std::path::Path;
+
 use crate::domain::bounds::of_model;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hook::retention;
 use crate::store::Store;
 use crate::wire::messages::short;
 
@@ -15,17 +18,21 @@ pub fn altered(session: &str) -> Error {
     Error::failed(what).of_kind(ErrorKind::Altered).hint("its next event counts it again from its transcripts")
 }
 
-/// Deletes what the state has of a session, for its event to begin anew.
-pub fn forget(store: &Store, session: &str) -> Result<()> {
+/// Deletes what the state in a folder has of a session, for its event to begin anew.
+pub fn forget(folder: &Path, session: &str) -> Result<()> {
+    let store = Store::open_for(folder, Some(session))?;
     store.begin()?;
     store.forget_session(session)?;
     store.commit()
 }
 
-/// Takes over what is left in the state of a session that has no row: rows of its own are deleted, and what was charged
-/// at an estimate stays charged, since no transcript shows it.
+/// Takes over what is left in the state of a session that has no row: rows of its own are deleted. What was charged at an
+/// estimate stays charged, since no transcript shows it, and so does what clients below it have done.
 pub fn take_over(store: &Store, new: &mut Session) -> Result<()> {
     store.forget_session(&new.id)?;
+    for below in store.sessions_below(&new.id, new.started.wall_ms - BELOW_MS)? {
+        take_over_nested(new, &below);
+    }
     for charge in store.charges_of(&new.id)? {
         new.counters.spent += charge.spend;
         new.counters.unlogged += charge.spend;
@@ -34,14 +41,42 @@ pub fn take_over(store: &Store, new: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Says why a prompt or call is refused: the counters of a session above it are not as they were written, and only that session's
+/// Clients below a session are found that were at work in so many milliseconds before it is counted again.
+const BELOW_MS: i64 = 31 * 86_400_000;
+
+/// Charges a session anew for what it was charged for one right below it, whose row is as it was written.
+fn take_over_nested(new: &mut Session, below: &Session) {
+    let earlier = &below.spend_before_install;
+    let turns = below.counters.turns.saturating_sub(earlier.turns);
+    new.counters.turns += turns;
+    new.nested_turns += turns;
+    new.counters.spent += below.counters.spent.beyond(below.inherited).beyond(earlier.spent);
+    new.counters.unlogged += below.counters.unlogged;
+    for (model, spend) in &below.by_model {
+        let earlier = earlier.models.get(model).copied().unwrap_or_default();
+        *new.by_model.entry(model.clone()).or_default() += spend.beyond(earlier);
+    }
+}
+
+/// Says why a prompt or call is refused: the row of a session above it is not as it was written, or gone, and only that session's
 /// own events count it again.
-pub fn held(state: &SessionState, event: &Event) -> Option<String> {
+pub fn held(store: &Store, state: &SessionState, event: &Event) -> Result<Option<String>> {
     let asks = matches!(event.kind, EventKind::ToolRequested(_) | EventKind::Prompt { .. } | EventKind::Compacting);
-    let above = state.above.iter().find(|above| above.is_altered).filter(|_| asks)?;
-    Some(format!(
+    let Some(id) = lost_above(state).filter(|_| asks) else { return Ok(None) };
+    // It was at work when this one began: what is older may have been pruned.
+    if state.session.started.wall_ms < retention::closed_ms(store)? {
+        return Ok(None);
+    }
+    Ok(Some(format!(
         "no prompt and no call of this client is let through: another program has changed the rows of session {}, which started it, in the \
          state. That session's next event counts it again.",
-        short(&above.id)
-    ))
+        short(id)
+    )))
+}
+
+/// Finds a session above the one at hand that another program has changed or deleted.
+fn lost_above(state: &SessionState) -> Option<&String> {
+    let session = &state.session;
+    let is_sound = |id: &String| state.above.iter().any(|above| above.id == *id && !above.is_altered);
+    session.between.iter().chain(&session.outer).find(|id| **id != session.id && !is_sound(id))
 }

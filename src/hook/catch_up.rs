@@ -76,14 +76,17 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
         Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
         other => other?,
     }
-    charge(env, store, &mut state)?;
+    match charge(env, store, &mut state) {
+        Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
+        other => other?,
+    }
     orphans::mark(store, &mut state, env.now())?;
     store.save(&mut state)
 }
 
 fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<()> {
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
-    let table = policy::prices(store, policy);
+    let table = policy::prices(store, policy)?;
     let mut ingest = TranscriptIngest::new(store, &table).within(Allowance::HOOK);
     ingest.now_ms = Some(env.now().wall_ms);
     ingest.main(state, None)?;
@@ -91,6 +94,7 @@ fn charge(env: &Environment, store: &Store, state: &mut SessionState) -> Result<
     for agent in ingest.unannounced(state, |_| false)? {
         find_run::announce(state, &agent, state.session.last, &rulebook);
     }
+    rulebook.problems()?;
     let agents: Vec<String> = state.runs().filter(|run| !run.is_main()).map(|run| run.id.clone()).collect();
     for id in agents {
         ingest.agent(state, &id, None)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::event::Event;
+use crate::domain::event::{Event, Moment};
 use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
@@ -38,7 +38,41 @@ fn of_client_text(session: &Session) -> String {
 /// Reads what is remembered of a client: the number of its policy, and its session.
 pub fn read_client(text: &str) -> (Option<i64>, &str) {
     let (policy, session) = text.split_once(' ').unwrap_or((text, ""));
-    (policy.parse().ok(), session)
+    (policy.parse().ok().filter(|id| *id != 0), session)
+}
+
+/// What the state knows of a client process.
+#[derive(Default)]
+pub struct KnownClient {
+    /// The number of the policy that it is pinned to.
+    pub policy: Option<i64>,
+    /// The id of the session that it works on.
+    pub session_id: String,
+    /// That session; nothing where its row is gone.
+    pub session: Option<Box<Session>>,
+}
+
+/// Finds what is known of a client process: by the fact about it, and where that is gone or does not fit by the rows of the last
+/// day's sessions.
+pub fn known_client(store: &Store, client: Process, at: Moment) -> Result<Option<KnownClient>> {
+    let fact = store.metadata(&client_fact(client, at.boot))?;
+    let mut known = KnownClient::default();
+    if let Some(fact) = &fact {
+        let (policy, id) = read_client(fact);
+        known = KnownClient { policy, session_id: id.to_owned(), session: store.session(id)? };
+        if known.session.as_ref().is_some_and(|session| session.client == Some(client)) {
+            return Ok(Some(known));
+        }
+    }
+    let same_boot = |session: &Session| [0, at.boot].contains(&session.last.boot) || at.boot == 0;
+    let since_ms = at.wall_ms - i64::try_from(OUTLIVED_MS).unwrap_or(0);
+    match store.sessions_of_client(client, since_ms)?.into_iter().rev().find(same_boot) {
+        Some(session) => {
+            let (policy, session_id) = (session.policy, session.id.clone());
+            Ok(Some(KnownClient { policy, session_id, session: Some(Box::new(session)) }))
+        }
+        None => Ok(fact.map(|_| known)),
+    }
 }
 
 /// Names the fact about a client: a process id and a start time say who it is within one boot and one namespace.
@@ -60,11 +94,9 @@ pub struct Known {
 }
 
 impl Known {
-    /// Takes the session above and those that it comes from, but for the one that begins here. One that is not in the state any
-    /// more says nothing.
-    fn comes_from(&mut self, above: Option<Box<Session>>, here: &str) {
-        let Some(above) = above else { return };
-        let Session { id, outer, between, .. } = *above;
+    /// Takes the session above and those that it comes from, but for the one that begins here.
+    fn comes_from(&mut self, above: Session, here: &str) {
+        let Session { id, outer, between, .. } = above;
         let mut chain: Vec<String> = std::iter::once(id).chain(between).chain(outer).collect();
         // The first of them, taken up below itself, is its own.
         if chain.last().is_some_and(|first| first == here) {
@@ -81,17 +113,17 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
     let (session, event) = here;
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
-        let Some(fact) = store.metadata(&client_fact(Process { pid, start, ..client }, event.at.boot))? else {
-            continue;
-        };
-        let (policy, above) = read_client(&fact);
-        known.policy = known.policy.or(policy);
+        let Some(found) = known_client(store, Process { pid, start, ..client }, event.at)? else { continue };
+        known.policy = known.policy.or(found.policy);
         if pid != client.pid {
-            known.comes_from(store.session(above)?, &session.id);
+            // One whose row is gone is named all the same: this client waits until it is counted again.
+            let above =
+                found.session.map_or_else(|| Session { id: found.session_id, ..Session::default() }, |above| *above);
+            known.comes_from(above, &session.id);
             return Ok(known);
         }
         // What it worked on before a `/clear` says where it came from.
-        known.before = store.session(above)?;
+        known.before = found.session;
         if let Some(before) = &known.before {
             (known.outer, known.between) = (before.outer.clone(), before.between.clone());
         }
@@ -101,7 +133,7 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
     {
         tell_of(store, &mut above, session, event)?;
         known.policy = known.policy.or(above.policy);
-        known.comes_from(Some(above), &session.id);
+        known.comes_from(*above, &session.id);
     }
     Ok(known)
 }

@@ -7,10 +7,9 @@ use crate::byte_search;
 use crate::config::load;
 use crate::domain::policy::OnError;
 use crate::error::{Error, Result};
-use crate::hook::altered_rows;
 use crate::platform::environment::Environment;
 use crate::store;
-use crate::store::{Store, health, log_file};
+use crate::store::{health, log_file};
 use crate::wire::events::{EventName, OnFailure};
 use crate::wire::input::{self, Input, Unreadable, was_not_made};
 
@@ -39,13 +38,6 @@ pub fn begin_anew(env: &Environment, folder: &Path, input: &Input, cause: &Error
         let what = format!("{cause}; the database was set aside as `{}`, and a new one begun", aside.display());
         note(env, &input.session_id, &what);
     }
-    Ok(())
-}
-
-/// Forgets a session of which another program has changed rows, so that it is counted again.
-pub fn count_again(env: &Environment, folder: &Path, input: &Input, cause: &Error) -> Result<()> {
-    altered_rows::forget(&Store::open_for(folder, Some(&input.session_id))?, &input.session_id)?;
-    note(env, &input.session_id, &format!("{cause}; it is counted again from its transcripts"));
     Ok(())
 }
 

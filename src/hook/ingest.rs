@@ -1,6 +1,6 @@
 //! What an event brings: new responses and agents by the transcripts, and what happened without a hook.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let (input, event) = (call.input, &call.event);
     let held = nested_clients::held(env, store, state, input, event, &call.guard)?;
     let held = held.or_else(|| changed_calls::held(&state.session, event));
-    let held = held.or_else(|| altered_rows::held(state, event));
+    let held = held.map_or_else(|| altered_rows::held(store, state, event), |held| Ok(Some(held)))?;
     state.held = held.or_else(|| overload::held(state, event));
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
@@ -59,9 +59,15 @@ pub fn ingest_transcripts(
     event: &Event,
     prompt: &str,
 ) -> Result<Ingested> {
-    let loaded = OnceCell::new();
+    let (loaded, damage) = (OnceCell::new(), Cell::new(None));
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
-    let table = || loaded.get_or_init(|| policy::prices(store, policy));
+    let read = || {
+        policy::prices(store, policy).unwrap_or_else(|cause| {
+            damage.set(Some(cause));
+            Table::embedded()
+        })
+    };
+    let table = || loaded.get_or_init(read);
     let mut ingest = TranscriptIngest::new(store, Prices::Lazily(&table)).within(Allowance::HOOK);
     ingest.now_ms = Some(event.at.wall_ms);
     let mut ingested = Ingested::default();
@@ -94,6 +100,9 @@ pub fn ingest_transcripts(
     let holders: BTreeSet<&String> = ingested.charges.iter().map(|(holder, _)| holder).collect();
     for holder in holders {
         need_run(store, state, holder)?;
+    }
+    if let Some(cause) = damage.take() {
+        return Err(cause);
     }
     recall_missed::add(store, state, event, &mut ingested)?;
     spend_before_install::close(state, event, &ingested.recalled);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::session::{Session, TranscriptPosition};
+use crate::engine::compactions;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};
@@ -98,6 +99,9 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         && event.prompt_id != state.session.prompt_id
     {
         need_run(store, &mut state, id)?;
+    }
+    for (compacted, _) in compactions::overdue(&state.session, event.at) {
+        need_run(store, &mut state, &compacted)?;
     }
     for id in calls_of(&event.kind) {
         need_call(store, &mut state, id)?;

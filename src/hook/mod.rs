@@ -46,7 +46,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::follow_up::FollowUp;
 use crate::platform::environment::Environment;
@@ -124,25 +124,27 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
         deadline.is_for(name, input.results());
     }
     let mut folder = store::folder(env)?;
-    match respond(env, deadline, (input, bytes), &mut folder) {
+    match respond(env, deadline, (input, bytes), &mut folder, None) {
         Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => {
             failure::begin_anew(env, &folder, input, &cause)?;
-            respond(env, deadline, (input, bytes), &mut folder)
+            respond(env, deadline, (input, bytes), &mut folder, None)
         }
         Err(cause) if cause.kind == ErrorKind::Altered => {
-            failure::count_again(env, &folder, input, &cause)?;
-            respond(env, deadline, (input, bytes), &mut folder)
+            altered_rows::forget(&folder, &input.session_id)?;
+            respond(env, deadline, (input, bytes), &mut folder, Some(&cause))
         }
         other => other,
     }
 }
 
-/// Takes a call into the state and words its answer: the recipe. `folder` becomes the one that the state of its client is in.
+/// Takes a call into the state and words its answer: the recipe. `folder` becomes the one that the state of its client is in;
+/// `altered` is why the session is counted again, where it was forgotten a moment ago.
 pub fn respond(
     env: &Environment,
     deadline: &Deadline,
     what: (&Input, &[u8]),
     folder: &mut PathBuf,
+    altered: Option<&Error>,
 ) -> Result<HookResult> {
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
@@ -150,6 +152,7 @@ pub fn respond(
     if let Some(answer) = given_answers::find(&loaded.state, &call) {
         return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
     }
+    loaded.state.altered = altered.map(ToString::to_string);
     deadline.waits_for(Waits::Files);
     let ingested = ingest::ingest(env, &mut loaded, &call)?;
     let applied = apply::apply(env, &mut loaded, &call, &ingested)?;

@@ -13,7 +13,7 @@ use crate::domain::spend_before_install::SpendBeforeInstall;
 use crate::domain::stable_hash::{self, StableHash};
 use crate::domain::verdict::Finding;
 use crate::engine::lift_orders;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hook::client_lineage::{self, Known};
 use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_budgets};
 use crate::install::client_extensions;
@@ -87,7 +87,7 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
         None => Known::default(),
     };
     (session.outer, session.between) = (known.outer, known.between);
-    match policy::stored(store, known.policy)? {
+    match pinned(store, known.policy)? {
         Some(policy) => {
             apply(session, &policy, known.policy);
             watch(env, session, &policy);
@@ -107,6 +107,14 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
     take_off(store, session, env.now().wall_ms)?;
     session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
     Ok(())
+}
+
+/// Returns the policy that a client is pinned to; nothing where it has none, or another program has changed that.
+fn pinned(store: &Store, id: Option<i64>) -> Result<Option<Policy>> {
+    match id.map(|id| policy::stored(store, id)).transpose() {
+        Err(cause) if cause.kind == ErrorKind::Altered => Ok(None),
+        other => other,
+    }
 }
 
 /// Switches the limits of a new client's session off where a person has switched those of its project off, and says so.
@@ -225,6 +233,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.mode = policy.mode();
     session.on_error = policy.on_error();
     session.has_own_prices = !policy.prices.is_empty();
+    session.refuses_repository = policy.refuses_repository;
     session.policy = id;
     if let Some(order) = lift_orders::lift_outgrown_session(session) {
         session.notify_user(&notices::outgrown(&order.finding.source));

@@ -6,19 +6,21 @@ use crate::pricing;
 use crate::pricing::table::Table;
 use crate::store::Store;
 
-/// Returns a pinned policy; nothing where none has this number. One that cannot be read is damaged: it must not pass for a policy
-/// without limits.
-pub fn stored(store: &Store, id: Option<i64>) -> Result<Option<Policy>> {
-    let text = id.map(|id| store.policy(id)).transpose()?.flatten();
-    let policy = text.as_deref().map(serde_json::from_str).transpose();
-    policy.map_err(|cause| {
+/// Returns a pinned policy. One that is not there, or not as it was written, must not pass for a policy without limits.
+pub fn stored(store: &Store, id: i64) -> Result<Policy> {
+    let text = store.policy(id)?.ok_or_else(|| {
+        let what = "another program has changed or deleted the pinned policy in the state";
+        Error::failed(what)
+            .of_kind(ErrorKind::Altered)
+            .hint("the session's next event reads the files of its policy again")
+    })?;
+    serde_json::from_str(&text).map_err(|cause| {
         Error::failed(format!("the pinned policy cannot be read: {cause}")).of_kind(ErrorKind::Corrupt)
     })
 }
 
-/// Returns the prices of a policy that brings a person's own, where one is named; else, or where it was taken away, the
-/// embedded ones.
-pub fn prices(store: &Store, policy: Option<i64>) -> Table {
-    let policy = policy.and_then(|id| stored(store, Some(id)).ok().flatten());
-    pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0
+/// Returns the prices of a policy that brings a person's own, where one is named, else the embedded ones.
+pub fn prices(store: &Store, policy: Option<i64>) -> Result<Table> {
+    let policy = policy.map(|id| stored(store, id)).transpose()?;
+    Ok(pricing::table(&policy.map(|policy| policy.prices).unwrap_or_default()).0)
 }

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use crate::domain::call::CallState;
-use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::event::{Agent, Event, EventKind, Moment};
 use crate::domain::ingested::{Ingested, Recalled};
+use crate::domain::session::Session;
 use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
@@ -58,8 +59,19 @@ pub fn add(store: &Store, state: &mut SessionState, event: &Event, found: &mut I
     }
     if is_new {
         tell_lost(state, event, found);
+        begin_earlier(&mut state.session, event.at, found);
     }
     Ok(())
+}
+
+/// Moves the beginning of a session to the first of its work that counts: the state did not know it any more.
+fn begin_earlier(session: &mut Session, now: Moment, found: &Ingested) {
+    let own = found.charges.iter().map(|(_, new)| &new.charge).filter(|charge| !charge.inherited && !charge.earlier);
+    let recalled = found.recalled.iter().filter(|recalled| !recalled.is_before).filter_map(|recalled| recalled.span_ms);
+    let first_ms = own.map(|charge| charge.at_ms).chain(recalled.map(|(began_ms, _)| began_ms)).min();
+    if let Some(first_ms) = first_ms.filter(|first_ms| *first_ms < now.wall_ms) {
+        session.started = now.earlier(first_ms);
+    }
 }
 
 /// Whether a session had been at work before an event that is the first seen of it.
@@ -80,6 +92,15 @@ fn is_inside(kind: &EventKind) -> bool {
 fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     let calls: u64 = found.recalled.iter().map(|recalled| recalled.earlier + recalled.calls.len() as u64).sum();
     let earlier = &state.session.spend_before_install;
+    if let Some(cause) = state.altered.take() {
+        let what = format!(
+            "{cause}; the session is counted again from its transcripts, which show {} and {}. What a person had granted or ordered \
+             is lost",
+            counted(calls, "tool call"),
+            earlier.counted.cost
+        );
+        return state.session.notify_user(&what);
+    }
     // What a client was at that was open when Fusebox was installed is no loss.
     let is_met = earlier.is_unmarked && earlier.until_ms.is_some_and(|until_ms| until_ms > 0) && !earlier.was_watched;
     if is_met {

@@ -1,6 +1,5 @@
 //! What a session shares with others: the budgets and rates of the user and the project, and the session that started it.
 
-use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use crate::calendar::Zone;
@@ -63,16 +62,13 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
 /// Loads into the state the budgets and rates that its session shares, as of a wall time in milliseconds.
 pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
     let session = &state.session;
-    let zone = LazyCell::new(|| {
-        let policy = policy::stored(store, session.policy).ok().flatten().unwrap_or_default();
-        Zone::named(policy.time_zone())
-    });
     let mut budgets = Vec::new();
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
             check_responses(store, session)?;
-            count(store, &mut budget, (session, rules), (&zone, now_ms))?;
+            let policy = session.policy.map(|id| policy::stored(store, id)).transpose()?.unwrap_or_default();
+            count(store, &mut budget, (session, rules), (&Zone::named(policy.time_zone()), now_ms))?;
             budget.counted = true;
         }
         budget.set_limits(rules);

@@ -9,7 +9,7 @@ use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
 use crate::hook::altered_rows;
-use crate::hook::client_lineage::{client_fact, read_client};
+use crate::hook::client_lineage;
 use crate::hook::pin_policy;
 use crate::platform::environment::{Environment, state_dir_in};
 use crate::platform::file_info;
@@ -84,11 +84,10 @@ fn knows(env: &Environment, folder: &Path, above: &[Process], event: &Event) -> 
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(false) };
     let ours = pin_policy::program(env);
     for process in above {
-        let Some(fact) = store.metadata(&client_fact(*process, event.at.boot))? else { continue };
-        let session = store.session(read_client(&fact).1)?;
+        let Some(known) = client_lineage::known_client(&store, *process, event.at)? else { continue };
         // Earlier versions did not write the program down.
         let is_ours = |program| program == 0 || Some(program) == ours;
-        if session.is_some_and(|session| is_ours(session.program)) {
+        if known.session.is_some_and(|session| is_ours(session.program)) {
             return Ok(true);
         }
     }

@@ -50,6 +50,9 @@ pub struct SessionReport {
     /// Whether limits of the repository are only observed, beside those that block.
     #[serde(skip)]
     pub observes: bool,
+    /// Whether the machine's owner refuses what the repository's file says.
+    #[serde(skip)]
+    pub refuses_repository: bool,
     /// From when to when a person has switched its limits off, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits_off: Option<OffReport>,
@@ -219,6 +222,7 @@ impl SessionReport {
             observes: std::iter::once(&session.limits)
                 .chain(rows.runs.iter().map(|run| &run.limits))
                 .any(|limits| limits.observed.is_some()),
+            refuses_repository: session.refuses_repository,
             limits_off: session.limits_off.as_ref().map(|off| OffReport {
                 since: Timestamp(off.since_ms),
                 until: off.until_ms.map(Timestamp),

@@ -75,7 +75,7 @@ fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
     }
-    if let Some(words) = unblocked(session, terminal) {
+    for words in unblocked(session, terminal).into_iter().chain(refused(session)) {
         text.push_str(&terminal.paint(Style::Yellow, &terminal.wrap("  ", &words)));
     }
     text.push_str(&bars(&session.limits, "  ", terminal));
@@ -107,6 +107,12 @@ pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String>
         }
         _ => None,
     }
+}
+
+/// Says that nothing of the repository's file holds, where the machine's owner refuses it.
+pub fn refused(session: &SessionReport) -> Option<String> {
+    let words = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
+    session.refuses_repository.then(|| words.to_owned())
 }
 
 /// Says what of a session's cost was spent before Fusebox, and what is estimated.

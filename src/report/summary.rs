@@ -67,13 +67,12 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     text
 }
 
-/// Names the sessions in which limits did not block: only watched, or switched off by a person.
+/// Names the sessions in which limits did not block: only watched, switched off by a person, or refused by one.
 fn unblocked(report: &Report, terminal: &Terminal) -> String {
-    let line = |session: &SessionReport| {
-        let words = status::unblocked(session, terminal)?;
-        Some(terminal.wrap("", &format!("Session {}: {words}.", short(&session.session_id))))
-    };
-    let lines: String = report.sessions.iter().filter_map(line).collect();
+    let words = |session| status::unblocked(session, terminal).into_iter().chain(status::refused(session));
+    let of_session =
+        |session| words(session).map(move |words| format!("Session {}: {words}.", short(&session.session_id)));
+    let lines: String = report.sessions.iter().flat_map(of_session).map(|line| terminal.wrap("", &line)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

@@ -37,7 +37,8 @@ impl Store {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Returns the client processes that sessions were pinned by in a boot, with their start times.
+    /// Returns the client processes that sessions were pinned by in a boot, with their start times: by the facts about them, and by
+    /// the open sessions, since facts may be gone.
     pub fn clients(&self, boot: u64) -> Result<Vec<(u32, u64)>> {
         let client = |(name, _): &(String, String)| {
             let mut parts = name.split(':');
@@ -45,6 +46,10 @@ impl Store {
             let of: u64 = parts.next()?.parse().ok()?;
             (of == boot).then_some((pid, start))
         };
-        Ok(self.some_metadata("client:", "", u64::MAX)?.iter().filter_map(client).collect())
+        let mut clients: Vec<(u32, u64)> =
+            self.some_metadata("client:", "", u64::MAX)?.iter().filter_map(client).collect();
+        let open = self.open_sessions()?.into_iter().filter(|session| session.last.boot == boot);
+        clients.extend(open.filter_map(|session| session.client).map(|client| (client.pid, client.start)));
+        Ok(clients)
     }
 }

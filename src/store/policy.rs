@@ -1,6 +1,7 @@
 //! The tables `policy` and `limit_set`: each content is stored once.
 //!
 //! Every event reads the limits of its session and its run. They are the same for most runs, so a run names them by number.
+//! The number of a policy is a hash of its text, which is compared where it is read: who changes the text breaks it.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -11,16 +12,34 @@ use crate::store::Store;
 use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, to_json};
 
+/// Numbers below this are of earlier versions, which counted policies: nothing tells what text such a number was given to.
+const COUNTED: i64 = 1 << 32;
+
+/// Returns the number of a policy: a hash of its text.
+fn policy_id(content: &str) -> i64 {
+    // The sign is left out, and what a counted number could be.
+    (stable_hash::of(content.as_bytes()) >> 1).cast_signed() | COUNTED
+}
+
 impl Store {
-    /// Returns the text of a pinned policy.
+    /// Returns the text of a pinned policy; nothing where none has this number, or another program has changed its text.
     pub fn policy(&self, id: i64) -> Result<Option<String>> {
         let mut statement = self.prepare("SELECT content FROM policy WHERE id = ?1")?;
-        Ok(statement.query_row(params![id], |row| row.get(0)).optional()?)
+        let content: Option<String> = statement.query_row(params![id], |row| row.get(0)).optional()?;
+        Ok(content.filter(|content| id < COUNTED || id == policy_id(content)))
     }
 
     /// Keeps the text of a policy; returns its number.
     pub fn keep_policy(&self, content: &str) -> Result<i64> {
-        self.keep_once("SELECT id FROM policy WHERE content = ?1", "INSERT INTO policy (content) VALUES (?1)", content)
+        let known = self.prepare("SELECT id FROM policy WHERE content = ?1")?;
+        let known: Option<i64> = { known }.query_row(params![content], |row| row.get(0)).optional()?;
+        if let Some(id) = known.filter(|id| *id < COUNTED) {
+            return Ok(id);
+        }
+        let id = policy_id(content);
+        // A text that another program has put under its number, or a number under its text, goes.
+        self.prepare("REPLACE INTO policy (id, content) VALUES (?1, ?2)")?.execute(params![id, content])?;
+        Ok(id)
     }
 
     /// Loads a set of limits; no number stands for none.

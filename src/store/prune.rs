@@ -13,8 +13,8 @@ use crate::store::value::column;
 /// How many rows a step deletes at most. As many inserts make a transaction of some milliseconds.
 pub const STEP: u64 = 128;
 
-/// Policies that nothing is pinned to. The newest stays, so that no number comes twice.
-const UNUSED_POLICIES: &str = "DELETE FROM policy WHERE id < (SELECT max(id) FROM policy)
+/// Policies that nothing is pinned to. Those of earlier versions have counted numbers: the newest stays, so that none comes twice.
+const UNUSED_POLICIES: &str = "DELETE FROM policy WHERE id IS NOT (SELECT max(id) FROM policy WHERE id < 4294967296)
     AND id NOT IN (SELECT policy_id FROM session WHERE policy_id IS NOT NULL)
     AND id NOT IN (SELECT CAST(value AS INTEGER) FROM metadata WHERE key >= 'client:' AND key < 'client;')";
 const UNUSED_LIMIT_SETS: &str = "DELETE FROM limit_set

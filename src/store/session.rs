@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use crate::domain::listed::{ListedSession, day_of};
 use crate::domain::meters::Spend;
-use crate::domain::session::{Session, Status};
+use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::seal::ColumnsHash;
@@ -51,6 +51,26 @@ impl Store {
     pub fn sessions_of_launcher(&self, launcher: &str, since_ms: i64) -> Result<Vec<Session>> {
         let of_launcher = "WHERE last_active_day >= ?1 AND engine ->> '$.launcher' = ?2 ORDER BY started_at_ms, id";
         self.sessions_where(of_launcher, &[&day_of(since_ms), &launcher])
+    }
+
+    /// Loads the sessions right below one, whose clients its agents have started, with an event since `since_ms`. Those that
+    /// another program has changed are left out.
+    pub fn sessions_below(&self, id: &str, since_ms: i64) -> Result<Vec<Session>> {
+        let names_it = "WHERE last_active_day >= ?1 AND instr(engine, ?2)";
+        let name = to_json("a session's id", &id)?;
+        let mut found = self.sessions_where(names_it, &[&day_of(since_ms), &name])?;
+        let nearest = |below: &Session| below.between.first().or(below.outer.as_ref()).is_some_and(|above| above == id);
+        found.retain(|below| nearest(below) && below.id != id && !below.is_altered);
+        Ok(found)
+    }
+
+    /// Loads the sessions that a client process had open since `since_ms`, the oldest first.
+    pub fn sessions_of_client(&self, client: Process, since_ms: i64) -> Result<Vec<Session>> {
+        let names_it = "WHERE last_active_day >= ?1 AND instr(engine, ?2) ORDER BY started_at_ms, id";
+        let name = format!("\"pid\":{},\"start\":{}", client.pid, client.start);
+        let mut found = self.sessions_where(names_it, &[&day_of(since_ms), &name])?;
+        found.retain(|session| session.client == Some(client));
+        Ok(found)
     }
 
     /// Loads some of the sessions after a row, and the row to go on after, where there may be more.

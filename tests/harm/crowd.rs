@@ -1,6 +1,6 @@
 //! Many hooks at once, over a limit: as many are allowed as if they had come one after the other, and each is counted once.
 
-use std::io::Write;
+use std::io::{Seek, Write};
 
 use serde_json::{Value, json};
 
@@ -123,13 +123,19 @@ fn bill(session: &Session, at: usize) -> Value {
     session.batch("Read", &id)
 }
 
-/// Tells each hook its event once all of them run, and returns their answers.
+/// Starts a hook for each event, all of them at once, and returns their answers.
+///
+/// Each reads its event from a file: one that waited for it until all others run would give up on a slow machine.
 fn together(stage: &Stage, events: &[Value]) -> Vec<Answer> {
-    let start = |_| stage.hook().command(&[]).spawn().unwrap();
-    let mut hooks: Vec<_> = events.iter().map(start).collect();
-    for (hook, event) in hooks.iter_mut().zip(events) {
-        hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
-    }
+    let input = |event: &Value| {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(event.to_string().as_bytes()).unwrap();
+        file.rewind().unwrap();
+        file
+    };
+    let inputs: Vec<_> = events.iter().map(input).collect();
+    let start = |file| stage.hook().command(&[]).stdin(file).spawn().unwrap();
+    let hooks: Vec<_> = inputs.into_iter().map(start).collect();
     let ended = hooks.into_iter().map(|hook| {
         let output = hook.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");

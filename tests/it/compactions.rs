@@ -1,6 +1,8 @@
 //! A compaction reads the conversation again and has a summary written, in a request that no transcript shows: it is charged at
 //! an estimate, once, to the run that was compacted, and caps act on it.
 
+mod expired;
+mod forks;
 pub mod law;
 pub mod scene;
 

@@ -1,8 +1,6 @@
 //! A law: whatever an agent writes into one column or row of the state, and be it in each call, a run that has used its cap is
 //! refused all the same, or the person is told.
 
-use std::collections::BTreeSet;
-
 use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
 use rusqlite::Connection;
@@ -16,8 +14,21 @@ const CAP: usize = 3;
 /// How many requests a run makes that nothing stops.
 const SCRIPTED: usize = 2 * CAP + 2;
 /// What a column is set to, in SQL.
-const VALUES: [&str; 8] =
-    ["NULL", "0", "-1000000", "9223372036854775807", "'other'", "'{}'", "[COLUMN] || 'x'", "'x' || [COLUMN]"];
+const VALUES: [&str; 10] = [
+    "NULL",
+    "0",
+    "-1000000",
+    "9223372036854775807",
+    "'other'",
+    "'{}'",
+    "[COLUMN] || 'x'",
+    "'x' || [COLUMN]",
+    // A cap of any JSON that is well-formed still.
+    "replace([COLUMN], ':3', ':300')",
+    "replace([COLUMN], '.02', '.99')",
+];
+/// What a notice that names the damage says of it.
+const NAMES_DAMAGE: [&str; 3] = ["another program", "was set aside", "state was deleted"];
 
 /// What is done to several tables at once.
 const TOGETHER: [&str; 8] = [
@@ -35,9 +46,15 @@ const TOGETHER: [&str; 8] = [
 const OF_SESSION: &str = "session";
 const OF_USER: &str = "user";
 const OF_MAIN: &str = "main";
+/// A session's, of its tool calls.
+const OF_CALLS: &str = "calls";
 
 fn policy(scope: &str) -> Value {
-    let cap = if scope == OF_USER { json!({"max_cost_usd_per_day": 0.02}) } else { json!({"max_requests": CAP}) };
+    let (scope, cap) = match scope {
+        OF_USER => (scope, json!({"max_cost_usd_per_day": 0.02})),
+        OF_CALLS => (OF_SESSION, json!({"max_turns": CAP})),
+        _ => (scope, json!({"max_requests": CAP})),
+    };
     let mut policy = json!({"session": {"grace_turns": 0}, "main": {"grace_turns": 0}});
     for (key, value) in cap.as_object().unwrap() {
         policy[scope][key] = value.clone();
@@ -72,10 +89,22 @@ fn deeds(world: &TestWorld) -> Vec<String> {
     deeds
 }
 
-/// A session whose agent does a deed in each of its calls.
+/// When a deed is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Once, before the run begins.
+    Before,
+    /// Once, in its first call.
+    Once,
+    /// In each of its calls.
+    Always,
+}
+
+/// A session whose agent does a deed.
 struct Play<'a> {
     world: TestWorld,
     deeds: &'a str,
+    when: When,
     /// The requests that it has made.
     made: usize,
     /// Whether one of the deeds changed anything.
@@ -83,11 +112,14 @@ struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    fn begin(scope: &str, deeds: &'a str) -> Play<'a> {
+    fn begin(scope: &str, deeds: &'a str, when: When) -> Play<'a> {
         let world = TestWorld::new();
         world.write("home/.claude/fusebox.json", policy(scope).to_string());
-        let play = Play { world, deeds, made: 0, is_done: false };
+        let mut play = Play { world, deeds, when, made: 0, is_done: false };
         play.event("SessionStart", &json!({"source": "startup", "model": "claude-opus-5-5"}));
+        if when == When::Before {
+            play.act();
+        }
         play.event("UserPromptSubmit", &json!({"prompt": "go"}));
         play
     }
@@ -105,6 +137,13 @@ impl<'a> Play<'a> {
         self.world.write("s1.jsonl", format!("{before}{row}\n"));
     }
 
+    fn act(&mut self) {
+        let database = database(&self.world);
+        // What the schema forbids changes nothing.
+        let deeds = self.deeds.split("; ").filter(|sql| !sql.is_empty());
+        self.is_done |= deeds.map(|sql| database.execute(sql, []).unwrap_or(0)).sum::<usize>() > 0;
+    }
+
     /// Makes one request with one call; returns whether the agent may go on.
     fn request(&mut self) -> bool {
         self.made += 1;
@@ -118,11 +157,9 @@ impl<'a> Play<'a> {
         let asked = self.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id}));
         let is_refused = asked["hookSpecificOutput"]["permissionDecision"] == "deny";
         if !is_refused {
-            let database = database(&self.world);
-            // What the schema forbids changes nothing.
-            let deeds = self.deeds.split("; ").filter(|sql| !sql.is_empty());
-            self.is_done |= deeds.map(|sql| database.execute(sql, []).unwrap_or(0)).sum::<usize>() > 0;
-            drop(database);
+            if self.when == When::Always || self.when == When::Once && self.made == 1 {
+                self.act();
+            }
             let result = json!([{"type": "tool_result", "tool_use_id": id, "content": id}]);
             self.row(&json!({"type": "user", "promptId": "p1", "timestamp": at, "message": {"role": "user", "content": result}}));
             let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id, "tool_response": {}});
@@ -140,7 +177,9 @@ impl<'a> Play<'a> {
     fn through(mut self) -> Played {
         while self.made < SCRIPTED && self.request() && self.is_worth_it() {}
         let told = self.world.run(&["log", "--json"]).stdout;
-        let told = told.lines().filter(|line| line.contains("NOTICE")).map(str::to_owned).collect();
+        let names_damage =
+            |line: &&str| line.contains("NOTICE") && NAMES_DAMAGE.iter().any(|words| line.contains(words));
+        let told = told.lines().filter(names_damage).map(str::to_owned).collect();
         Played { made: self.made, is_done: self.is_done, told }
     }
 
@@ -155,54 +194,71 @@ impl<'a> Play<'a> {
 struct Played {
     made: usize,
     is_done: bool,
-    /// What the person is told.
-    told: BTreeSet<String>,
+    /// What the person is told of the damage.
+    told: Vec<String>,
 }
 
-/// Tries deeds; returns those that free the run and of which nobody is told.
-fn tried(scope: &str, deeds: &[String]) -> Vec<(String, usize)> {
-    let mut broken = Vec::new();
-    for deed in deeds {
-        let played = Play::begin(scope, deed).through();
-        if played.is_done && played.made > CAP + 1 && played.told.is_empty() {
-            broken.push((deed.clone(), played.made));
-        }
-    }
-    broken
+/// Tries deeds; returns those that free the run and of which nobody is told, and those that are told more than once.
+fn broken(scope: &str) -> Vec<String> {
+    let tell = |(when, deed): (When, String)| {
+        let played = Play::begin(scope, &deed, when).through();
+        let is_free = played.made > CAP + 1 && played.told.is_empty();
+        let is_told_again = when != When::Always && played.told.len() > 1;
+        let is_broken = played.is_done && (is_free || is_told_again);
+        is_broken.then(|| format!("{when:?} {deed}: {} of {CAP} requests, told {:#?}", played.made, played.told))
+    };
+    cases(scope).into_iter().filter_map(tell).collect()
 }
 
-fn all(scope: &str) -> Vec<String> {
-    let mut play = Play::begin(scope, "");
+/// Returns what is tried over a scope: all in the long form, some in the short one, over other scopes others.
+fn cases(scope: &str) -> Vec<(When, String)> {
+    let mut play = Play::begin(scope, "", When::Always);
     play.request();
     let found = deeds(&play.world);
-    // The short form takes some of them, over other scopes others.
-    let first = scope.len();
-    let some = found.into_iter().enumerate().filter(|(at, _)| in_long_form() || (at + first).is_multiple_of(11));
-    some.map(|(_, deed)| deed).chain(TOGETHER.map(str::to_owned)).collect()
+    let all = [When::Before, When::Once, When::Always]
+        .into_iter()
+        .flat_map(|when| found.iter().map(move |deed| (when, deed)));
+    let some = all.enumerate().filter(|(at, _)| in_long_form() || (at + scope.len()).is_multiple_of(37));
+    let together = TOGETHER.map(|deed| (When::Always, deed.to_owned()));
+    some.map(|(_, (when, deed))| (when, deed.clone())).chain(together).collect()
 }
 
 #[test]
 fn a_run_that_nobody_meddles_with_ends_at_its_cap() {
     for scope in [OF_SESSION, OF_USER, OF_MAIN] {
-        let played = Play::begin(scope, "").through();
+        let played = Play::begin(scope, "", When::Always).through();
         assert!(played.made == CAP && played.told.is_empty(), "{scope}: {played:?}");
     }
 }
 
 #[test]
+fn a_pinned_policy_that_is_changed_before_a_run_frees_nothing_and_is_told_once() {
+    for deed in ["UPDATE policy SET content = replace(content, ':3', ':300')", "UPDATE policy SET content = 'other'"] {
+        let played = Play::begin(OF_MAIN, deed, When::Before).through();
+        assert!(played.is_done && played.made == CAP && played.told.len() == 1, "{deed}: {played:#?}");
+    }
+}
+
+#[test]
 fn no_column_of_the_state_frees_a_run_of_its_sessions_limit() {
-    let broken = tried(OF_SESSION, &all(OF_SESSION));
-    assert!(broken.is_empty(), "not refused at {CAP}, and nobody told: {broken:#?}");
+    let broken = broken(OF_SESSION);
+    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 #[test]
 fn no_column_of_the_state_frees_a_run_of_its_own_limit() {
-    let broken = tried(OF_MAIN, &all(OF_MAIN));
-    assert!(broken.is_empty(), "not refused at {CAP}, and nobody told: {broken:#?}");
+    let broken = broken(OF_MAIN);
+    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 #[test]
 fn no_column_of_the_state_frees_a_run_of_a_shared_limit() {
-    let broken = tried(OF_USER, &all(OF_USER));
-    assert!(broken.is_empty(), "not refused at {CAP}, and nobody told: {broken:#?}");
+    let broken = broken(OF_USER);
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn no_column_of_the_state_frees_a_run_of_a_limit_on_calls() {
+    let broken = broken(OF_CALLS);
+    assert!(broken.is_empty(), "{broken:#?}");
 }

@@ -5,6 +5,7 @@ mod stops;
 
 use std::time::Duration;
 
+use fusebox::config::policy::Policy;
 use fusebox::domain::limit_set::{Checkpoints, Completion, LimitSet};
 use fusebox::domain::missing_usage::Growth;
 use fusebox::domain::policy::{Layer, Mode};
@@ -30,19 +31,19 @@ fn with_mode(rules: &LimitSet, mode: Mode) -> TestWorld {
     let folder = world.path("project").display().to_string();
     let known = session("s1");
     let open = vec!["p1".to_owned(), "d1".to_owned()];
-    let policy = Some(1);
     let prompt_id = Some("p1".to_owned());
-    let known = Session {
-        main: prompt_id.clone(),
-        prompt_id,
-        folder,
-        policy,
-        mode,
-        open,
-        limits: LimitSet::default(),
-        ..known
-    };
     save(&world, |store| {
+        let policy = store.keep_policy(&serde_json::to_string(&Policy::default()).unwrap()).ok();
+        let known = Session {
+            main: prompt_id.clone(),
+            prompt_id,
+            folder,
+            policy,
+            mode,
+            open,
+            limits: LimitSet::default(),
+            ..known
+        };
         store.save_session(&known).unwrap();
         store.save_run(&main).unwrap();
         store.save_run(&developer).unwrap();

@@ -14,6 +14,7 @@ mod compatibility;
 mod config;
 mod corners;
 mod cost;
+mod counted_again;
 mod damage;
 mod dialogs;
 mod different_calls;

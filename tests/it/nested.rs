@@ -165,6 +165,9 @@ fn after_a_reboot_the_same_process_id_and_start_are_another_client() {
             let parts: Vec<&str> = name.split(':').collect();
             store.set_metadata(&format!("client:{}:{}:1:{}", parts[0], parts[1], parts[3]), &fact).unwrap();
         }
+        let mut before = store.session("s1").unwrap().unwrap();
+        before.last.boot = 1;
+        store.save_session(&before).unwrap();
     });
     start(&world, below, "s2");
     assert_eq!(outer(&world, "s2"), None);
@@ -234,7 +237,7 @@ fn a_client_that_goes_on_to_another_session_is_not_nested_in_its_own() {
 }
 
 #[test]
-fn a_first_session_that_is_gone_binds_nobody_and_one_that_has_ended_still_does() {
+fn a_first_session_that_was_pruned_binds_nobody_and_one_that_has_ended_still_does() {
     let world = with_limits(&json!({"max_turns": 2, "warn_at": [], "grace_turns": 0, "timeout_action": "terminate"}));
     let processes = Processes::start();
     let [first, below, _] = processes.pids[..] else { return };
@@ -245,7 +248,9 @@ fn a_first_session_that_is_gone_binds_nobody_and_one_that_has_ended_still_does()
     assert_eq!(load(&world, "s1").0.counters.turns, 1);
     save(&world, |store| {
         let session = store.session("s2").unwrap().unwrap();
+        let closed_ms = session.started.wall_ms + 1;
         store.save_session(&Session { outer: Some("gone".to_owned()), ..*session }).unwrap();
+        store.set_metadata("closed", &closed_ms.to_string()).unwrap();
     });
     assert_eq!(call(&world, below, "s2", "t2"), "");
     assert_eq!(load(&world, "s1").0.counters.turns, 1);

@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use fusebox::domain::amount::Amount;
 use fusebox::store::Store;
+use rusqlite::Connection;
 use serde_json::json;
 
 use crate::unwritten::Story;
@@ -46,6 +47,21 @@ fn a_persons_own_prices_count_from_the_start_of_a_client_to_its_end() {
     story.write(&["m1"]);
     story.batch("t1");
     assert!(story.cost() < Amount(10_000), "{}", story.cost());
+}
+
+#[test]
+fn prices_whose_policy_is_changed_or_deleted_in_the_state_are_read_again_and_the_person_is_told() {
+    let dear = nearly_free().replace("1e-6", "9000.0");
+    for damage in ["DELETE FROM policy", "UPDATE policy SET content = replace(content, '9000.0', '0.1')"] {
+        let story = Story::with(&json!({}), |world| world.write(PRICES, dear.clone()));
+        let database = Connection::open(story.world.path("state/state.db")).unwrap();
+        assert_eq!(database.execute(damage, []).unwrap(), 1, "{damage}");
+        drop(database);
+        story.write(&["m0"]);
+        let told = story.batch("t0");
+        assert!(told.contains("has changed or deleted the pinned policy"), "{damage}: {told}");
+        assert!(story.cost() > ONE * 100, "{damage}: {}", story.cost());
+    }
 }
 
 /// Starts a session of a client that lives as long as this test, in a zone; below it a second one in another.

@@ -133,3 +133,21 @@ fn a_person_may_refuse_a_repositorys_file_and_sees_it() {
         assert!(check.contains("the configuration is valid"), "{check}");
     }
 }
+
+#[test]
+fn a_refused_repository_is_shown_by_status_and_report_in_one_line_each() {
+    const LINE: &str = "the repository's limits are refused: nothing of them holds (`refuse_repositories`)";
+    for (refused, lines) in [("[\"**\"]", 1), ("[]", 0)] {
+        let world = TestWorld::new();
+        world.write("home/.claude/fusebox.json", format!(r#"{{"refuse_repositories": {refused}}}"#));
+        world.write("project/.claude/fusebox.json", r#"{"session": {"max_turns": 3}}"#);
+        world
+            .hook(serde_json::json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"),
+            "cwd": world.path("project"), "hook_event_name": "SessionStart", "source": "startup"}))
+            .ok();
+        for command in ["status", "report"] {
+            let said = world.command(&[command]).env("COLUMNS", "200").run().ok();
+            assert_eq!(said.matches(LINE).count(), lines, "{command}: {said}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A compaction that takes longer than what it holds lives: it is charged at what was held, and its summary takes that one's place.
+
+use fusebox::domain::rfc3339;
+use fusebox::platform::environment::Environment;
+use serde_json::{Value, json};
+
+use crate::compactions::{add, first};
+use crate::given::GivenTime;
+use crate::state::load;
+use crate::world::TestWorld;
+
+/// Longer than a request in flight is waited for.
+const LONG_MS: i64 = 11 * 60_000;
+
+/// What a compaction costs more, in pico-dollars, where the conversation has left the cache.
+const COLD: u64 = 100_000_000_000;
+
+/// When the summary is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Summary {
+    InTime,
+    Late,
+    Never,
+}
+
+struct Scene {
+    world: TestWorld,
+    began_ms: i64,
+    now_ms: i64,
+}
+
+impl Scene {
+    fn event(&self, name: &str, rest: &Value) -> String {
+        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
+            "cwd": self.world.path("project"), "prompt_id": "p1", "hook_event_name": name});
+        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let mut time = GivenTime::at(&self.world, self.began_ms);
+        time.pass_ms(self.now_ms - self.began_ms);
+        time.hook(input)
+    }
+
+    fn respond(&self, file: &str, id: &str) {
+        let message = json!({"id": id, "model": "claude-opus-5-5", "usage": first()});
+        let at = rfc3339::format(self.now_ms);
+        add(&self.world, file, &json!({"type": "assistant", "timestamp": at, "message": message}));
+    }
+
+    fn summarise(&self, file: &str, who: &Value) {
+        let at = rfc3339::format(self.now_ms);
+        add(&self.world, file, &super::summary("u0", &at));
+        let mut start = json!({"source": "compact"});
+        start.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+        self.event("SessionStart", &start);
+    }
+}
+
+/// Returns the requests and cost of the session, of its main run, of its subagent, and what a report adds up.
+fn played(of_subagent: bool, when: Summary) -> [(u64, u64); 4] {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", json!({"main": {"loop_detection": false}}).to_string());
+    let now_ms = Environment::real().now().wall_ms - 3_600_000;
+    let mut scene = Scene { world, began_ms: now_ms, now_ms };
+    let agent = json!({"agent_id": "a1", "agent_type": "Explore"});
+    scene.event("SessionStart", &json!({"source": "startup"}));
+    scene.event("UserPromptSubmit", &json!({"prompt": "go"}));
+    scene.respond("s1.jsonl", "m0");
+    scene.event("SubagentStart", &agent);
+    scene.respond(super::AGENT, "a0");
+    let batch = |scene: &Scene, who: &Value, id: &str| {
+        let mut batch =
+            json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": id, "tool_response": id}]});
+        batch.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+        scene.event("PostToolBatch", &batch);
+    };
+    batch(&scene, &agent, "t0");
+    let (who, other, file) = match of_subagent {
+        true => (agent, json!({}), super::AGENT),
+        false => (json!({}), agent, "s1.jsonl"),
+    };
+    let mut asks = json!({"trigger": "auto"});
+    asks.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+    scene.event("PreCompact", &asks);
+    scene.now_ms += 1_000;
+    if when == Summary::InTime {
+        scene.summarise(file, &who);
+    }
+    scene.now_ms += LONG_MS;
+    // The other one goes on meanwhile.
+    batch(&scene, &other, "t1");
+    if when == Summary::Late {
+        scene.summarise(file, &who);
+    }
+    scene.now_ms += 1_000;
+    batch(&scene, &who, "t2");
+    let (session, runs) = load(&scene.world, "s1");
+    let of_run = |id: &str| runs.iter().find(|run| run.id == id).map(|run| run.counters.spent).unwrap_or_default();
+    let report: Value = serde_json::from_str(&scene.world.run(&["report", "--json", "--since", "all"]).ok()).unwrap();
+    let told = &report["sessions"][0];
+    let cost = told["cost_usd"].as_str().unwrap().replace('.', "").parse().unwrap();
+    let [of_session, main, sub] =
+        [session.counters.spent, of_run("p1"), of_run("a1")].map(|spend| (spend.requests, spend.cost.0));
+    [of_session, main, sub, (told["requests"].as_u64().unwrap(), cost)]
+}
+
+#[test]
+fn a_compaction_is_charged_once_to_its_own_run_however_long_it_takes() {
+    for of_subagent in [false, true] {
+        let in_time = played(of_subagent, Summary::InTime);
+        assert_eq!(in_time[0].0, 3, "two responses and a compaction: {in_time:?}");
+        for when in [Summary::Late, Summary::Never] {
+            let slow = played(of_subagent, when);
+            let requests = |of: [(u64, u64); 4]| of.map(|(requests, _)| requests);
+            assert_eq!(requests(slow), requests(in_time), "{of_subagent} {when:?}: {slow:?}");
+            assert_eq!(slow[0], slow[3], "the session and the report: {of_subagent} {when:?}: {slow:?}");
+            // Its cache is cold by then.
+            assert!(slow[0].1 >= in_time[0].1 && slow[0].1 <= in_time[0].1 + COLD, "{of_subagent} {when:?}: {slow:?}");
+        }
+    }
+}
