@@ -103,6 +103,9 @@ pub const CALLS: &[(&str, &[&str])] = &[
         ],
     ),
     ("uninstall", &["", "--scope user", "--scope HOSTILE"]),
+    ("upgrade", &["", "HOSTILE"]),
+    ("completions", &["bash", "zsh", "fish", "powershell", "HOSTILE"]),
+    ("complete", &["HOSTILE", "init --scope HOSTILE", "-- init --sc"]),
 ];
 
 #[test]
