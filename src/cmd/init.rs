@@ -48,6 +48,13 @@ pub struct Args {
     dry_run: bool,
 }
 
+impl Args {
+    /// Returns the arguments of a plain `fusebox init`.
+    pub fn here() -> Args {
+        Args { scope: InstallScope::Local, observe: false, fail_closed: false, judge: false, dry_run: false }
+    }
+}
+
 /// What a judge costs.
 const JUDGES: &str =
     "a model is asked whenever a subagent ends whether its work is done: one request each time, at most 30 s";

@@ -4,6 +4,7 @@ pub mod clear_order;
 pub mod complete;
 pub mod completions;
 pub mod config;
+pub mod demo;
 pub mod doctor;
 pub mod everything;
 pub mod explain;
@@ -53,6 +54,8 @@ pub struct Cli {
 /// Everything a person can ask for.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Show a recorded runaway, and where limits would have stopped it
+    Demo(demo::Args),
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
     /// Take Fusebox out of Claude Code's settings again
@@ -127,6 +130,7 @@ pub fn run(env: &Environment) -> ExitCode {
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
     match command {
         Command::Hook => Ok(hook::run(env)),
+        Command::Demo(args) => demo::run(env, &args),
         Command::Init(args) => init::run(env, &args),
         Command::Uninstall(args) => uninstall::run(env, &args),
         Command::Upgrade(args) => upgrade::run(env, &args),

@@ -21,6 +21,7 @@ pub mod locks;
 mod macos;
 pub mod processes;
 pub mod run_command;
+pub mod scratch;
 pub mod stopwatch;
 pub mod streams;
 #[cfg(windows)]

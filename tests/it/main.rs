@@ -16,6 +16,7 @@ mod config;
 mod corners;
 mod cost;
 mod damage;
+mod demo;
 mod dialogs;
 mod different_calls;
 mod diversions;
