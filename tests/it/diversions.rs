@@ -253,11 +253,11 @@ fn a_later_change_says_which_one_waits_before_it() {
         bench.world.write(FILES[other], with(&bench.settings(other), &model, 0).to_string());
         let later = bench.event("ConfigChange");
         let waits = bench.world.path(FILES[file]);
-        for words in ["one before it is still there", "HTTPS_PROXY", waits.to_str().unwrap(), "`fusebox reload`"] {
+        for words in ["waits too, behind one", "HTTPS_PROXY", waits.to_str().unwrap(), "`fusebox reload`"] {
             assert!(later.contains(&bench.world.normalized(words)), "{words}: {later}");
         }
         let told = bench.event("UserPromptSubmit");
-        assert!(told.contains("another change of settings waits"), "{told}");
+        assert!(told.contains("waits too, behind one"), "{told}");
         bench.undo(file);
         assert!(!bench.event("ConfigChange").contains("block"), "the other one alone is in force");
         bench.undo(other);
