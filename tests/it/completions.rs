@@ -7,6 +7,7 @@ use clap::CommandFactory;
 
 use fusebox::cmd::Cli;
 use fusebox::cmd::complete::candidates;
+use fusebox::platform::environment::Environment;
 
 use crate::world::{FUSEBOX, TestWorld};
 
@@ -36,6 +37,11 @@ fn is_installed(shell: &str) -> bool {
     Command::new(shell).args(["-c", "exit 0"]).status().is_ok_and(|status| status.success())
 }
 
+fn skip(shell: &str) {
+    let words = format!("SKIPPED, NOT PASSED: completions of {shell}: it is not installed");
+    Environment::real().eprintln_safe(&words);
+}
+
 #[test]
 fn each_shell_completes_what_may_follow() {
     let mut world = TestWorld::new();
@@ -43,7 +49,7 @@ fn each_shell_completes_what_may_follow() {
     world.set("PATH", format!("{}:/usr/bin:/bin", world.path("bin").display()));
     for (shell, parse, complete) in SHELLS {
         if !is_installed(shell) {
-            eprintln!("SKIPPED, NOT PASSED: completions of {shell}: it is not installed");
+            skip(shell);
             continue;
         }
         world.write("script", world.run(&["completions", shell]).ok());
@@ -61,7 +67,7 @@ fn each_shell_completes_what_may_follow() {
         let found = world.program("pwsh", &["-NoProfile", "-Command", ask, &script]).run().ok();
         assert_eq!(found.trim(), "user");
     } else {
-        eprintln!("SKIPPED, NOT PASSED: completions of PowerShell: it is not installed");
+        skip("PowerShell");
     }
 }
 
