@@ -260,7 +260,7 @@ fn client(world: &TestWorld, events: &[Value]) {
     let line = |event: &Value| {
         let mut input = json!({"session_id": "one", "transcript_path": "", "cwd": "/", "prompt_id": "p1"});
         input.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-        format!("echo '{input}' | {} hook >/dev/null", env!("CARGO_BIN_EXE_fusebox"))
+        format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
     };
     world.script("bin/client", &events.iter().map(line).collect::<Vec<_>>().join("\n"));
 }

@@ -116,6 +116,8 @@ const FETCHERS: [&str; 14] = [
 
 /// Returns the package that a line fetches by its bare name `fusebox`, if it does.
 fn fetches_strangers(line: &str) -> bool {
+    // A folder is whose it is.
+    let line = line.replace("--path fusebox", "--path .");
     let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "`\"'(),;".contains(c)).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && !word.starts_with('-')).collect();
     FETCHERS.iter().any(|fetcher| {
@@ -134,6 +136,7 @@ fn a_line_that_fetches_strangers_is_known() {
         ("cargo install --locked fusebox", true),
         ("npx fusebox-cli init", false),
         ("cargo install --path . --locked", false),
+        ("cargo install --locked --path fusebox", false),
         ("npm install -g fusebox-cli && fusebox init", false),
     ] {
         assert_eq!(fetches_strangers(line), strangers, "{line}");
