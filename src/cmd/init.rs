@@ -1,8 +1,9 @@
 //! `fusebox init`: registers Fusebox at the client's hooks.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cmd::require_human;
+use crate::cmd::{completions, require_human};
 use crate::config::load;
 use crate::doctor::installation;
 use crate::domain::policy::Mode;
@@ -15,7 +16,7 @@ use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::install::installed_at;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::{self, Plan};
-use crate::install::{binary, diff, owned_by_root, summary};
+use crate::install::{binary, diff, own_copy, owned_by_root, summary};
 use crate::platform::environment::Environment;
 use crate::store::trust;
 use crate::ui::wrap::wrap;
@@ -47,6 +48,13 @@ pub struct Args {
     dry_run: bool,
 }
 
+impl Args {
+    /// Returns the arguments of a plain `fusebox init`.
+    pub fn here() -> Args {
+        Args { scope: InstallScope::Local, observe: false, fail_closed: false, judge: false, dry_run: false }
+    }
+}
+
 /// What a judge costs.
 const JUDGES: &str =
     "a model is asked whenever a subagent ends whether its work is done: one request each time, at most 30 s";
@@ -62,18 +70,32 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.observe && args.scope == InstallScope::Local {
         may_observe(env)?;
     }
-    let plan = registration::plan(env, place, &wanted(env, args)?, mode)?;
+    let program = program(env, args, &state)?;
+    let plan = registration::plan(env, place, &wanted(args, program.as_ref())?, mode)?;
     if args.dry_run {
         env.print(&preview(env, &plan));
         return Ok(ExitCode::SUCCESS);
     }
     let backups = Backups::in_state(&state);
     let registers = plan.registers() && !plan.is_registered() && require_human::is_one(env, &state);
+    if let Some(Registered { path, copied_from: Some(own) }) = &program {
+        bring_up(env, &state, own, path)?;
+    }
     registration::apply(&backups, &plan)?;
     if registers {
         installed_at::note(env, &backups, &plan.place)?;
     }
     env.print(&summary::summary(env, &plan, &state));
+    if let Some(Registered { path, copied_from: Some(own) }) = &program {
+        let (copy, own) = (env.short_path(path), env.short_path(own));
+        let words = format!(
+            "note: hooks run a copy, {copy}, since {own} may be replaced or removed; `fusebox upgrade` renews it"
+        );
+        env.print(&format!("\n{}\n", wrap(&words, env.width(), 6)));
+    }
+    if let Some(command) = completions::offer(env).filter(|_| registers) {
+        env.print(&format!("\nnote: `{command}` has your shell complete its command lines\n"));
+    }
     if args.judge {
         env.print(&format!("\nnote: {}\n", wrap(JUDGES, env.width(), 6)));
     }
@@ -113,20 +135,48 @@ fn unheeded(env: &Environment) -> Option<String> {
     ))
 }
 
+/// The program that a settings file is to name by its path.
+struct Registered {
+    path: PathBuf,
+    /// Where this program is, if `path` is to be a copy of it.
+    copied_from: Option<PathBuf>,
+}
+
+/// Returns the program to register; none for a project, whose line looks it up on the PATH.
+fn program(env: &Environment, args: &Args, state: &Path) -> Result<Option<Registered>> {
+    if args.scope == InstallScope::Project {
+        return Ok(None);
+    }
+    let path = binary::stable_path(env)?;
+    let is_volatile = own_copy::is_volatile(env, &path);
+    if args.scope == InstallScope::Managed {
+        owned_by_root::require(&path)?;
+        if is_volatile {
+            return Err(Error::failed(format!("`{}` may be replaced or removed by a package manager", path.display()))
+                .hint("put the program into a folder such as /usr/local/bin as root, and run `fusebox init` there"));
+        }
+    }
+    let copied_from = is_volatile.then(|| binary::real_path(env)).transpose()?;
+    let path = if is_volatile { own_copy::path(state) } else { path };
+    Ok(Some(Registered { path, copied_from }))
+}
+
+/// Makes the copy that hooks are to run. One that is there is a person's to replace.
+fn bring_up(env: &Environment, state: &Path, own: &Path, copy: &Path) -> Result<()> {
+    if own_copy::version(copy).is_none() || require_human::is_one(env, state) {
+        own_copy::bring_up(own, copy)?;
+    }
+    Ok(())
+}
+
 /// Returns the handler that the arguments ask for.
-fn wanted(env: &Environment, args: &Args) -> Result<Wanted> {
+fn wanted(args: &Args, program: Option<&Registered>) -> Result<Wanted> {
     let judge = if args.judge { Judge::Asked } else { Judge::AsItIs };
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
-    if args.scope != InstallScope::Project {
-        let path = binary::stable_path(env)?;
-        if args.scope == InstallScope::Managed {
-            owned_by_root::require(&path)?;
-        }
-        return Ok(Wanted { launch: Launch::Binary(path), on_failure, judge });
-    }
-    match on_failure {
-        OnFailure::Continue => Ok(Wanted { launch: Launch::Guarded, on_failure, judge }),
-        OnFailure::Block => Err(Error::usage("--fail-closed is not for --scope project")
+    match (program, on_failure) {
+        (Some(program), _) => Ok(Wanted { launch: Launch::Binary(program.path.clone()), on_failure, judge }),
+        (None, OnFailure::Continue) => Ok(Wanted { launch: Launch::Guarded, on_failure, judge }),
+        (None, OnFailure::Block) => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),
     }
 }

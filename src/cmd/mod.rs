@@ -1,7 +1,10 @@
 //! The command line: one file per command.
 
 pub mod clear_order;
+pub mod complete;
+pub mod completions;
 pub mod config;
+pub mod demo;
 pub mod doctor;
 pub mod everything;
 pub mod explain;
@@ -28,11 +31,12 @@ pub mod status;
 pub mod target;
 pub mod trust;
 pub mod uninstall;
+pub mod upgrade;
 pub mod watch;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook;
@@ -50,10 +54,14 @@ pub struct Cli {
 /// Everything a person can ask for.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Show a recorded runaway, and where limits would have stopped it
+    Demo(demo::Args),
     /// Register Fusebox at Claude Code's hooks
     Init(init::Args),
     /// Take Fusebox out of Claude Code's settings again
     Uninstall(uninstall::Args),
+    /// Have the hooks run this very program, where they run a copy
+    Upgrade(upgrade::Args),
     /// Run a client headless; exit with 3 and the reason where a limit stopped it
     Run(run::Args),
     /// Prove that the installation works
@@ -92,6 +100,11 @@ pub enum Command {
     Pricing(pricing::Args),
     /// Play recorded sessions through a policy, without touching any state
     Replay(replay::Args),
+    /// Print the script by which a shell completes command lines of fusebox
+    Completions(completions::Args),
+    /// Print what may stand where the cursor is (the scripts of `completions` run this)
+    #[command(hide = true)]
+    Complete(complete::Args),
     /// Answer one hook call: JSON on stdin, JSON or nothing on stdout (the client runs this)
     Hook,
 }
@@ -102,6 +115,9 @@ pub fn run(env: &Environment) -> ExitCode {
         Ok(cli) => cli,
         Err(said) => return help(env, &repeated(env, said)),
     };
+    if !matches!(cli.command, Command::Hook | Command::Complete(_) | Command::Upgrade(_) | Command::Uninstall(_)) {
+        upgrade::follow(env);
+    }
     match dispatch(env, cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -114,8 +130,10 @@ pub fn run(env: &Environment) -> ExitCode {
 fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
     match command {
         Command::Hook => Ok(hook::run(env)),
+        Command::Demo(args) => demo::run(env, &args),
         Command::Init(args) => init::run(env, &args),
         Command::Uninstall(args) => uninstall::run(env, &args),
+        Command::Upgrade(args) => upgrade::run(env, &args),
         Command::Run(args) => run::run(env, &args),
         Command::Doctor(args) => doctor::run(env, &args),
         Command::Status(args) => status::run(env, &args),
@@ -135,6 +153,8 @@ fn dispatch(env: &Environment, command: Command) -> Result<ExitCode> {
         Command::Prune(args) => prune::run(env, &args),
         Command::Pricing(args) => pricing::run(env, &args),
         Command::Replay(args) => replay::run(env, &args),
+        Command::Completions(args) => completions::run(env, &args),
+        Command::Complete(args) => complete::run(env, &args, Cli::command()),
     }
 }
 

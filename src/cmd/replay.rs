@@ -49,6 +49,13 @@ pub struct Args {
     json: bool,
 }
 
+impl Args {
+    /// Returns the arguments that play one session against one policy.
+    pub fn of(session: PathBuf, policy: PathBuf) -> Args {
+        Args { paths: vec![session], config: Some(policy), json: false }
+    }
+}
+
 /// How many sessions without anything to tell are shown.
 const QUIET_SHOWN: usize = 3;
 

@@ -6,8 +6,9 @@ use crate::cmd::require_human;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{registration, uninstall};
+use crate::install::{own_copy, registration, uninstall};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
@@ -45,6 +46,13 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         true => "nothing to take out: no hook of fusebox is registered here\n",
         false => "sessions that are running keep their limits until they end\n",
     };
+    let copy = own_copy::path(&state);
+    if file_info::exists(&copy) {
+        let folder = env.short_path(copy.parent().unwrap_or(&copy));
+        said += &format!(
+            "the copy of the program that hooks ran stays in {folder}; remove it when no session is at work\n"
+        );
+    }
     env.print(&said);
     Ok(ExitCode::SUCCESS)
 }

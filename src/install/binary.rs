@@ -10,8 +10,7 @@ use crate::platform::file_info;
 /// Returns the path to register: as the user named it or as the PATH has it, since that outlives the versioned folder that a
 /// link of a package manager leads to; else where it really is.
 pub fn stable_path(env: &Environment) -> Result<PathBuf> {
-    let real = env.binary().and_then(|path| file_info::real_path(&path).ok());
-    let real = real.ok_or_else(|| Error::failed("cannot find the path of this program"))?;
+    let real = real_path(env)?;
     let same = |path: &PathBuf| is_plain(path) && file_info::real_path(path).is_ok_and(|path| path == real);
     let path = named(env).into_iter().chain(on_path(env)).find(same).unwrap_or_else(|| real.clone());
     match path.to_str().filter(|_| has_our_name(&path)) {
@@ -19,6 +18,12 @@ pub fn stable_path(env: &Environment) -> Result<PathBuf> {
         None => Err(Error::failed(format!("this program is `{}`", path.display()))
             .hint("call it `fusebox`, so that its hooks can be told from others")),
     }
+}
+
+/// Returns where this program really is.
+pub fn real_path(env: &Environment) -> Result<PathBuf> {
+    let real = env.binary().and_then(|path| file_info::real_path(&path).ok());
+    real.ok_or_else(|| Error::failed("cannot find the path of this program"))
 }
 
 /// Returns the path that the user typed.

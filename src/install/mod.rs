@@ -14,6 +14,7 @@ pub mod hooks;
 pub mod installed_at;
 pub mod json;
 pub mod model_hooks;
+pub mod own_copy;
 pub mod owned_by_root;
 pub mod place;
 pub mod plugins;

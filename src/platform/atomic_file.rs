@@ -5,7 +5,10 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::platform::{changes, file_info};
+use crate::platform::{changes, file_info, files};
+
+/// The largest program that is compared, in bytes.
+const LARGEST_PROGRAM: u64 = 256 << 20;
 
 /// Writes a file, with the folders it needs. A file that is new gets these permissions, less the umask.
 pub fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
@@ -19,6 +22,23 @@ pub fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     }
     new.persist(&path)?;
     Ok(())
+}
+
+/// Puts a copy of a program in a place, on the disk before it has its name. One that runs there goes on.
+pub fn replace_program(program: &Path, place: &Path, mode: u32) -> io::Result<()> {
+    let folder = place.parent().unwrap_or(Path::new("."));
+    let (mut source, _) = files::open(program)?;
+    let mut new = new_file(folder, mode)?;
+    io::copy(&mut source, &mut new)?;
+    changes::mode_of_new(new.as_file(), mode)?;
+    new.as_file().sync_all()?;
+    let new = new.into_temp_path();
+    changes::rename_program(&new, place)
+}
+
+/// Whether two programs are the same, byte for byte.
+pub fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
+    Ok(files::bytes(one, LARGEST_PROGRAM)? == files::bytes(other, LARGEST_PROGRAM)?)
 }
 
 /// Makes a file without a name of its own, with these permissions less the umask.

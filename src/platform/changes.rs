@@ -22,6 +22,8 @@ pub use system::make_folders_with;
 pub use system::mode_of_new;
 /// Renames a file; one that has the new name goes.
 pub use system::rename;
+/// Renames a program; one that has the new name goes, and goes on where it runs.
+pub use system::rename_program;
 /// Sets who may do what with a file or folder.
 pub use system::set_mode;
 /// Sets the times of a file to now, as a program does that has written it.

@@ -22,6 +22,7 @@ mod macos;
 pub mod processes;
 pub mod resources;
 pub mod run_command;
+pub mod scratch;
 pub mod stopwatch;
 pub mod streams;
 #[cfg(windows)]

@@ -79,7 +79,7 @@ fn everything_wrong() {
     world.set("COLUMNS", "200");
     let _said = world.run(&["init"]).ok();
     let settings = world.read("project/.claude/settings.local.json").unwrap();
-    let binary = env!("CARGO_BIN_EXE_fusebox");
+    let binary = crate::world::FUSEBOX;
     let settings = settings.replace("\"PreToolUse\"", "\"Other\"").replace(binary, "/gone/fusebox");
     world.write("project/.claude/settings.local.json", settings);
     world.write("project/.claude/settings.json", "{ \"env\": { \"FUSEBOX_HOME\": \"/tmp/x\" } }");
@@ -211,7 +211,7 @@ fn run_says_that_a_limit_stopped_the_client() {
         format!(
             "echo '{{\"session_id\":\"{session}\",\"transcript_path\":\"\",\"cwd\":\"/\",\"prompt_id\":\"p\",\"hook_event_name\":\
              \"PreToolUse\",\"tool_name\":\"Read\",\"tool_input\":{{}},\"tool_use_id\":\"{session}-{number}\"}}' | {} hook >/dev/null",
-            env!("CARGO_BIN_EXE_fusebox")
+            crate::world::FUSEBOX
         )
     };
     world.script("bin/client", &call("one", 1));
@@ -244,7 +244,7 @@ fn run_says_that_a_limit_kept_the_prompt_back() {
              \"hook_event_name\":\"{name}\",\"prompt\":\"go\"}}",
             path.display()
         );
-        format!("echo '{input}' | {} hook >/dev/null", env!("CARGO_BIN_EXE_fusebox"))
+        format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
     };
     let events = [event("UserPromptSubmit", "p1"), event("Stop", "p1"), event("UserPromptSubmit", "p2")];
     world.script("bin/client", &events.join("\n"));
@@ -260,7 +260,7 @@ fn client(world: &TestWorld, events: &[Value]) {
     let line = |event: &Value| {
         let mut input = json!({"session_id": "one", "transcript_path": "", "cwd": "/", "prompt_id": "p1"});
         input.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-        format!("echo '{input}' | {} hook >/dev/null", env!("CARGO_BIN_EXE_fusebox"))
+        format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
     };
     world.script("bin/client", &events.iter().map(line).collect::<Vec<_>>().join("\n"));
 }

@@ -95,3 +95,66 @@ fn configuration_is_valid() {
     assert!(seen > 3, "{seen}");
     assert_eq!(wrong, Vec::<String>::new());
 }
+
+/// What fetches a package by its name and runs or installs it: the words before the name.
+const FETCHERS: [&str; 14] = [
+    "npx",
+    "bunx",
+    "pnpx",
+    "npm exec",
+    "npm install",
+    "npm i",
+    "npm uninstall",
+    "pnpm add",
+    "pnpm dlx",
+    "yarn add",
+    "yarn dlx",
+    "bun add",
+    "cargo install",
+    "cargo binstall",
+];
+
+/// Returns the package that a line fetches by its bare name `fusebox`, if it does.
+fn fetches_strangers(line: &str) -> bool {
+    // A folder is whose it is.
+    let line = line.replace("--path fusebox", "--path .");
+    let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "`\"'(),;".contains(c)).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && !word.starts_with('-')).collect();
+    FETCHERS.iter().any(|fetcher| {
+        let fetcher: Vec<&str> = fetcher.split(' ').collect();
+        let named = |at: usize| words.get(at + fetcher.len()).map(|word| word.split('@').next().unwrap_or(word));
+        words.windows(fetcher.len()).enumerate().any(|(at, here)| here == fetcher && named(at) == Some("fusebox"))
+    })
+}
+
+#[test]
+fn a_line_that_fetches_strangers_is_known() {
+    for (line, strangers) in [
+        ("npx fusebox init", true),
+        ("run `npx -y fusebox@latest init`", true),
+        ("npm i -g fusebox", true),
+        ("cargo install --locked fusebox", true),
+        ("npx fusebox-cli init", false),
+        ("cargo install --path . --locked", false),
+        ("cargo install --locked --path fusebox", false),
+        ("npm install -g fusebox-cli && fusebox init", false),
+    ] {
+        assert_eq!(fetches_strangers(line), strangers, "{line}");
+    }
+}
+
+/// The name `fusebox` is taken on npm and crates.io: who installs that runs somebody else's program.
+#[test]
+fn nothing_tells_to_run_a_strangers_package() {
+    assert_eq!(env!("CARGO_PKG_NAME"), "fusebox-cli");
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    // Attempts to reach around the limits may be written in any way.
+    let may = ["tests/it/documents.rs", "src/wire/bypass_detection/tests.rs"];
+    for text in crate::tidy::tree().iter().filter(|text| !may.contains(&text.path.as_str())) {
+        seen += text.lines.iter().filter(|line| line.contains("npx fusebox-cli")).count();
+        let lines = text.lines.iter().enumerate().filter(|(_, line)| fetches_strangers(line));
+        wrong.extend(lines.map(|(at, line)| format!("{}:{}: {line}", text.path, at + 1)));
+    }
+    assert!(seen > 3, "{seen}");
+    assert_eq!(wrong, Vec::<String>::new());
+}

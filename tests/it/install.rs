@@ -1,6 +1,7 @@
 //! What `init` and `uninstall` do around the settings: who may, what is said, what lies beside.
 
-use fusebox::install::handler::{GUARDED_LINE, GUARDED_START};
+use fusebox::install::handler::{GUARDED_LINE, GUARDED_START, Judge, Launch, OnFailure, Wanted};
+use fusebox::install::hooks;
 
 use crate::world::{TestWorld, check_current};
 
@@ -346,4 +347,13 @@ fn uninstall_says_where_it_cannot_look() {
     [exit 1]
     ");
     assert_eq!(world.read(LOCAL).unwrap(), broken);
+}
+
+/// The plugin's hooks are those that `init` writes, by the path that the client gives a plugin.
+#[test]
+fn the_plugin_has_every_hook() {
+    let launch = Launch::Binary("${CLAUDE_PLUGIN_ROOT}/bin/fusebox".into());
+    let wanted = Wanted { launch, on_failure: OnFailure::Continue, judge: Judge::AsItIs };
+    let text = hooks::merge("{}\n", &wanted).ok().unwrap();
+    check_current("plugin/fusebox/hooks/hooks.json", &text);
 }

@@ -206,7 +206,7 @@ fn a_client_of_another_program_has_a_state_of_its_own() {
     let world = TestWorld::new();
     lay_policy(&world);
     let (above, below) = (ways(&world, "a").remove(0), ways(&world, "b").remove(0));
-    std::fs::copy(env!("CARGO_BIN_EXE_fusebox"), world.path("bin/trial")).unwrap();
+    std::fs::copy(crate::world::FUSEBOX, world.path("bin/trial")).unwrap();
     let trial = world.path("bin/trial").display().to_string();
     let own = state_of(&world, &below);
     let family = Family::start(world, vec![client("s1", &above), client("s2", &below), client("s3", &below)]);

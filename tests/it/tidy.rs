@@ -148,10 +148,11 @@ const STILL_LONGER: [(&str, usize); 4] = [
 ];
 
 /// One text file of the tree.
-struct Text {
+pub struct Text {
     /// Its path from the root of the tree.
-    path: String,
-    lines: Vec<String>,
+    pub path: String,
+    /// Its lines.
+    pub lines: Vec<String>,
 }
 
 impl Text {
@@ -172,7 +173,7 @@ impl Text {
 }
 
 /// Reads every text file of the tree; what git does not track is left out by name.
-fn tree() -> Vec<Text> {
+pub fn tree() -> Vec<Text> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = Vec::new();
     collect(root, root, &mut texts);

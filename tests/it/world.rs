@@ -8,11 +8,25 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Once;
 
 use fusebox::wire::events::EVENTS;
 
-/// The program under test.
-pub const FUSEBOX: &str = env!("CARGO_BIN_EXE_fusebox");
+/// The program under test, as it is installed: `init` copies one that it finds where cargo builds.
+pub const FUSEBOX: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/it/fusebox");
+
+/// Puts the program under test in its place, once, for this process and for those beside it at once.
+fn place_program() {
+    static PLACED: Once = Once::new();
+    PLACED.call_once(|| {
+        fs::create_dir_all(Path::new(FUSEBOX).parent().unwrap()).unwrap();
+        let new = format!("{FUSEBOX}-{}", std::process::id());
+        fs::hard_link(env!("CARGO_BIN_EXE_fusebox"), &new).unwrap();
+        fs::rename(&new, FUSEBOX).unwrap();
+        // A rename of a file to another name of its own does nothing.
+        let _gone = fs::remove_file(&new);
+    });
+}
 
 /// Whether the generated tests try all that they can: `FUSEBOX_LAWS=full`.
 pub fn in_long_form() -> bool {
@@ -31,6 +45,7 @@ pub struct TestWorld {
 impl TestWorld {
     /// Makes a world with a project that is no git repository, and nothing installed.
     pub fn new() -> TestWorld {
+        place_program();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for name in ["home/.claude", "project", "bin"] {

@@ -29,6 +29,11 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
+/// Renames a program; one that has the new name goes, and goes on where it runs.
+pub fn rename_program(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
 /// Sets the times of a file to now, as a program does that has written it.
 pub fn touch(path: &Path) -> io::Result<()> {
     let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };

@@ -40,6 +40,22 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
+/// Renames a program; one that has the new name goes. Windows lets a program that runs be renamed, and not replaced: so it is put
+/// aside as `NAME.old`, which the next rename removes.
+pub fn rename_program(from: &Path, to: &Path) -> io::Result<()> {
+    let aside = to.with_extension("old");
+    let _still_runs = fs::remove_file(&aside);
+    match fs::rename(from, to) {
+        Err(cause) if cause.raw_os_error().is_some_and(|code| IN_USE.contains(&code)) => {
+            fs::rename(to, &aside)?;
+            rename(from, to).inspect_err(|_| {
+                let _back = fs::rename(&aside, to);
+            })
+        }
+        other => other,
+    }
+}
+
 /// Sets the time of a file to now, as a program does that has written it.
 pub fn touch(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.set_modified(SystemTime::now())

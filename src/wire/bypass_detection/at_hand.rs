@@ -6,6 +6,9 @@ use crate::wire::shell;
 /// The program's name.
 pub(super) const PROGRAM: &str = "fusebox";
 
+/// The package that brings the program, which `npx` and its kin run by this name.
+const PACKAGE: &str = env!("CARGO_PKG_NAME");
+
 /// What belongs to the session at hand, so that what is elsewhere is not taken for it.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
@@ -29,6 +32,10 @@ impl Guard {
     /// Whether a program is this one.
     pub(super) fn is_program(&self, word: &str) -> bool {
         let is_own = |own: &str| word.len() <= LONGEST && self.rules.unified(own) == self.rules.unified(word);
-        shell::program_name(word).eq_ignore_ascii_case(PROGRAM) || self.program.as_deref().is_some_and(is_own)
+        let name = shell::program_name(word);
+        // As a package its name may be followed by a version: `npx fusebox-cli@latest`.
+        let package = name.split_once('@').map_or(name, |(name, _)| name);
+        [PROGRAM, PACKAGE].iter().any(|own| package.eq_ignore_ascii_case(own))
+            || self.program.as_deref().is_some_and(is_own)
     }
 }

@@ -36,16 +36,24 @@ const HARMLESS: [&str; 20] = [
 const ASKING: [(&str, &str, &str); 3] =
     [("plugin", "eval", UNHOOKED), ("plugins", "eval", UNHOOKED), ("auto-mode", "critique", UNTOLD)];
 
+/// Commands below `plugin` that switch off, remove or replace a plugin: with it go its hooks.
+const TAKES_PLUGINS: [&str; 6] = ["disable", "uninstall", "remove", "rm", "update", "marketplace"];
+/// Commands below `plugin marketplace` that leave its plugins as they are.
+const KEEPS_PLUGINS: [&str; 2] = ["add", "list"];
+
 /// What a client's daemon is told that starts nothing.
 const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
 
 /// The longest name of a variable that is looked at, in bytes.
 const LONGEST_NAME: usize = 100;
 
+/// The name of our plugin, and of the marketplace that it comes from.
+const PLUGIN: &str = "fusebox";
 /// How its hooks are missed where a command takes the environment away.
 const CLEARED: &str = "leads hooks to another state";
 const SWITCHED: &str = "switches hooks off";
 const UNHOOKED: &str = "has clients start without these hooks";
+const UNPLUGGED: &str = "takes away or replaces the plugin that these hooks are in";
 const UNTOLD: &str = "asks the model where no hook is told";
 const DAEMON: &str = "starts sessions below no client";
 
@@ -71,6 +79,9 @@ pub(super) fn unhooked(
             return Some(told(("daemon".to_owned(), DAEMON)));
         }
         Some("respawn") => return Some(told(("respawn".to_owned(), DAEMON))),
+        Some(first @ ("plugin" | "plugins")) if takes_our_plugin(first, &args) => {
+            return Some(format!("`claude plugin`, which {UNPLUGGED}"));
+        }
         Some(first) if asking(first, &args).is_some() => return asking(first, &args).map(told),
         Some(first) if first == "daemon" || HARMLESS.contains(&first) => return None,
         _ => {}
@@ -90,6 +101,15 @@ fn asking(first: &str, args: &[&str]) -> Option<(String, &'static str)> {
     let second = after.copied().find(|arg| !arg.starts_with('-'))?;
     let row = ASKING.iter().find(|row| (row.0, row.1) == (first, second))?;
     Some((format!("{first} {second}"), row.2))
+}
+
+/// Whether a command of the client switches off, removes or replaces our plugin, by its name or with all others.
+fn takes_our_plugin(first: &str, args: &[&str]) -> bool {
+    let mut after = args.iter().copied().skip_while(|arg| *arg != first).skip(1);
+    let is_one = after.clone().find(|arg| !arg.starts_with('-')).is_some_and(|word| TAKES_PLUGINS.contains(&word));
+    let is_ours = after.clone().any(|arg| matches!(arg, "-a" | "--all") || arg.split('@').any(|part| part == PLUGIN));
+    let keeps = after.any(|arg| KEEPS_PLUGINS.contains(&arg));
+    is_one && is_ours && !keeps
 }
 
 /// Whether an invocation starts a client with an agent in it.

@@ -11,8 +11,8 @@ use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
 /// Commands that only a person may give.
-pub const PERSONS_COMMANDS: [&str; 9] =
-    ["grant", "resume", "reset", "reload", "trust", "uninstall", "prune", "off", "on"];
+pub const PERSONS_COMMANDS: [&str; 10] =
+    ["grant", "resume", "reset", "reload", "trust", "uninstall", "upgrade", "prune", "off", "on"];
 
 /// The option of `fusebox init` that makes limits only watch.
 const OBSERVE: &str = "--observe";

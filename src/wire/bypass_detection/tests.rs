@@ -17,7 +17,7 @@ fn guard() -> Guard {
 }
 
 /// What each is refused on every system.
-const ATTEMPTS: [&str; 52] = [
+const ATTEMPTS: [&str; 60] = [
     "fusebox grant s1 max_turns=+5",
     "/usr/bin/fusebox --json resume x",
     "env -u CLAUDECODE fusebox reset",
@@ -30,6 +30,8 @@ const ATTEMPTS: [&str; 52] = [
     "$(command -v fusebox) grant",
     "find . -exec fusebox grant {} \\;",
     "npx fusebox grant",
+    "npx -y fusebox-cli@latest grant s1 max_turns=+5",
+    "pnpm dlx fusebox-cli uninstall",
     "fusebox init --scope user --observe",
     "echo '{}' > .claude/fusebox.json",
     "cd .claude && echo '{}' >fusebox.json",
@@ -65,6 +67,12 @@ const ATTEMPTS: [&str; 52] = [
     "claude --bare plugin eval x",
     "claude config --bare",
     "cd plug && claude plugins eval --trust-plugin x",
+    "claude plugin disable fusebox",
+    "claude plugin disable --all",
+    "claude plugins uninstall -s user fusebox@fusebox",
+    "claude plugin update fusebox@fusebox",
+    "claude plugin marketplace remove fusebox",
+    "fusebox upgrade",
     "claude --remote 'do it'",
     "node node_modules/@anthropic-ai/claude-code/cli.js --bare -p go",
     "pkill -9 fusebox",
@@ -120,6 +128,7 @@ fn what_only_mentions_them_is_not() {
         "claude --setting-sources user,project,local -p go",
         "env -u CLAUDECODE claude -p go",
         "claude daemon status",
+        "claude plugin disable other; claude plugin install fusebox@fusebox; claude plugin marketplace add fusebox",
         "claude plugin list; claude auto-mode config; claude auto-mode --help",
         "claude --settings s.json -p go",
         "ln -s ~/.claude/fusebox.json",

@@ -136,7 +136,7 @@ fn the_log_lists_records_as_lines_or_json() {
 #[test]
 fn a_followed_log_shows_what_is_added_and_ends_with_its_reader() {
     let mut world = with_shop();
-    world.set("FUSEBOX", env!("CARGO_BIN_EXE_fusebox"));
+    world.set("FUSEBOX", crate::world::FUSEBOX);
     world.set("COLUMNS", "200");
     let script = r#""$FUSEBOX" log --since all --follow | {
         read -r first; read -r second; "$FUSEBOX" pause a1 --reason 'while followed' >/dev/null; read -r third

@@ -16,7 +16,7 @@ use crate::world::TestWorld;
 
 /// Starts the pruning that a hook begins.
 fn begin(world: &TestWorld) -> std::process::Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fusebox"));
+    let mut command = Command::new(crate::world::FUSEBOX);
     command.args(["prune", "--automatic"]).env_clear().env("HOME", world.path("home"));
     command.env("FUSEBOX_HOME", world.path("state")).current_dir(world.path("project"));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()

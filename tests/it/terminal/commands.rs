@@ -103,6 +103,10 @@ pub const CALLS: &[(&str, &[&str])] = &[
         ],
     ),
     ("uninstall", &["", "--scope user", "--scope HOSTILE"]),
+    ("demo", &["", "HOSTILE"]),
+    ("upgrade", &["", "HOSTILE"]),
+    ("completions", &["bash", "zsh", "fish", "powershell", "HOSTILE"]),
+    ("complete", &["HOSTILE", "init --scope HOSTILE", "-- init --sc"]),
 ];
 
 #[test]
