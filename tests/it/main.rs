@@ -42,6 +42,7 @@ mod nested;
 mod nested_settings;
 mod nested_state;
 mod observe;
+mod odd_rows;
 mod ordinary;
 mod picture;
 mod pinned;
