@@ -58,6 +58,7 @@ mod shared_state;
 mod sources;
 mod state;
 mod state_page;
+mod stored_limits;
 mod stories;
 mod swapped;
 mod tasks;

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Which folders of `src` a folder may name in `crate::…`, besides itself.
 /// `main.rs`, `lib.rs` and `error.rs` stand for themselves.
 const MAY_USE: [(&str, &[&str]); 20] = [
-    ("domain", &["limits"]),
+    ("domain", &[]),
     ("limits", &["domain"]),
     ("engine", &["domain", "limits"]),
     ("config", &["calendar", "domain", "engine", "error", "limits"]),
