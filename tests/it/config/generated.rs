@@ -10,12 +10,12 @@ use fusebox::config::layers::{FilePart, Folder, LayerFile};
 use fusebox::config::place::{BLOCKS, Block};
 use fusebox::config::policy::{DECLARED, DEFAULTS};
 use fusebox::config::problem::Problem;
-use fusebox::config::{manual, read, schema};
+use fusebox::config::{read, schema};
 use fusebox::domain::limit::{Form, Limit, Unit};
 use fusebox::domain::policy::{ACTIONS, Layer};
 use fusebox::limits;
 
-use crate::config::{MANAGED, PROJECT, USER, policy};
+use crate::config::{MANAGED, PROJECT, USER, manual, policy};
 use crate::world::check_current;
 
 #[test]
