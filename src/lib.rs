@@ -11,6 +11,7 @@ pub mod error;
 pub mod hook;
 pub mod install;
 pub mod limits;
+pub mod messages;
 pub mod platform;
 pub mod pricing;
 pub mod replay;

@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use fusebox::cmd;
 use fusebox::hook::{self, command_watch};
 use fusebox::platform::environment::Environment;
+use fusebox::platform::resources;
 
 fn main() -> ExitCode {
     let env = Environment::real();
     match env.word() {
         Some(word) if word == "hook" => {
             allocator::serve_sqlite();
-            hook::run(&env)
+            resources::run(|| hook::run(&Environment::real()))
         }
         Some(word) if word == command_watch::WORD => cmd::watch::run(&env),
         _ => cmd::run(&env),

@@ -14,6 +14,7 @@ use crate::domain::duration;
 use crate::domain::limit::Unit;
 use crate::domain::policy::Scope;
 use crate::error::{Error, Result};
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::ui::terminal::plain;
 
@@ -158,7 +159,7 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
     clear_order::raise(edit.state, target, &finding, cap - finding.cap);
     let show = |value| more.limit.show(value);
     let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
-    edit.notice(format!("a person raised {} of {name} from {} to {}.", limit, show(finding.cap), show(cap)));
+    edit.notice(notices::granted(limit, &name, show(finding.cap), show(cap)));
     Ok(done)
 }
 

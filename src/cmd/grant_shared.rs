@@ -17,6 +17,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
 use crate::hook::shared_budgets;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::{Store, log_file};
 use crate::ui::terminal::plain;
@@ -53,7 +54,9 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     let said: Vec<String> =
         more.iter().map(|more| raise(&mut state, scope, &known, more)).collect::<Result<Vec<_>>>()?;
     for mut session in store.open_sessions()?.into_iter().filter(is_bound) {
-        session.user_notifications.extend(said.iter().map(|said| format!("Fusebox: a person granted {said}.")));
+        session
+            .user_notifications
+            .extend(said.iter().map(|said| format!("Fusebox: {}", notices::granted_budget(said))));
         store.save_session(&session)?;
     }
     for record in &mut state.log_records {

@@ -14,6 +14,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::limit_source::PinnedLimits;
 use crate::hook::{client_lineage, pin_policy, settings_baseline, shared_budgets};
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::wire::messages::short;
@@ -81,10 +82,10 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     }
     let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
     let what = match changed {
-        true => "a person reloaded the configuration; the limits are now those of the files",
-        false => "a person reloaded the configuration; the limits are the same as before",
+        true => notices::reloaded(),
+        false => notices::reloaded_same(),
     };
-    require_human::announce(env, store, &mut state.session, what)?;
+    require_human::announce(env, store, &mut state.session, &what)?;
     store.save(&mut state)?;
     let session = &state.session;
     let name = short(&session.id);

@@ -14,6 +14,7 @@ use crate::domain::policy::{Action, Scope};
 use crate::domain::session::Counters;
 use crate::domain::verdict::Finding;
 use crate::error::Result;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 
 /// Arguments of `fusebox reset`.
@@ -49,7 +50,7 @@ fn reset(edit: &mut SessionEdit) -> Vec<String> {
     let finding = clear_order::order(edit.state, &target).map(|order| order.finding.clone());
     let words = format!("A person set the counters of {} to zero", edit.it());
     edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
-    edit.notice(format!("a person set the counters of {name} to zero."));
+    edit.notice(notices::reset(&name));
     if finding.is_some() && clear_order::holder(edit.state, &target) == target {
         clear_order::lift(edit.state, &target);
         said.push(edit.goes_on(&target));

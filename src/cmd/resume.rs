@@ -13,6 +13,7 @@ use crate::domain::charge::RecordKind;
 use crate::domain::session::{Run, Status};
 use crate::domain::verdict::Finding;
 use crate::error::{Error, Result};
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::suggestion;
 use crate::ui::terminal::plain;
@@ -70,7 +71,7 @@ fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
     };
     let words = format!("A person resumed {}", edit.it());
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
-    edit.notice(format!("a person resumed {name}."));
+    edit.notice(notices::resumed(&name));
     let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
     said.extend(grant::apply(edit, &args.grant)?);
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
@@ -133,6 +134,6 @@ fn raised(edit: &mut SessionEdit, used_up: &UsedUp) -> String {
     clear_order::raise(edit.state, &target, finding, used_up.more);
     let cap = limit.show(finding.cap.saturating_add(used_up.more));
     let (used, before) = (limit.show(finding.used), limit.show(finding.cap));
-    edit.notice(format!("with that, {limit} was raised from {before} to {cap}."));
+    edit.notice(notices::raised_with_resume(limit, &before, &cap));
     format!("{limit} would stop it again at once ({used} of {before} used): raised by its increase, {before} -> {cap}")
 }

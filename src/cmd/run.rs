@@ -3,15 +3,18 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::domain::session::{MAIN, Session, Status};
-use crate::domain::verdict::Finding;
+use crate::config::load;
+use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
+use crate::messages::next_step::NextStep;
+use crate::messages::to_people;
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
-use crate::store::Store;
+use crate::store::{Store, trust};
 use crate::ui::terminal::plain;
 use crate::wire::messages;
+use crate::wire::user_lines::by_layer;
 
 /// The variable that marks the sessions of one `fusebox run`.
 const MARK: &str = "FUSEBOX_RUN";
@@ -19,12 +22,23 @@ const MARK: &str = "FUSEBOX_RUN";
 /// The exit code where a limit stopped the client's work.
 const STOPPED: u8 = 3;
 
+/// What a record says of calls that no hook was asked about.
+const UNASKED: &str = "without Fusebox being asked";
+
 /// Arguments of `fusebox run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Exit codes: the client's own; 3 where a limit or a person stopped or paused its main agent, or blocked its prompt.
+On standard error it says also what did not end it: mistakes in the configuration, subagents that were stopped, calls
+that went by without Fusebox being asked. --strict makes each of them exit 3.
+
 Examples:
-  fusebox run -- claude -p 'fix the tests'   exit code 3 and the reason where a limit stopped it")]
+  fusebox run -- claude -p 'fix the tests'
+  fusebox run --strict -- claude -p 'fix the tests' --output-format json")]
 pub struct Args {
+    /// Exit with 3 where anything was not as the limits have it, too
+    #[arg(long)]
+    strict: bool,
     /// The client and its arguments: `claude -p "fix the tests"`
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -37,67 +51,98 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     };
     let now = env.now();
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
+    let mut remarks = mistakes(env);
     let code = foreground::run(program, arguments, (MARK, &mark))?;
-    match Store::open(env).and_then(|store| client_end(&store, &mark, now.wall_ms - DAY_MS)) {
-        Ok(ClientEnd::Stopped(reason)) => {
-            env.eprintln_safe(&plain(&format!("fusebox: {reason}")));
-            Ok(ExitCode::from(STOPPED))
+    let mut is_stopped = false;
+    match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
+        Ok(outcome) => {
+            is_stopped = outcome.stopped.is_some();
+            let unseen = (!outcome.is_seen).then(|| to_people::run_unseen(NextStep::Doctor));
+            remarks.extend(outcome.stopped.into_iter().chain(outcome.remarks).chain(unseen));
         }
-        Ok(ClientEnd::Unseen) => {
-            env.eprintln_safe("fusebox: no session of this command ran any of its hooks: no limit was in force");
-            env.eprintln_safe("  hint: `fusebox doctor` shows what is registered here");
-            Ok(ExitCode::from(code))
-        }
-        Ok(ClientEnd::Free) => Ok(ExitCode::from(code)),
-        Err(error) => {
-            env.eprintln_safe(&format!("fusebox: whether a limit stopped it is not known: {error}"));
-            Ok(ExitCode::from(code))
-        }
+        Err(error) => remarks.push(to_people::run_unknown(error)),
     }
+    for remark in &remarks {
+        env.eprintln_safe(&plain(&format!("fusebox: {remark}")));
+    }
+    let is_three = is_stopped || args.strict && !remarks.is_empty();
+    Ok(ExitCode::from(if is_three { STOPPED } else { code }))
 }
 
-/// How a client's work ended, as the state has it.
-enum ClientEnd {
-    /// No session was seen.
-    Unseen,
-    /// No limit ended it.
-    Free,
-    /// A limit or a person did, for this reason.
-    Stopped(String),
+/// Says what is wrong in the configuration: a limit that is not read does not hold.
+fn mistakes(env: &Environment) -> Vec<String> {
+    let (_, problems) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
+    problems.iter().filter(|problem| problem.is_error()).map(ToString::to_string).collect()
 }
 
-fn client_end(store: &Store, mark: &str, since_ms: i64) -> Result<ClientEnd> {
-    let sessions = store.sessions_of_launcher(mark, since_ms)?;
-    for session in &sessions {
-        if let Some(reason) = stopped(store, session)? {
-            return Ok(ClientEnd::Stopped(reason));
+/// How a client's work went, as the state has it.
+#[derive(Default)]
+struct Outcome {
+    /// Whether any session of it was seen.
+    is_seen: bool,
+    /// Why its main agent was stopped, if it was.
+    stopped: Option<String>,
+    /// What a person should know beside that.
+    remarks: Vec<String>,
+}
+
+fn outcome(store: &Store, mark: &str, since_ms: i64) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    for session in &store.sessions_of_launcher(mark, since_ms)? {
+        outcome.is_seen = true;
+        if outcome.stopped.is_none() {
+            outcome.stopped = stopped(store, session)?;
         }
+        outcome.remarks.extend(remarks(store, session)?);
     }
-    Ok(if sessions.is_empty() { ClientEnd::Unseen } else { ClientEnd::Free })
+    Ok(outcome)
+}
+
+/// Says which subagents of a session were stopped, and which calls went by.
+fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
+    let runs = store.runs_of(&session.id)?;
+    let ended = runs.iter().filter(|run| !run.is_main() && is_ended(run.status));
+    let of_run = |run: &Run| {
+        let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
+        let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
+        to_people::run_subagent(&run.agent_type, run.status.as_str(), why, next)
+    };
+    let records = store.records_of(&session.id)?;
+    let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
+    Ok(ended.map(of_run).chain(unasked).collect())
+}
+
+/// Whether a limit or a person has ended or held a run.
+fn is_ended(status: Status) -> bool {
+    matches!(status, Status::Failed | Status::Paused | Status::Stopped)
+}
+
+/// Says why an order ended work, with the reason that was given for it.
+fn order(order: &Order) -> String {
+    by_layer(&order.finding) + &messages::because(order.reason.as_ref())
 }
 
 /// Returns why a session's main agent was stopped; what happened to its subagents, it could work on with.
 fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
     let runs = store.runs_of(&session.id)?;
     let main = runs.iter().rfind(|run| run.agent_type == MAIN);
-    let ended = |status: Status| matches!(status, Status::Failed | Status::Paused | Status::Stopped);
-    let run = match (main.filter(|run| ended(run.status)), &session.kept_back) {
+    let run = match (main.filter(|run| is_ended(run.status)), &session.kept_back) {
         // What was kept back opened a run that has done nothing.
-        (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => return Ok(Some(kept_back(&session.id, why))),
+        (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => {
+            let next = NextStep::Status { id: messages::short(&session.id).to_owned() };
+            return Ok(Some(to_people::run_blocked(by_layer(why), next)));
+        }
         (Some(run), _) => run,
         (None, _) => return Ok(None),
     };
-    let order = run.order.as_ref().or(session.order.as_ref());
-    let why = order.map(messages::order).or_else(|| run.error.clone());
-    let session = messages::short(&session.id);
-    Ok(Some(format!(
-        "the main agent of session {session} was stopped: {}; its work is partial (`fusebox explain {session}`)",
-        why.unwrap_or_else(|| "no reason was recorded".to_owned())
-    )))
-}
-
-/// Says why a session's last prompt was kept back: nothing was done for it.
-fn kept_back(session: &str, why: &Finding) -> String {
-    let (session, why) = (messages::short(session), messages::reading(why));
-    format!("a prompt of session {session} was kept back: {why}; nothing was done for it (`fusebox status {session}`)")
+    let held = run.order.as_ref().or(session.order.as_ref());
+    let why = held.map(order).or_else(|| run.error.clone()).unwrap_or_else(|| "no reason was recorded".to_owned());
+    let id = messages::short(&session.id).to_owned();
+    // A pause of the run's own is lifted by the run's name.
+    let is_own = run.order.as_ref().is_some_and(|order| !order.finding.ends_session());
+    let holder = if is_own { messages::short(&run.id).to_owned() } else { id.clone() };
+    Ok(Some(match run.status {
+        Status::Paused => to_people::run_paused(why, NextStep::Resume { id: holder }),
+        _ => to_people::run_stopped(why, NextStep::Explain { id }),
+    }))
 }

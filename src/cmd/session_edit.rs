@@ -15,10 +15,12 @@ use crate::engine::session_state::SessionState;
 use crate::error::{Error, Result};
 use crate::hook::catch_up::catch_up;
 use crate::hook::shared_budgets;
+use crate::messages::advice;
 use crate::platform::environment::Environment;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
 use crate::wire::messages::{self, short};
+use crate::wire::user_lines;
 
 /// The state to change, what of it is meant, and when.
 #[derive(Debug)]
@@ -162,12 +164,13 @@ impl SessionEdit<'_> {
 
     /// Says that a limit over more than the session would still keep it back, and what gives more.
     pub fn above(&self, finding: &Finding) -> String {
-        let (limit, why) = (&finding.source, messages::reading(finding));
+        let why = user_lines::by_layer(finding);
         let whose = match (finding.scope, &self.state.session.outer) {
             (Scope::Outer, Some(outer)) => short(outer),
             (scope, _) => scope.as_str(),
         };
-        format!("its next prompt would still be kept back ({why}): `fusebox grant {whose} {limit}=+N` gives more")
+        let next = advice::grant(finding, whose);
+        format!("its next prompt would still be blocked ({why}). {next}")
     }
 
     fn is_at_work(&self) -> bool {

@@ -8,6 +8,8 @@ use crate::cmd::require_human;
 use crate::config::resolve::Trust;
 use crate::config::{keys, load};
 use crate::error::Result;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 
@@ -39,9 +41,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
     for mut session in store.open_sessions()? {
         if Path::new(&session.project) == project {
-            let what = format!(
-                "a person said that this repository is {verb}; that counts from `fusebox reload` or the next client on"
-            );
+            let what = notices::trusted(verb, NextStep::Reload);
             require_human::announce(env, &store, &mut session, &what)?;
             store.save_session(&session)?;
         }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::doctor::diagnosis::Diagnosis;
-use crate::error::Result;
 use crate::install::client_versions::{self, Feature, TRIED, Version};
 use crate::install::handler::Handler;
 use crate::install::handlers::{self, Registered};
@@ -70,22 +69,22 @@ impl Installation<'_> {
 
 /// Whether settings files can be read at all.
 pub fn settings(installation: &Installation<'_>) -> Diagnosis {
-    let faults: Vec<String> = installation
-        .settings
-        .iter()
-        .filter_map(|file| fault(installation, file).transpose())
-        .filter_map(Result::ok)
-        .collect();
+    let faults: Vec<String> = installation.settings.iter().filter_map(|file| fault(installation, file)).collect();
     match faults.is_empty() {
         true => Diagnosis::ok("every settings file can be read"),
         false => Diagnosis::warn(faults.join("; "), "correct them; until then the client ignores all that is in them"),
     }
 }
 
-fn fault(installation: &Installation<'_>, file: &Settings) -> Result<Option<String>> {
+fn fault(installation: &Installation<'_>, file: &Settings) -> Option<String> {
     let path = &file.place.settings;
-    let Some(text) = files::read(path)? else { return Ok(None) };
-    Ok(json::check(&text).err().map(|fault| format!("{} is no JSON: {fault}", installation.short(path))))
+    match files::read(path) {
+        Ok(text) => {
+            let fault = json::check(&text?).err()?;
+            Some(format!("{} is no JSON: {fault}", installation.short(path)))
+        }
+        Err(cause) => Some(cause.to_string()),
+    }
 }
 
 /// Whether the client runs us at every event.
@@ -116,7 +115,9 @@ pub fn switches(installation: &Installation<'_>) -> Diagnosis {
     if let Some(mods) = mods(installation) {
         return mods;
     }
-    match installation.registered.diverted.last() {
+    // What cannot be read has been told of.
+    let unread = |file: &Path| installation.settings.iter().any(|it| it.unread.is_some() && it.place.settings == file);
+    match installation.registered.diverted.iter().rfind(|it| !unread(&it.file)) {
         Some(it) => Diagnosis::warn(
             format!("{} has {}, which {}", installation.short(&it.file), it.what, it.does),
             "take it out, unless it is meant",

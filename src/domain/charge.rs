@@ -19,6 +19,10 @@ pub enum RecordKind {
     AgentResumed,
     /// A person gave more.
     LimitGranted,
+    /// A person is asked in a dialog for more.
+    IncreaseAsked,
+    /// A dialog grants nothing: it was answered with No or left with Esc, or no person has answered it.
+    IncreaseDeclined,
     /// A run's client died.
     AgentOrphaned,
     /// A person ended a run.
@@ -36,6 +40,8 @@ impl RecordKind {
             RecordKind::AgentWarning => "AGENT_WARNING",
             RecordKind::AgentResumed => "AGENT_RESUMED",
             RecordKind::LimitGranted => "LIMIT_GRANTED",
+            RecordKind::IncreaseAsked => "INCREASE_ASKED",
+            RecordKind::IncreaseDeclined => "INCREASE_DECLINED",
             RecordKind::AgentOrphaned => "AGENT_ORPHANED",
             RecordKind::AgentStopped => "AGENT_STOPPED",
             RecordKind::Notice => "NOTICE",

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::serde_default::is_default;
+use crate::domain::shown_call::ShownCall;
 
 /// A point in time on all clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,8 @@ pub struct Call {
     pub intent: Intent,
     /// Fingerprints of its input and result, where its batch is over.
     pub fingerprints: Fingerprints,
+    /// What a person recognizes it by, where its batch is over.
+    pub shown: ShownCall,
 }
 
 /// Fingerprints of a call whose batch is over, and what its input and result show.

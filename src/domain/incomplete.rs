@@ -16,6 +16,7 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         layer,
         percent: 100,
         increase: 0,
+        ahead: 0,
         subject: what,
         frees: String::new(),
         above: String::new(),

@@ -40,6 +40,7 @@ pub mod run;
 pub mod serde_default;
 pub mod session;
 pub mod settings_taken;
+pub mod shown_call;
 pub mod spawn;
 pub mod spend_before_install;
 pub mod spend_before_prompt;

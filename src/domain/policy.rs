@@ -61,6 +61,17 @@ impl Scope {
             Scope::User => "user",
         }
     }
+
+    /// Returns the words for what a limit is counted over, where that is more than the run.
+    pub fn over(self) -> &'static str {
+        match self {
+            Scope::Run => "",
+            Scope::Session => " of the whole session",
+            Scope::Outer => " of the session that started this one",
+            Scope::Project => " of all sessions of this repository",
+            Scope::User => " of all sessions of this user",
+        }
+    }
 }
 
 /// Where a rule comes from, from the weakest to the strongest.

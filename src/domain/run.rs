@@ -19,6 +19,7 @@ use crate::domain::pending_prompt::TranscriptEnd;
 use crate::domain::rate::RateWindows;
 use crate::domain::repetition::CallHistory;
 use crate::domain::serde_default::is_default;
+use crate::domain::shown_call::ShownCall;
 use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::verdict::Finding;
 
@@ -172,6 +173,9 @@ pub struct Run {
     /// Its last calls, to see repetition.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repetition: CallHistory,
+    /// The call that came last in what it repeats.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub repeated: ShownCall,
     /// Batches in a row in which something was refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub denials: u32,

@@ -265,7 +265,7 @@ impl Session {
 
     /// Tells the person something at the next event that can; it is written down, too.
     pub fn notify_user(&mut self, what: &str) {
-        self.user_notifications.push(format!("Fusebox: {what}."));
+        self.user_notifications.push(format!("Fusebox: {what}"));
     }
 
     /// Tells the person something once a session, under a key of its own.

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::finding_source::FindingSource;
-use crate::domain::limit::{Ends, Form, Limit};
+use crate::domain::limit::{Ends, Form, Limit, Unit};
 use crate::domain::limit_set::LimitRule;
 use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::serde_default::is_default;
 
 /// One limit's opinion of one event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct Finding {
     /// What one increase adds; 0 where the managed file has locked the cap.
     #[serde(default)]
     pub increase: u64,
+    /// What the next request, and what follows it for sure, would add by the estimate; 0 where it is counted in steps.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ahead: u64,
     /// What it is about where the limit does not say: the tools of a rate, what repeats.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
@@ -56,6 +60,7 @@ impl Finding {
             layer: rule.layer,
             percent: 100,
             increase: if rule.locked { 0 } else { rule.increase },
+            ahead: 0,
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
@@ -74,6 +79,7 @@ impl Finding {
             layer: Layer::Grant,
             percent: 100,
             increase: 0,
+            ahead: 0,
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
@@ -105,6 +111,16 @@ impl Finding {
     /// Whether it is about a window of time.
     pub fn is_window(&self) -> bool {
         self.facts().is_some_and(|limit| limit.form == Form::Windows)
+    }
+
+    /// Whether its limit is on or off, and no amount.
+    pub fn is_switch(&self) -> bool {
+        self.facts().is_some_and(|limit| limit.unit == Unit::Switch)
+    }
+
+    /// Returns how much of the cap is used, in per cent.
+    pub fn percent_used(&self) -> u64 {
+        u64::try_from(u128::from(self.used) * 100 / u128::from(self.cap.max(1))).unwrap_or(u64::MAX)
     }
 
     /// Returns the name under which it is remembered that it was told: of windows each has its own.

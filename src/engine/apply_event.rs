@@ -17,6 +17,7 @@ use crate::engine::lift_orders;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
 use crate::engine::renew_limits;
+use crate::engine::repeated;
 use crate::engine::session_state::SessionState;
 use crate::engine::unenforced;
 
@@ -122,7 +123,7 @@ fn decide_run(state: &SessionState, id: &str, event: &Event, how: (Onset, bool, 
     let mut verdict = decide(session.mode, &usage, event);
     verdict.beside = unenforced::trips(&usage, &split, event);
     for finding in verdict.findings.iter_mut().filter(|finding| finding.is_announced_first()) {
-        finding.subject = run.repetition.repeats(0).map(|what| what.to_string()).unwrap_or_default();
+        finding.subject = run.repetition.repeats(0).map(|what| repeated::says(what, &run.repeated)).unwrap_or_default();
     }
     verdict
 }

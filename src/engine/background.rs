@@ -4,6 +4,7 @@ use crate::domain::bounds::COMMANDS;
 use crate::domain::event::Background;
 use crate::domain::policy::Mode;
 use crate::engine::session_state::SessionState;
+use crate::messages::notices;
 
 /// Notes a shell command that runs on, so that it is ended with its run; one of too many is ended at once.
 pub fn in_background(state: &mut SessionState, run: &str, command: Background) {
@@ -12,10 +13,7 @@ pub fn in_background(state: &mut SessionState, run: &str, command: Background) {
     if of.background.len() < COMMANDS {
         of.background.push(command);
     } else if !observes {
-        state.session.notify_user(&format!(
-            "a shell command was ended, since its agent has {COMMANDS} others in the background: {}",
-            shown(&command.command)
-        ));
+        state.session.notify_user(&notices::command_ended(COMMANDS, shown(&command.command)));
         state.kills.push(command);
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::model_hook::is_hook_agent;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
+use crate::messages::notices;
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
@@ -96,13 +97,9 @@ fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
         state.estimated.push(Charge { message, session, run, model, at_ms, spend: each, ..Charge::default() });
     }
     let (key, what) = match state.missing_usage_mut(id).1.doubted {
-        true => ("doubted", format!("responses in the transcript `{path}` say less than they can have used; they")),
-        false => {
-            let missing = "responses are missing in the transcript";
-            ("unwritten", format!("{missing} `{path}`; until they are there they"))
-        }
+        true => ("doubted", notices::responses_doubted(path, each.cost, each.tokens)),
+        false => ("unwritten", notices::responses_missing(path, each.cost, each.tokens)),
     };
-    let what = format!("{what} are estimated, now at {} and {} tokens each", each.cost, each.tokens);
     for session in state.sessions_mut().filter(|_| !is_hook) {
         if session.says_first(key) {
             session.notify_user(&what);

@@ -9,7 +9,9 @@ use crate::domain::ended_call::EndedCall;
 use crate::domain::event::{Background, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use crate::domain::ingested::Recalled;
 use crate::domain::limit::Observed;
+use crate::domain::repetition::Repetition;
 use crate::domain::session::{Request, Run, Status};
+use crate::domain::shown_call::ShownCall;
 use crate::engine::background;
 use crate::engine::charge_missing;
 use crate::engine::charge_unlogged;
@@ -274,7 +276,7 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
             // The client's own rejections show only here, and are errors.
             let seen = EndedCall::of(call.fingerprints, ended != Ended::Well, took_ms);
             let again = seen.and_then(|seen| seen.error).is_some_and(|error| !errors.insert(error));
-            see(session_state, run, seen, again);
+            see(session_state, run, (seen, again), call);
         }
     }
     // What is still open was asked about a batch before this one, or its call never came to an end.
@@ -286,14 +288,25 @@ fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
 }
 
 /// Takes a call into the run's memory of repetitions; the first sight of one may be told again once it is over.
-fn see(state: &mut SessionState, run: &str, seen: Option<EndedCall>, again: bool) {
+fn see(state: &mut SessionState, run: &str, (seen, again): (Option<EndedCall>, bool), call: &Call) {
     let Some(run) = state.run_mut(run) else { return };
+    let failed = seen.is_some_and(|seen| seen.error.is_some());
     match seen {
         Some(seen) => run.repetition.push(seen, again),
         None => run.repetition.pass(),
     }
-    if run.repetition.level() == 0 {
-        run.forget_announced();
+    match run.repetition.repeats(0) {
+        None => {
+            run.forget_announced();
+            run.repeated = ShownCall::default();
+        }
+        // Of errors in turn it is the one that made it a repetition.
+        Some(Repetition::Errors(_) | Repetition::ErrorsInTurn(_)) => {
+            if failed && run.repeated.call.is_empty() {
+                run.repeated.clone_from(&call.shown);
+            }
+        }
+        Some(_) => run.repeated = ShownCall { call: call.shown.call.clone(), error: String::new() },
     }
 }
 

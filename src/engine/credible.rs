@@ -8,6 +8,7 @@
 use crate::domain::amount::Amount;
 use crate::domain::charge::Charge;
 use crate::engine::session_state::SessionState;
+use crate::messages::notices;
 
 /// Whether a response is doubted: it counts as no request.
 pub fn is_doubted(charge: &Charge) -> bool {
@@ -61,7 +62,5 @@ pub fn compare_with_client(state: &mut SessionState) {
     if state.session.has_own_prices || !falls_short(counted, client) || !state.session.says_first("client-total") {
         return;
     }
-    state.session.notify_user(&format!(
-        "{counted} were counted in this session, and the client's own total is {client}: responses are missing in the transcript, or say too little"
-    ));
+    state.session.notify_user(&notices::client_total_higher(counted, client));
 }

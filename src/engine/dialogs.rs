@@ -4,16 +4,21 @@
 
 use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};
+use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::limit::Unit;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
 use crate::domain::policy::Scope;
-use crate::domain::session::Run;
+use crate::domain::session::{Run, Session};
 use crate::domain::spawn::Spawn;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::grants;
+use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
+use crate::messages::advice;
+use crate::messages::next_step::NextStep;
+use crate::messages::to_people;
 
 /// Gaps between asking and answering shorter than this are the client's own work, not a wait for a person.
 const SHORTEST_WAIT_MS: u64 = 500;
@@ -23,9 +28,6 @@ const SOONEST_YES_MS: u64 = 1_000;
 const YESES_IN_A_ROW: usize = 3;
 /// How long a Yes counts for that.
 const IN_A_ROW_MS: u64 = 60_000;
-/// What is said where nobody is asked any more.
-const NO_MORE: &str = "nobody is asked in this session any more, and `fusebox grant` in another terminal gives more";
-
 /// Keeps when the client has announced a dialog; it does not say for which call.
 pub fn announced(state: &mut SessionState, run: &str, at: Moment) {
     for ask in state.session.pending_prompts.iter_mut().filter(|ask| ask.run == run && !ask.granted) {
@@ -44,6 +46,7 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict)
         // It comes again: it has run, and its end is no Yes.
         return;
     }
+    log_records::write(state, id, RecordKind::IncreaseAsked, finding);
     state.session.pending_prompts.push(PendingPrompt {
         tool_use_id: call.id.clone(),
         run: id.to_owned(),
@@ -115,7 +118,8 @@ fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
     }
     if in_a_row >= YESES_IN_A_ROW && !session.has_stand_in {
         session.has_stand_in = true;
-        session.notify_user(&format!("{in_a_row} times Yes about {limit} within a minute: {NO_MORE}"));
+        let next = more(session, ask);
+        session.notify_user(&to_people::yes_in_a_row(in_a_row, limit, next));
     }
 }
 
@@ -123,20 +127,19 @@ fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
 fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let Finding { source: limit, cap, .. } = &ask.finding;
     if ask.hasty {
-        state.session.notify_user(&format!(
-            "a Yes about {limit} came within a second, too soon to have read the question; its call ran, and nothing is granted"
-        ));
+        log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
+        state.session.notify_user(&to_people::yes_too_soon(limit));
         return;
     }
     let has_cap = ask.finding.facts().filter(|limit| limit.unit != Unit::Switch && !ask.finding.is_window());
-    let what = match has_cap {
+    let next = NextStep::Explain { id: ask.run.get(..8).unwrap_or(&ask.run).to_owned() };
+    state.session.notify_user(&match has_cap {
         Some(facts) => {
-            format!("{limit} raised {} -> {}", facts.show(*cap), facts.show(cap.saturating_add(ask.increase)))
+            let raised = cap.saturating_add(ask.increase);
+            to_people::yes_raised(limit, facts.show(*cap), facts.show(raised), next)
         }
-        None => format!("{limit} lifted for once"),
-    };
-    let run = ask.run.get(..8).unwrap_or(&ask.run);
-    state.session.notify_user(&format!("{what} by a Yes in the dialog; `fusebox explain {run}` tells more"));
+        None => to_people::yes_lifted(limit, next),
+    });
 }
 
 /// Takes the dialogs that are still open for a No where a prompt goes on with the session: the main agent's, since its loop had
@@ -169,9 +172,15 @@ pub fn decline(state: &mut SessionState, run: &str) {
         pending_prompts.into_iter().partition(|ask| ask.run == run && !ask.granted);
     state.session.pending_prompts = open;
     for ask in over {
-        if let Some(run) = state.run_mut(run) {
-            run.decline(ask.finding.source.to_string());
-        }
+        note_no(state, &ask);
+    }
+}
+
+/// Takes note of a No: its run is not asked again.
+fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
+    log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
+    if let Some(run) = state.run_mut(&ask.run) {
+        run.decline(ask.finding.source.to_string());
     }
 }
 
@@ -184,9 +193,7 @@ pub fn batch_is_over(state: &mut SessionState, run: &str, calls: &[Call], now: M
         {
             let ask = state.session.pending_prompts.remove(at);
             state.call_mut(run, &call.id).state = CallState::Refused;
-            if let Some(run) = state.run_mut(run) {
-                run.decline(ask.finding.source.to_string());
-            }
+            note_no(state, &ask);
         }
     }
     let session = &mut *state.session;
@@ -220,6 +227,16 @@ pub fn settle(state: &mut SessionState, answered: &[Answered]) {
     }
 }
 
+/// Returns what a person does who means more although nobody is asked.
+fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
+    let finding = &ask.finding;
+    match (finding.is_switch() || finding.is_window(), finding.scope) {
+        (true, _) => NextStep::NextPrompt,
+        (false, Scope::Run) => advice::grant(finding, &ask.run),
+        (false, _) => advice::grant(finding, &session.id),
+    }
+}
+
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
@@ -231,11 +248,12 @@ fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
         budget.granted.retain(|granted| *granted != (finding.source.to_string(), *increase));
     }
     state.session.has_stand_in = true;
-    let who = match by {
-        AnsweredBy::Hook => format!("a hook answered the dialog about {} in a person's place", finding.source),
-        _ => format!("nothing shows that a person answered the dialog about {}", finding.source),
-    };
-    state.session.notify_user(&format!("{who}; nothing is granted, {NO_MORE}"));
+    log_records::write(state, run, RecordKind::IncreaseDeclined, finding);
+    let (limit, next) = (&finding.source, more(&state.session, ask));
+    state.session.notify_user(&match by {
+        AnsweredBy::Hook => to_people::yes_by_hook(limit, next),
+        _ => to_people::yes_by_nobody(limit, next),
+    });
 }
 
 /// Returns when a dialog was opened for a call, and where the transcript ended then: the client announces it, or we have asked for

@@ -49,8 +49,9 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         Meter::Window => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
-        let more = used.saturating_add(ahead(rule, rules, meters).max(adds.unwrap_or(0))).saturating_sub(rule.cap);
-        let trip = Finding { increase: rule.sufficient_increase(more), ..finding(100, used) };
+        let ahead = ahead(rule, rules, meters);
+        let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_sub(rule.cap);
+        let trip = Finding { increase: rule.sufficient_increase(more), ahead, ..finding(100, used) };
         return (rule.action != Action::Warn || !given(100)).then_some(trip);
     }
     if rule.limit.ends == Ends::Call {
@@ -83,6 +84,17 @@ fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
         Meter::Spend { part, .. } => spend_ahead(*part, rules, meters, Stage::Request).unwrap_or(0),
         Meter::Step { .. } | Meter::Window => 0,
     }
+}
+
+/// Returns a trip that is asked about now with the figures of this moment: its response may have been charged since.
+pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
+    let rule = used.limits.limits.iter().find(|rule| rule.is_source(&trip.source) && trip.spent_by_requests());
+    let Some(rule) = rule else { return trip.clone() };
+    let meters = used.meters_of(rule);
+    let (spent, ahead) = (rule.limit.used(meters), ahead(rule, used.limits, meters));
+    let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
+    let increase = trip.increase.max(rule.sufficient_increase(lacks));
+    Finding { used: trip.used.max(spent), ahead, increase, ..trip.clone() }
 }
 
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
@@ -137,6 +149,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         layer: rate.layer,
         percent: 100,
         increase: 0,
+        ahead: 0,
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),

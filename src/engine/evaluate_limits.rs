@@ -55,7 +55,7 @@ pub fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> 
     let mut findings = Vec::new();
     for around in looks(usage, (event, stage)) {
         let used = around.used;
-        findings.extend(used.pending_trips.iter().filter(|_| is_call(stage)).cloned());
+        findings.extend(used.pending_trips.iter().filter(|_| is_call(stage)).map(|trip| evaluate::at_hand(trip, used)));
         findings.extend(used.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around)));
         findings.extend(used.limits.rates.iter().filter_map(|rate| evaluate_rate(rate, around)));
     }

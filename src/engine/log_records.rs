@@ -56,6 +56,8 @@ fn sentence(kind: RecordKind, finding: &Finding) -> String {
             format!("Agent was stopped: {} asked for its end", finding.subject)
         }
         RecordKind::LimitGranted => format!("{} was raised by a person", finding.source),
+        RecordKind::IncreaseAsked => format!("A person is asked for more of {}", finding.source),
+        RecordKind::IncreaseDeclined => format!("The dialog about {} grants nothing", finding.source),
         RecordKind::AgentWarning if finding.percent < 100 => {
             format!("Agent reached {} % of {}", finding.percent, finding.source)
         }

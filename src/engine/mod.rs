@@ -28,6 +28,7 @@ pub mod measure;
 pub mod outcome;
 pub mod outer_sessions;
 pub mod renew_limits;
+pub mod repeated;
 pub mod scopes;
 pub mod session_lifecycle;
 pub mod session_state;

@@ -8,6 +8,8 @@ use crate::domain::policy::Mode;
 use crate::domain::session::Session;
 use crate::domain::stable_hash;
 use crate::engine::session_state::SessionState;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::Input;
 use crate::wire::output::Answer;
@@ -35,10 +37,7 @@ pub fn compare_call(state: &mut SessionState, event: &Event, input: &Input) {
     }
     state.session.swapped = true;
     if state.session.says_first("swapped") {
-        state.session.notify_user(&format!(
-            "a call ran that is refused, {what}: a hook changed it after it was looked at, or kept it from being looked at. \
-             Commands and writes of this session are refused until you run `fusebox reload` in a terminal of your own"
-        ));
+        state.session.notify_user(&notices::call_changed(what, NextStep::Reload));
     }
 }
 

@@ -13,6 +13,7 @@ use crate::domain::session::Run;
 use crate::domain::verdict::Finding;
 use crate::engine::checkpoints;
 use crate::engine::session_state::SessionState;
+use crate::messages::notices;
 use crate::platform::files;
 use crate::platform::run_command::Program;
 use crate::wire::completion::{Ruling, ruling};
@@ -110,7 +111,7 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// Notes that a command failed: nothing is known then, and nothing is held back.
 fn note(state: &mut SessionState, run: &Run, rule: &Completion, why: &str) {
-    let what = format!("the completion command `{}` failed, so the end was not judged: {why}", rule.command);
+    let what = notices::completion_failed(&rule.command, why);
     state.session.user_notifications.push(format!("Fusebox: {what}"));
     state.log_records.push(Record {
         error: what,

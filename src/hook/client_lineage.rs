@@ -7,6 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes::{self, TICK_MS};
 use crate::store::{Store, log_file};
@@ -164,10 +165,7 @@ fn tell_of(store: &Store, above: &mut Session, session: &Session, event: &Event)
     if !above.says_first("left the process tree") {
         return Ok(());
     }
-    let what = format!(
-        "session {} runs outside of its process tree and names it as its origin, so it is charged to it and bound by it",
-        short(&session.id)
-    );
+    let what = notices::session_outside(short(&session.id));
     above.notify_user(&what);
     store.save_session(above)?;
     let record = Record {

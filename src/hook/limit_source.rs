@@ -11,6 +11,7 @@ use crate::domain::session::Session;
 use crate::engine::limit_source::LimitSource;
 use crate::error::{Error, Result};
 use crate::hook::policy;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 
@@ -58,7 +59,9 @@ impl LimitSource for PinnedLimits<'_> {
     }
     fn agent(&self, agent_type: &str, spawn: Option<&str>) -> LimitSet {
         let (rules, problems) = self.policy().agent(agent_type, spawn);
-        self.problems.borrow_mut().extend(problems.iter().map(|problem| format!("Fusebox: {problem}")));
+        self.problems
+            .borrow_mut()
+            .extend(problems.iter().map(|problem| format!("Fusebox: {}", notices::mistake(problem))));
         rules
     }
     fn limits_in(&self, prompt: &str) -> Option<String> {

@@ -6,6 +6,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::settings_baseline;
 use crate::install::handlers::Registered;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::wire::bypass_detection::Guard;
@@ -20,10 +21,10 @@ pub fn compare(store: &Store, session: &mut Session, now: &Registered) -> Result
     let above = session.outer.as_ref().map(|outer| store.session(outer)).transpose()?.flatten();
     let Some(mut above) = above else { return Ok(()) };
     let Some(harm) = settings_baseline::harm(&allowed(store, session, &above)?, now) else { return Ok(()) };
-    session.notify_user(&format!("no prompt and no call of this client is let through: its settings {harm}"));
+    session.notify_user(&notices::settings_held(&harm));
     if above.says_first(&format!("below:{harm}")) {
         let takes = takes(session, &above);
-        above.notify_user(&format!("a client that its agent started is held back: the settings there {harm}. {takes}"));
+        above.notify_user(&notices::settings_held_below(&harm, takes));
         store.save_session(&above)?;
     }
     session.held_for = Some(harm);

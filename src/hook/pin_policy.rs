@@ -18,6 +18,8 @@ use crate::hook::client_lineage::{self, Known};
 use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_budgets};
 use crate::install::client_extensions;
 use crate::install::place::Folders;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::platform::processes;
@@ -150,10 +152,15 @@ pub fn take_files(env: &Environment, store: &Store, session: &mut Session) -> Re
     apply(session, &policy, Some(id));
     watch(env, session, &policy);
     shared_budgets::recount(store, session, policy.time_zone(), env.now().wall_ms)?;
-    session.user_notifications.extend(pricing::load(env).1.map(|trouble| format!("Fusebox: {trouble}")));
     session
         .user_notifications
-        .extend(problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("Fusebox: {problem}")));
+        .extend(pricing::load(env).1.map(|trouble| format!("Fusebox: {}", notices::mistake(trouble))));
+    session.user_notifications.extend(
+        problems
+            .iter()
+            .filter(|problem| problem.is_error())
+            .map(|problem| format!("Fusebox: {}", notices::mistake(problem))),
+    );
     Ok(())
 }
 
@@ -182,9 +189,7 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
         return Ok(());
     }
     if latest.is_some() && session.policy.is_none() {
-        session.notify_user(
-            "the limits here have changed since the last session; `fusebox config show` says what counts now",
-        );
+        session.notify_user(&notices::limits_changed(NextStep::ShowConfiguration));
     }
     store.set_metadata(&fact, name)
 }
@@ -196,9 +201,7 @@ fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> 
         return Ok(());
     }
     if let Some(before) = before {
-        session.notify_user(&format!(
-            "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`"
-        ));
+        session.notify_user(&notices::zone_changed(zone, before));
     }
     store.set_metadata(ZONE, zone)
 }
@@ -224,10 +227,7 @@ fn apply(session: &mut Session, policy: &Policy, id: Option<i64>) {
     session.has_own_prices = !policy.prices.is_empty();
     session.policy = id;
     if let Some(order) = lift_orders::lift_outgrown_session(session) {
-        session.notify_user(&format!(
-            "{} was raised since it stopped this session; the work may go on",
-            order.finding.source
-        ));
+        session.notify_user(&notices::outgrown(&order.finding.source));
     }
 }
 

@@ -10,6 +10,8 @@ use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 use crate::platform::file_info;
 use crate::store::Store;
 use crate::transcript::layout;
@@ -69,11 +71,6 @@ fn begins_late(kind: &EventKind) -> bool {
     }
 }
 
-/// What the person is told of a session of whose work nothing is left.
-const NOTHING_LEFT: &str = "a call or turn of this session ended whose beginning the state does not know, and the transcript shows \
-    nothing of what came before: the hooks were registered meanwhile, or the state was deleted and the transcript emptied. What it \
-    had used before cannot be counted";
-
 /// Whether an event ends what must have begun before it.
 fn is_inside(kind: &EventKind) -> bool {
     matches!(kind, EventKind::ToolEnded(..) | EventKind::BatchEnded(_) | EventKind::Stopped { .. })
@@ -90,23 +87,17 @@ fn tell_lost(state: &mut SessionState, event: &Event, found: &Ingested) {
     }
     if calls == 0 && earlier.counted.requests == 0 {
         if is_inside(&event.kind) && event.agent == Agent::Main && !earlier.is_unmarked {
-            state.session.notify_user(NOTHING_LEFT);
+            state.session.notify_user(&notices::beginning_unknown());
         }
         return;
     }
     let why = match earlier.until_ms {
-        _ if earlier.was_watched => {
-            "Fusebox has watched it before: its state was deleted, or changed by another program"
-        }
-        Some(1..) => "That is work since Fusebox was installed: its hooks did not run, or its state was deleted",
-        _ => "It ran before Fusebox was installed, or the state was deleted, which nothing tells apart here",
+        _ if earlier.was_watched => "Fusebox has watched it before, so its state was deleted",
+        Some(1..) => "It began after Fusebox was installed: hooks did not run, or the state was deleted",
+        _ => "It ran before Fusebox, or the state was deleted",
     };
-    let what = format!(
-        "the state does not know this session, whose transcript shows {}, counted again now ({}). {why}; what a person had \
-         granted or ordered in a state that was deleted is lost",
-        if calls > 0 { counted(calls, "tool call") } else { counted(earlier.counted.requests, "model request") },
-        earlier.counted.cost
-    );
+    let work = if calls > 0 { counted(calls, "tool call") } else { counted(earlier.counted.requests, "model request") };
+    let what = notices::counted_anew(work, earlier.counted.cost, why);
     state.session.notify_user(&what);
 }
 
@@ -171,11 +162,7 @@ fn add_missed(store: &Store, state: &mut SessionState, event: &Event, found: &mu
     let count = missed.len();
     found.recalled.push(Recalled { run: id, calls: missed, ..Recalled::default() });
     if count > 0 {
-        let what = format!(
-            "{} of {kind} went by without Fusebox being asked: its hooks were ended, failed or took too long. What went by is \
-             counted; `fusebox init --fail-closed` has such calls refused",
-            counted(count as u64, "tool call")
-        );
+        let what = notices::calls_unasked(counted(count as u64, "tool call"), &kind, NextStep::FailClosed);
         state.session.notify_user(&what);
     }
     Ok(())

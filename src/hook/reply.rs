@@ -8,6 +8,8 @@ use crate::hook::apply::Applied;
 use crate::hook::command_watch::{self, WatchOrder};
 use crate::hook::parse::HookCall;
 use crate::hook::{called_skills, changed_calls, given_answers, settings_watch, spend_before_install};
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::log_file;
 use crate::wire::events::{EventName, ShowsPerson};
@@ -45,10 +47,7 @@ fn divert_log(state: &mut SessionState) {
         !state.log_records.is_empty() || state.session.user_notifications.len() > state.session.known_notifications;
     let Some(cause) = writes.then(|| log_file::trouble(&state.session.log)).flatten() else { return };
     let log = std::mem::take(&mut state.session.log);
-    state.session.notify_user(&format!(
-        "the log goes to the state folder, since `{log}/{}` cannot be written: {cause}",
-        log_file::FILE
-    ));
+    state.session.notify_user(&notices::log_diverted(log, cause));
 }
 
 /// Writes down what the person is to be told, and shows it where the client would.
@@ -56,7 +55,7 @@ fn show_notifications(state: &mut SessionState, event: &Event, answer: &mut Answ
     let news = state.session.user_notifications.len().saturating_sub(state.session.known_notifications);
     if news > bounds::NOTIFICATIONS {
         state.session.user_notifications.truncate(state.session.known_notifications + bounds::NOTIFICATIONS);
-        state.session.notify_user(&format!("there are {} more remarks like these", news - bounds::NOTIFICATIONS));
+        state.session.notify_user(&notices::more_notices(news - bounds::NOTIFICATIONS, NextStep::Log));
     }
     for new in &state.session.user_notifications[state.session.known_notifications..] {
         let what = new.strip_prefix("Fusebox: ").unwrap_or(new);

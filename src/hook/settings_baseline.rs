@@ -11,6 +11,7 @@ use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::{client_extensions, hooks};
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::{changes, processes};
 use crate::store::Store;
@@ -124,10 +125,7 @@ pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) ->
     if let Some(last) = store.metadata(&fact(session))? {
         let last: Vec<&str> = last.split_whitespace().collect();
         for new in now.diverted.iter().filter(|it| !last.contains(&it.print.to_string().as_str())) {
-            session.notify_user(&format!(
-                "the settings have changed since the last session here: they have {}",
-                new.words()
-            ));
+            session.notify_user(&notices::settings_changed(new.words()));
         }
     }
     // What an agent's client meets is no news that a person has had.

@@ -6,6 +6,8 @@ use crate::domain::event::{Event, EventKind};
 use crate::engine::session_state::SessionState;
 use crate::hook::{pin_policy, settings_baseline};
 use crate::install::handlers;
+use crate::messages::next_step::NextStep;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::wire::output::Answer;
 
@@ -35,23 +37,13 @@ pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event
 fn hold(state: &mut SessionState, harm: &str) -> String {
     let session = &mut state.session;
     if session.says_first(&format!("settings:{harm}")) {
-        session.notify_user(&format!(
-            "a change of settings {harm}; it waits for a person's `fusebox reload`, and the next client takes it up unless it is undone"
-        ));
-        return format!(
-            "Fusebox: this change of settings {harm}. It waits, and with it every later change: none is in force in this session. \
-             If it is yours, `fusebox reload` in a terminal of your own takes it."
-        );
+        session.notify_user(&notices::settings_wait(harm, NextStep::Reload));
+        return format!("Fusebox: {}", notices::settings_wait(harm, NextStep::Reload));
     }
     if session.says_first(&format!("settings behind:{harm}")) {
-        session.notify_user(&format!(
-            "another change of settings waits, of whichever file, since one before it is still there, which {harm}; `fusebox reload` takes them all"
-        ));
+        session.notify_user(&notices::settings_wait_behind(harm, NextStep::Reload));
     }
-    format!(
-        "Fusebox: this change of settings waits, since one before it is still there, which {harm}. Undo that one, or have `fusebox \
-         reload` in a terminal of your own take them all."
-    )
+    format!("Fusebox: {}", notices::settings_wait_behind(harm, NextStep::Reload))
 }
 
 /// Tells of edits, and of mods that the next client would load.
@@ -59,16 +51,12 @@ fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
     edits(env, state, folder);
     let now = pin_policy::mods(env, Path::new(folder));
     for folder in now.overfull {
-        let what = format!(
-            "`{folder}` has so many entries that not all were searched for mods, which can overrule every hook"
-        );
+        let what = notices::mods_unsearched(&folder);
         state.session.notify_user_once(&format!("overfull:{folder}"), &what);
     }
     let before = std::mem::replace(&mut state.session.mods, now.mods.clone());
     for new in now.mods.iter().filter(|path| !before.contains(path)) {
-        state.session.notify_user(&format!(
-            "a mod was put into `{new}`; the next client loads it, and a mod can overrule every hook"
-        ));
+        state.session.notify_user(&notices::mod_found(new));
     }
 }
 
@@ -77,9 +65,6 @@ fn edits(env: &Environment, state: &mut SessionState, folder: &str) {
     let print = pin_policy::fingerprint(env, Path::new(folder));
     if print != state.session.config_hash && state.session.config_hash != 0 {
         state.session.config_hash = print;
-        state.session.notify_user(
-            "its configuration was edited; this session keeps the limits it started with. `fusebox reload` in a terminal of \
-             your own takes the edit up, and so does the next client",
-        );
+        state.session.notify_user(&notices::configuration_edited(NextStep::Reload));
     }
 }

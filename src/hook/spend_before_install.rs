@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::install::backup::Backups;
 use crate::install::installed_at;
 use crate::install::place::Folders;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::transcript::charges::Charges;
@@ -143,9 +144,6 @@ pub fn close(state: &mut SessionState, event: &Event, recalled: &[Recalled]) {
             0 => "began before Fusebox was installed",
             _ => "went on while Fusebox was not installed",
         };
-        session.notify_user(&format!(
-            "this session {how}: {cost}{calls} of that time are shown and count in budgets of days, but no limit of the \
-             session is held to them"
-        ));
+        session.notify_user(&notices::spent_before(how, format!("{cost}{calls}")));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::event::{Event, EventKind};
 use crate::engine::session_state::SessionState;
+use crate::messages::notices;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::input::Input;
 use crate::wire::tools;
@@ -10,8 +11,6 @@ use crate::wire::tools;
 pub fn note_messages(state: &mut SessionState, (input, event): (&Input, &Event), guard: &Guard) {
     let EventKind::ToolRequested(call) = &event.kind else { return };
     if tools::asks_the_model(&call.tool, input.tool_input, guard) && state.session.says_first("api") {
-        let what = "a shell command of this session names the model's API or the key to it: what it asks for there itself is \
-                    in no transcript, so it is not counted";
-        state.session.notify_user(what);
+        state.session.notify_user(&notices::model_asked_by_shell());
     }
 }

@@ -32,7 +32,7 @@ pub struct Diverted {
     pub does: &'static str,
     /// A hash of what it is and of its value.
     pub print: u64,
-    /// Whether it is a hook: to take one away diverts nothing.
+    /// Whether it is a hook, or nobody knows what: to take one away diverts nothing.
     pub is_hook: bool,
 }
 
@@ -66,7 +66,15 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
             }
         }
     }
-    values.into_values().chain(own().flat_map(asking)).collect()
+    values.into_values().chain(own().flat_map(asking)).chain(own().filter_map(unread)).collect()
+}
+
+/// Returns a file that cannot be read here: what it says to the client is not known.
+fn unread(file: &Settings) -> Option<Diverted> {
+    let what = "all that stands in it".to_owned();
+    let print = print(&what, &file.unread?.to_string());
+    let does = "is no JSON that Fusebox can read, and may be some to the client";
+    Some(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true })
 }
 
 fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Diverted {

@@ -136,7 +136,7 @@ mod tests {
             files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default()
         };
         let places = folders.places().into_iter();
-        let settings: Vec<_> = places.map(|place| Settings { text: text(place.scope), place }).collect();
+        let settings: Vec<_> = places.map(|place| Settings { text: text(place.scope), place, unread: None }).collect();
         let registered = resolve(&settings, Some(Path::new(BINARY)));
         assert_eq!(registered.events.len(), covered);
         assert_eq!(registered.disabled, disabled.map(|scope| place(scope).settings));

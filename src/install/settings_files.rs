@@ -1,7 +1,8 @@
 //! The settings files of a project, as they are now.
 
-use std::path::Path;
+use std::io;
 
+use crate::domain::stable_hash;
 use crate::install::json;
 use crate::install::place::{Folders, SettingsPlace};
 use crate::platform::files;
@@ -13,16 +14,24 @@ const LARGEST: u64 = 4 << 20;
 pub struct Settings {
     /// Where it is.
     pub place: SettingsPlace,
-    /// Its text; empty where it is missing or no JSON.
+    /// Its text; empty where it is missing or cannot be read.
     pub text: String,
+    /// A hash of what is there where it cannot be read: too much, a folder, no JSON. The client may read it all the same.
+    pub unread: Option<u64>,
 }
 
 /// Reads all settings files, the one that the client lets win last.
 pub fn read(folders: &Folders) -> Vec<Settings> {
     let places = folders.places().into_iter();
-    places.map(|place| Settings { text: valid_text(&place.settings), place }).collect()
+    places.map(read_one).collect()
 }
 
-fn valid_text(path: &Path) -> String {
-    files::text(path, LARGEST).ok().filter(|text| json::check(text).is_ok()).unwrap_or_default()
+fn read_one(place: SettingsPlace) -> Settings {
+    let (text, unread) = match files::text(&place.settings, LARGEST) {
+        Ok(text) if json::check(&text).is_ok() => (text, None),
+        Ok(text) => (String::new(), Some(stable_hash::of(text.as_bytes()))),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => (String::new(), None),
+        Err(cause) => (String::new(), Some(stable_hash::of(cause.to_string().as_bytes()))),
+    };
+    Settings { place, text, unread }
 }

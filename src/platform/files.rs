@@ -18,6 +18,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use entry::Entry;
+/// How a text in UTF-16 begins, as PowerShell writes it.
+const UTF_16: &[u8] = b"\xff\xfe";
+
 /// Returns where a file has data again, from an offset on; its end where there is none. Nothing where that is not known.
 pub use system::next_data;
 /// Opens a regular file to read and returns its length. Anything else under the path is an error.
@@ -49,9 +52,14 @@ pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
 }
 
-/// Reads a text of at most so many bytes; what in it is no UTF-8 is replaced.
+/// Reads a text of at most so many bytes, by the encodings that the client reads: UTF-16 where it begins with that one's mark, else
+/// UTF-8. What in it is neither is replaced.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     let bytes = bytes(path, most)?;
+    if let Some(wide) = bytes.strip_prefix(UTF_16) {
+        let units: Vec<u16> = wide.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
+        return Ok(String::from_utf16_lossy(&units));
+    }
     Ok(String::from_utf8(bytes).unwrap_or_else(|cause| String::from_utf8_lossy(cause.as_bytes()).into_owned()))
 }
 

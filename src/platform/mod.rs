@@ -20,6 +20,7 @@ pub mod locks;
 #[cfg(target_os = "macos")]
 mod macos;
 pub mod processes;
+pub mod resources;
 pub mod run_command;
 pub mod stopwatch;
 pub mod streams;

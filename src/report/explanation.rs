@@ -8,10 +8,10 @@ use crate::domain::session::{Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
 use crate::limits;
+use crate::messages::advice::typed;
 use crate::report::model::{RunReport, Trip};
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::TimelineSource;
-use crate::report::suggestion;
 use crate::ui::formats::Quantity;
 use crate::ui::style::plain;
 use crate::wire::messages::short;
@@ -97,7 +97,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
                 short(&session.id),
                 enough(source, trip).map_or_else(
                     || more(trip, limit, need),
-                    |more| format!("{}=+{}", plain(&trip.limit), suggestion::typed(limit, more))
+                    |more| format!("{}=+{}", plain(&trip.limit), typed(limit, more))
                 )
             )
         }
@@ -146,12 +146,12 @@ fn enough(source: &TimelineSource, trip: &Trip) -> Option<u64> {
 }
 
 fn more(trip: &Trip, limit: &Limit, cap: u64) -> String {
-    format!("{}=+{}", plain(&trip.limit), suggestion::typed(limit, (cap / 2).max(1)))
+    format!("{}=+{}", plain(&trip.limit), typed(limit, (cap / 2).max(1)))
 }
 
 /// Returns a cap as it is configured.
 fn limit_text(limit: &Limit, value: u64) -> String {
-    format!("{} ({}: {})", limit.show(value), limit.key, suggestion::typed(limit, value))
+    format!("{} ({}: {})", limit.show(value), limit.key, typed(limit, value))
 }
 
 /// Returns the smallest cap that would have let a run come to its end, as the rules of another count.

@@ -11,12 +11,14 @@ use crate::ui::style::{Style, Terminal, plain};
 use crate::wire::messages::{pair, short};
 
 /// Every kind of record with its name and its style.
-const KINDS: [(RecordKind, &str, Style); 8] = [
+const KINDS: [(RecordKind, &str, Style); 10] = [
     (RecordKind::AgentFailed, "AGENT_FAILED", Style::Red),
     (RecordKind::AgentPaused, "AGENT_PAUSED", Style::Yellow),
     (RecordKind::AgentWarning, "AGENT_WARNING", Style::Yellow),
     (RecordKind::AgentResumed, "AGENT_RESUMED", Style::Green),
     (RecordKind::LimitGranted, "LIMIT_GRANTED", Style::Green),
+    (RecordKind::IncreaseAsked, "INCREASE_ASKED", Style::Yellow),
+    (RecordKind::IncreaseDeclined, "INCREASE_DECLINED", Style::Yellow),
     (RecordKind::AgentOrphaned, "AGENT_ORPHANED", Style::Dim),
     (RecordKind::AgentStopped, "AGENT_STOPPED", Style::Red),
     (RecordKind::Notice, "NOTICE", Style::Plain),

@@ -5,6 +5,7 @@
 
 pub mod bars;
 pub mod csv;
+pub mod dialogs;
 pub mod explanation;
 pub mod group;
 pub mod group_json;

@@ -11,6 +11,7 @@ use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
 use crate::domain::session::{Order, Run, Status};
 use crate::limits;
+use crate::report::dialogs::{self, Dialog};
 use crate::report::log_lines;
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{Logged, SessionRows, project};
@@ -135,6 +136,8 @@ pub struct RunReport {
     pub limits: Vec<LimitReading>,
     /// The limits that it reached, the oldest first.
     pub trips: Vec<Trip>,
+    /// The dialogs that asked for more, the oldest first.
+    pub dialogs: Vec<Dialog>,
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
@@ -274,6 +277,7 @@ impl RunReport {
             remaining: reading::remaining(&limits),
             limits,
             trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip).collect(),
+            dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
             task: run.task.clone(),
         }

@@ -140,6 +140,10 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
     if !run.missing.is_empty() {
         text.push_str(&terminal.wrap(&format!("{indent}  "), &format!("missing: {}", plain(&run.missing.join("; ")))));
     }
+    for asked in &run.dialogs {
+        let line = format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str());
+        text.push_str(&terminal.wrap(&format!("{indent}  "), &line));
+    }
     if run.status == Status::Running || show == Show::All {
         text.push_str(&bars(&run.limits, &format!("{indent}  "), terminal));
     }

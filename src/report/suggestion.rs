@@ -1,61 +1,29 @@
 //! What to do next where something is held or was stopped.
 
-use crate::domain::limit::{Limit, Unit};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::limit::Limit;
+use crate::domain::policy::Scope;
 use crate::domain::session::{MAIN, Order, Status};
-use crate::domain::verdict::Finding;
+use crate::messages::advice::{self, Held, typed};
+use crate::messages::next_step::NextStep;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::ui::style::{Style, Terminal, plain};
-use crate::wire::messages::{LOCKED, reading, short};
+use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
-/// Returns the command that lifts the order of a run or session: a pause is resumed, a used-up limit is raised.
-pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> String {
-    let finding = &order.finding;
-    match (finding.facts(), finding.action) {
-        // The next prompt is a main run of its own; a pause, and a subagent's stop, stand until a person lifts them.
-        (Some(_), Action::Terminate | Action::RequestIncrease)
-            if finding.passes() && run.is_some_and(|run| run.agent_type == MAIN) =>
-        {
-            when(finding)
-        }
-        (Some(_), _) if finding.passes() => format!("fusebox resume {}", short(id)),
-        (Some(limit), _) if limit.unit == Unit::Switch => format!("fusebox resume {}", short(id)),
-        (Some(_), action) if finding.increase == 0 && action != Action::Pause => LOCKED.to_owned(),
-        (Some(limit), Action::Terminate | Action::RequestIncrease | Action::Warn) => {
-            let more = typed(limit, finding.sufficient_increase());
-            let name = plain(&finding.source.name());
-            // A shell takes the pattern of models for one of files.
-            let quote = if name.contains('*') { "'" } else { "" };
-            format!("fusebox grant {} {quote}{name}=+{more}{quote}", short(id))
-        }
-        _ => format!("fusebox resume {}", short(id)),
-    }
-}
-
-/// Says when a limit passes by itself: `in 12 s` was said when it tripped.
-fn when(finding: &Finding) -> String {
-    match finding.frees.strip_prefix("in ") {
-        Some(span) => format!("nothing to lift: it passes by itself {span} after it tripped"),
-        None => format!("nothing to lift: it passes by itself {}", finding.frees),
-    }
+/// Returns what a person does next about the order of a run or session.
+pub fn lifts(order: &Order, run: Option<&RunReport>, id: &str) -> NextStep {
+    let held = match run {
+        None => Held::Session,
+        Some(run) if run.agent_type == MAIN => Held::MainRun,
+        Some(_) => Held::Subagent,
+    };
+    advice::lifts(&order.finding, held, id)
 }
 
 /// Returns `max_turns=+12`, in configuration's unit, rounded up to what people would type.
 pub fn more(limit: &Limit, amount: u64) -> String {
     format!("{}=+{}", limit.key, typed(limit, amount))
-}
-
-/// Returns a value of a limit as people would type it, never less than it is: whole seconds, whole cents.
-pub fn typed(limit: &Limit, value: u64) -> String {
-    match limit.unit {
-        Unit::Usd => {
-            let cents = value.div_ceil(crate::domain::amount::PICO / 100);
-            format!("{}.{:02}", cents / 100, cents % 100)
-        }
-        Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),
-        Unit::Count | Unit::Tokens | Unit::Switch => value.to_string(),
-    }
 }
 
 /// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
@@ -105,7 +73,8 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
-fn held(who: &str, order: &Order, lifts: &str, (indent, terminal): (&str, &Terminal)) -> String {
-    let why = terminal.wrap(indent, &format!("{who}: {}", reading(&order.finding)));
-    format!("{why}{indent}  {}\n", terminal.paint(Style::Bold, lifts))
+fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
+    let why = terminal.wrap(indent, &format!("{who}: {}", by_layer(&order.finding)));
+    let next = terminal.wrap(&format!("{indent}  "), &lifts.entry());
+    format!("{why}{}\n", terminal.paint(Style::Bold, next.trim_end()))
 }

@@ -5,13 +5,14 @@ use std::ops::Add;
 use crate::domain::amount::Amount;
 use crate::domain::limit::Unit;
 use crate::engine::credible;
+use crate::report::dialogs::Dialog;
 use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, Trip};
 use crate::report::status;
 use crate::report::suggestion;
 use crate::ui::formats::{Timestamp, counted};
-use crate::ui::style::{Style, Terminal, tokens};
+use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::ui::table::{Align, Column, table};
 use crate::wire::messages::short;
 
@@ -59,6 +60,7 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     text.push_str(&shortfalls(report, terminal));
     text.push_str(&unblocked(report, terminal));
     text.push_str(&trips(report, terminal));
+    text.push_str(&dialogs(report, terminal));
     text.push_str(&held(report, terminal));
     text.push_str(&status::shared(&report.budgets, terminal));
     text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, terminal));
@@ -205,7 +207,34 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
         return String::new();
     }
     let rows: Vec<(Style, Vec<String>)> = rows.into_iter().map(|(_, row)| row).collect();
-    format!("\n{}\n`fusebox explain NUMBER` tells more of a trip.\n", table(&TRIPS, &rows, terminal).trim_end())
+    let subjects = subjects(report, terminal);
+    let more = "`fusebox explain NUMBER` tells more of a trip.";
+    format!("\n{}\n{subjects}{more}\n", table(&TRIPS, &rows, terminal).trim_end())
+}
+
+/// Says what was repeated, of the trips that have no figures.
+fn subjects(report: &Report, terminal: &Terminal) -> String {
+    let trips = report.sessions.iter().flat_map(SessionReport::trips).map(|(_, trip)| trip);
+    let has_no_figures = |trip: &&Trip| trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
+    let line = |trip: &Trip| {
+        let subject = trip.subject.as_deref().map(plain)?;
+        Some(terminal.wrap("", &format!("#{} {subject}", trip.number)))
+    };
+    trips.filter(has_no_figures).filter_map(line).collect()
+}
+
+/// Says what people were asked for in dialogs, and what they answered.
+fn dialogs(report: &Report, terminal: &Terminal) -> String {
+    let runs = report.sessions.iter().flat_map(|session| &session.runs);
+    let asked = runs.flat_map(|run| run.dialogs.iter().map(move |dialog| (run, dialog)));
+    let line = |(run, dialog): (&RunReport, &Dialog)| {
+        let who = format!("{} {}", plain(&run.agent_type), short(&run.run_id));
+        let (limit, answer) = (plain(&dialog.limit), dialog.answer.as_str());
+        let at = terminal.zone.minute(dialog.at.0);
+        terminal.wrap("", &format!("#{} {at} {who} asked for more of {limit}: {answer}", dialog.number))
+    };
+    let lines: String = asked.map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 fn held(report: &Report, terminal: &Terminal) -> String {

@@ -71,7 +71,7 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
         (Scope::Outer, Some(outer)) => outer,
         _ => &told.run_id,
     };
-    Some(suggestion::lifts(order, Some(told), id))
+    Some(suggestion::lifts(order, Some(told), id).entry())
 }
 
 fn heading(words: &str, terminal: &Terminal) -> String {

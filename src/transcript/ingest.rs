@@ -16,6 +16,7 @@ use crate::domain::transcript_position::Unread;
 use crate::engine::credible;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::messages::notices;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::pricing::usage::TokenUsage;
@@ -183,7 +184,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if let Some(cost) = chunk.client_cost {
             state.session.client_cost = Some(cost.0);
         }
-        self.remarks.extend(chunk.suspicious.into_iter().map(|doubt| format!("Fusebox: {doubt}")));
+        self.remarks.extend(chunk.suspicious.iter().map(remark));
         let now_ms = self.now_ms.unwrap_or(state.session.last.wall_ms);
         for response in chunk.responses.iter_mut().chain(chunk.uncounted.values_mut()) {
             // What is new in a file that was read before is none of a time before the session, unless it is a copy.
@@ -302,8 +303,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
     fn remark_unreadable(&mut self, state: &mut SessionState, path: &str, cause: &io::Error) {
         let key = format!("unreadable:{path}");
         if !path.is_empty() && state.session.says_first(&key) {
-            let what = "so that cost and tokens are estimates until it can be";
-            self.remarks.push(format!("Fusebox: the transcript `{path}` cannot be read ({cause}), {what}"));
+            self.remarks.push(format!("Fusebox: {}", notices::transcript_unreadable(path, cause)));
         }
     }
 
@@ -312,9 +312,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         if state.session.says_first(&key) {
             let price = stand_in
                 .map_or_else(|| "5/25 USD per million tokens".to_owned(), |name| format!("the price of {name}"));
-            self.remarks.push(format!(
-                "Fusebox: the model `{model}` has no known price; it is charged at {price}. `fusebox.pricing.json` can name one."
-            ));
+            self.remarks.push(format!("Fusebox: {}", notices::model_unknown(model, price)));
         }
     }
 }
@@ -323,6 +321,11 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
 fn spend_of(table: &Table, response: &Response, usage: TokenUsage, stand_in: Option<&str>) -> Spend {
     let priced = price::price(table, &response.model, response.at_ms, &usage, stand_in);
     Response { usage, ..Response::default() }.spend(&priced)
+}
+
+/// Words what is suspicious in a transcript.
+fn remark(doubt: &String) -> String {
+    format!("Fusebox: {}", notices::row_doubted(doubt))
 }
 
 /// Returns the session that a response is copied from, where that is known, and whether it is a copy.

@@ -5,9 +5,6 @@ use serde_json::value::RawValue;
 
 use crate::domain::event::{Event, EventKind};
 use crate::domain::limit_set::ExplicitStop;
-use crate::domain::session::Run;
-use crate::domain::verdict::Finding;
-use crate::wire::messages::{reading, who};
 
 /// The word by which an agent says that its work is partial.
 const PARTIAL: &str = "PARTIAL";
@@ -30,11 +27,6 @@ fn is_partial(line: &str) -> bool {
         let last = lead.rsplit(is_mark).next().unwrap_or_default();
         stands_alone && (lead.is_empty() || last == "status")
     })
-}
-
-/// Tells the person why a turn that has ended is not prolonged once more.
-pub fn ended_for_good(run: &Run, finding: &Finding) -> String {
-    format!("Fusebox: {} has ended, and no hook may prolong that: {}.", who(run), reading(finding))
 }
 
 /// Looks in a call's result for the line that asks for a stop, where the rules of its run name one.

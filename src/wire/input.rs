@@ -7,13 +7,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search;
-use crate::domain::event::{
-    Agent, Background, Call, CallOutcome, Ending, EventKind, Fingerprints, Moment, Notification, Spawned,
-};
+use crate::domain::event::{Agent, Background, Call, CallOutcome, Ending, EventKind, Moment, Notification, Spawned};
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::says_partial;
 use crate::wire::prompt_hash::prompt_hash;
-use crate::wire::{fingerprints, machine_prompts, tools};
+use crate::wire::{fingerprints, machine_prompts, shown_call, tools};
 
 /// The fields of every event that Fusebox reads; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -224,7 +222,7 @@ pub(super) fn prompt(input: &Input) -> EventKind {
 pub(super) fn call(input: &Input, guard: &Guard) -> Call {
     let tool = input.tool_name.clone().unwrap_or_default();
     let intent = tools::intent(&tool, input.tool_input, guard);
-    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, fingerprints: Fingerprints::default() }
+    Call { id: input.tool_use_id.clone().unwrap_or_default(), tool, intent, ..Call::default() }
 }
 
 /// Reads one of the calls of a batch.
@@ -243,7 +241,8 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
     }
     let response = call.tool_response.map_or("", RawValue::get);
     fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
-    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints }
+    let shown = shown_call::of(tool, input, call.tool_response);
+    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints, shown }
 }
 
 /// Returns the fingerprint of a shell command's words. What the agent says of it is no part of it.

@@ -1,24 +1,20 @@
-//! The words: what agents, parents and people are told. Facts, not commands; the source documents' phrases are in them.
+//! The words for agents, and the readings of limits in all words: facts, not commands, with the source documents' phrases.
 
 use crate::domain::event::{Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::incomplete::is_of_end;
-use crate::domain::limit::{Form, Limit, Unit};
+use crate::domain::limit::{Limit, Unit};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{MAIN, Order, Run, Session};
+use crate::domain::session::{MAIN, Order, Run};
 use crate::domain::usage::ScopeUsage;
 use crate::domain::verdict::Finding;
 use crate::limits;
-
-/// How many characters of an id people are shown.
-const SHORT: usize = 8;
-
-/// Returns the first characters of an id, enough to name it in a command.
-pub fn short(id: &str) -> &str {
-    id.get(..SHORT).unwrap_or(id)
-}
+use crate::messages::advice::{self, Held};
+use crate::messages::next_step::NextStep;
+pub use crate::messages::short;
+use crate::messages::to_agents;
 
 /// Names a run: `developer (run a1b2c3d4)` or `the main agent`.
 pub fn who(run: &Run) -> String {
@@ -28,13 +24,21 @@ pub fn who(run: &Run) -> String {
     }
 }
 
-/// Returns `tool calls 23/25 (max_turns, set by ...)`.
+/// Returns `tool calls 23/25 (max_turns, set by ...)`, and when it passes.
 pub fn reading(finding: &Finding) -> String {
-    let Some(limit) = finding.facts() else { return orders(finding) };
-    let over = over(finding.scope);
-    let models = finding.source.models().map(|like| format!(" on models like `{like}`")).unwrap_or_default();
+    stands(finding) + &passes(finding)
+}
+
+fn stands(finding: &Finding) -> String {
     let by = format!("({}, set by {})", finding.source, finding.layer.owner());
-    let what = match (limit.unit, finding.subject.as_str()) {
+    finding.facts().map_or_else(|| orders(finding, &by), |limit| figures(finding, limit, &by))
+}
+
+/// Returns what is used of a limit's cap, and whose rule it is.
+fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
+    let over = finding.scope.over();
+    let models = finding.source.models().map(|like| format!(" on models like `{like}`")).unwrap_or_default();
+    match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
         (_, "") => {
             // Decided before it is spent: what is left would not have been enough.
@@ -46,22 +50,15 @@ pub fn reading(finding: &Finding) -> String {
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", limit.label, pair(limit, finding.used, finding.cap))
         }
-    };
-    match (limit.form, finding.frees.as_str()) {
-        (_, "") => what,
-        (Form::Windows, frees) => format!("{what}; the next slot opens {frees}"),
-        (Form::Cap, frees) => format!("{what}; it begins anew {frees}"),
     }
 }
 
-/// Says what a limit is counted over, where that is more than the run.
-fn over(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Run => "",
-        Scope::Session => " of the whole session",
-        Scope::Outer => " of the session that started this one",
-        Scope::Project => " of all sessions of this repository",
-        Scope::User => " of all sessions of this user",
+/// Says when a finding passes by itself, where it does.
+fn passes(finding: &Finding) -> String {
+    match finding.frees.as_str() {
+        "" => String::new(),
+        frees if finding.is_window() => format!("; the next slot opens {frees}"),
+        frees => format!("; it begins anew {frees}"),
     }
 }
 
@@ -81,9 +78,8 @@ fn names(limit: &Limit, unit: &str) -> bool {
 }
 
 /// Says what a person or a tool ordered, or what was missing at an agent's end.
-fn orders(finding: &Finding) -> String {
+pub fn orders(finding: &Finding, by: &str) -> String {
     let Finding { source, subject, .. } = finding;
-    let by = format!("({source}, set by {})", finding.layer.owner());
     match source {
         FindingSource::ExplicitPause => "a person paused it (`fusebox pause`)".to_owned(),
         FindingSource::ExplicitStop if subject.is_empty() => "a person stopped it (`fusebox stop`)".to_owned(),
@@ -112,11 +108,13 @@ fn reason(run: &Run) -> String {
 fn is_at(run: &Run, finding: &Finding) -> String {
     let who = capital(&who(run));
     match (finding.facts(), &run.stopped_with) {
+        // When a window opens stands first: a person is shown the beginning alone.
+        (Some(_), None) if finding.is_window() => format!("{} {who} is at {}.", phrase(finding), stands(finding)),
         (Some(_), None) => format!("{} {who} is at {}.", phrase(finding), reading(finding)),
         (Some(_), Some(_)) => {
             format!("{} {who} is stopped {}, which is at {}.", phrase(finding), with(run), reading(finding))
         }
-        (None, _) => format!("{who}: {}{}.", orders(finding), reason(run)),
+        (None, _) => format!("{who}: {}{}.", reading(finding), reason(run)),
     }
 }
 
@@ -127,47 +125,44 @@ fn with(run: &Run) -> String {
 
 /// Returns the phrase that the source documents use for a limit that is reached.
 fn phrase(finding: &Finding) -> String {
-    match finding.facts() {
-        Some(limit) => format!("{}. Execution limit exceeded: [{}].", limit.phrase, finding.source),
-        None => String::new(),
-    }
+    let Some(limit) = finding.facts() else { return String::new() };
+    let wait = if finding.is_window() { passes(finding).replacen("; ", ", ", 1) } else { String::new() };
+    format!("{}{wait}. Execution limit exceeded: [{}].", limit.phrase, finding.source)
 }
 
 /// Tells an agent that its call was refused because a limit tripped or an order stands.
 pub fn refusal(run: &Run, finding: &Finding, grace: u32) -> String {
     let left = match (grace, finding.action) {
-        (_, Action::Pause) => {
-            format!("The work is paused here and kept; a person can let it go on with `fusebox resume {}`.", run.id)
-        }
-        (0, _) => "The agent is stopped here; its work so far counts as partial.".to_owned(),
+        (_, Action::Pause) => to_agents::left_paused(lifts(finding, run.is_main(), &run.id)),
+        (0, _) => to_agents::left_nothing(),
         _ => grace_left(&run.limits, grace),
     };
-    format!("Fusebox: {} This call was not run. {left}", is_at(run, finding))
+    to_agents::refused(is_at(run, finding), left)
+}
+
+/// Returns the command that lets paused work go on.
+fn lifts(finding: &Finding, is_main: bool, id: &str) -> String {
+    let held = if is_main { Held::MainRun } else { Held::Subagent };
+    let next = advice::lifts(finding, held, id);
+    if matches!(next, NextStep::Resume { .. }) { format!("fusebox resume {id}") } else { next.entry() }
 }
 
 /// Tells an agent that a limit refuses this call alone.
 pub fn refused_call(run: &Run, finding: &Finding) -> String {
     let then = finding.facts().map_or("", |limit| limit.then);
-    let text = format!("Fusebox: {} This call was not run; the agent goes on. {then}", is_at(run, finding));
-    text.trim_end().to_owned()
+    to_agents::refused_call(is_at(run, finding), then).trim_end().to_owned()
 }
 
 /// Tells an agent what is missing before it may end.
 pub fn missing(what: &[String]) -> String {
-    format!(
-        "Fusebox: the work is not complete: {}. The agent goes on; a report that begins with PARTIAL says that it gets no further.",
-        what.join("; ")
-    )
+    to_agents::missing(what.join("; "))
 }
 
 /// Tells an agent after a batch or a call that a limit tripped and its report is due; without grace left, a stopped agent
 /// that a notification wakes how things stand.
 pub fn report_due(run: &Run, finding: &Finding, grace: u32) -> String {
-    let left = match grace {
-        0 => "This agent was stopped for it. It can still answer in words; any tool call ends it.".to_owned(),
-        _ => grace_left(&run.limits, grace),
-    };
-    format!("Fusebox: {} {left}", is_at(run, finding))
+    let left = if grace == 0 { to_agents::left_woken() } else { grace_left(&run.limits, grace) };
+    to_agents::report_due(is_at(run, finding), left)
 }
 
 fn grace_left(rules: &LimitSet, grace: u32) -> String {
@@ -176,71 +171,40 @@ fn grace_left(rules: &LimitSet, grace: u32) -> String {
         Some(tools) => tools.join(", "),
         None => crate::domain::limit_set::FINALIZE_TOOLS.join(", "),
     };
-    format!(
-        "{responses} left, for a report of the work so far: what is done, what is not, and that it is partial. Tools that still run: {tools}."
-    )
+    to_agents::left_to_report(responses, tools)
 }
 
 /// Tells an agent what a warning is about.
 pub fn warning(run: &Run, finding: &Finding) -> String {
     match finding.percent {
-        _ if is_of_end(finding) => {
-            format!("Fusebox: {} has ended, and its work is incomplete: {}.", who(run), reading(finding))
-        }
-        percent if percent < 100 && is_switch(finding) => {
-            format!("Fusebox: {} is at {}. If that goes on, the limit acts.", capital(&who(run)), reading(finding))
-        }
-        100 => {
-            format!("Fusebox: {} is at {}. The limit only warns; work goes on.", capital(&who(run)), reading(finding))
-        }
-        percent => format!("Fusebox: {percent} % is reached: {} is at {}.", who(run), reading(finding)),
+        _ if is_of_end(finding) => to_agents::ended_incomplete(who(run), reading(finding)),
+        percent if percent < 100 && finding.is_switch() => to_agents::repeats(capital(&who(run)), reading(finding)),
+        100 => to_agents::warned(capital(&who(run)), reading(finding)),
+        _ => to_agents::part_used(finding.percent_used(), who(run), reading(finding)),
     }
-}
-
-fn is_switch(finding: &Finding) -> bool {
-    finding.facts().is_some_and(|limit| limit.unit == Unit::Switch)
 }
 
 /// Tells an agent that another call of its batch is waiting for the person's answer.
 pub fn asking(finding: &Finding) -> String {
-    format!(
-        "Fusebox: {}. The user is being asked for more; this call was not run and can be tried again afterwards.",
-        reading(finding)
-    )
-}
-
-/// Asks the person for an increase.
-pub fn question(run: &Run, finding: &Finding) -> String {
-    let Some(limit) = finding.facts() else { return reading(finding) };
-    let yes = match (limit.form, limit.unit) {
-        (Form::Windows, _) => "Yes runs this call all the same".to_owned(),
-        (_, Unit::Switch) => "Yes runs this call, and what was repeated so far no longer counts".to_owned(),
-        _ => {
-            let cap = limit.show(finding.cap.saturating_add(finding.increase));
-            format!("Yes runs this call and raises the cap by {} to {cap}, once", limit.show(finding.increase))
-        }
-    };
-    format!("Fusebox: {} is at {}. {yes}; No grants nothing.", who(run), reading(finding))
+    to_agents::asking(reading(finding))
 }
 
 /// Tells the parent's model how a subagent ended.
 pub fn parent_notification(news: &ParentNotification) -> String {
     let (agent, why) = (format!("agent {} (run {})", news.agent_type, news.run), reading(&news.finding));
     if is_of_end(&news.finding) {
-        return format!("Fusebox: {agent} has ended, and its report is incomplete: {why}.");
+        return to_agents::child_incomplete(agent, why);
     }
-    let because = because(news.reason.as_ref());
+    let why = why + &because(news.reason.as_ref());
     if news.finding.source == FindingSource::ExplicitStop
         && !news.finding.subject.is_empty()
         && news.stopped_with.is_none()
     {
-        return format!("Fusebox: {agent} was ended: {why}{because}.");
+        return to_agents::child_ended(agent, why);
     }
-    let what = if news.paused { "was paused" } else { "was stopped before it was done" };
-    let then = if news.paused {
-        format!("A person can let it go on with `fusebox resume {}`; until then messages to it are refused.", news.run)
-    } else {
-        "Its result is partial, although it is reported as completed.".to_owned()
+    let (what, then) = match news.paused {
+        true => ("was paused", to_agents::child_paused(lifts(&news.finding, false, &news.run))),
+        false => ("was stopped before it was done", to_agents::child_partial()),
     };
     let with =
         news.stopped_with.as_ref().map(|run| format!(", with the agent above it (run {run})")).unwrap_or_default();
@@ -248,108 +212,29 @@ pub fn parent_notification(news: &ParentNotification) -> String {
         Some(_) => format!("{} At the end: ", phrase(&news.finding)),
         None => String::new(),
     };
-    format!("Fusebox: {agent} {what}{with}: {phrase}{why}{because}. {then}")
-}
-
-/// Tells the person that a limit tripped, and that a report is still to come.
-pub fn ending(run: &Run, finding: &Finding) -> String {
-    format!("Fusebox is ending {}, which may still report: {}.", who(run), reading(finding))
-}
-
-/// Tells the person why a loop ended.
-pub fn stop(run: &Run, finding: &Finding) -> String {
-    let what = if finding.action == Action::Pause { "paused" } else { "stopped" };
-    let with = run.stopped_with.as_ref().map(|_| format!(" {}", with(run))).unwrap_or_default();
-    let why = reading(finding) + &reason(run);
-    format!("Fusebox {what} {}{with}: {why}. `fusebox explain {}` tells more.", who(run), short(&run.id))
-}
-
-/// What is said instead of a command that would not work.
-pub const LOCKED: &str = "The managed fusebox.json has locked it: an administrator can change it there.";
-
-/// Tells the person why a prompt is not sent, and what lifts it.
-pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String {
-    let id = holder(session, run, finding);
-    // Where no order stands it is the budget itself that holds the prompt back.
-    let is_budget = run.order.is_none() && matches!(finding.scope, Scope::Project | Scope::User);
-    let paused = finding.action == Action::Pause && !is_budget;
-    let lifts = match (finding.facts(), paused) {
-        (Some(limit), false) if is_window(limit) => return format!("{}.", kept_back(finding)),
-        (Some(_), false) if finding.increase == 0 => LOCKED.to_owned(),
-        (Some(limit), false) => {
-            let more = limit.configured(finding.sufficient_increase());
-            format!("`fusebox grant {id} {}=+{more}` in another terminal gives more.", finding.source)
-        }
-        (_, true) => format!("`fusebox resume {id}` in another terminal lets it go on."),
-        (None, false) => format!("`fusebox resume {id}` in another terminal lifts the stop."),
-    };
-    let order = run.order.as_ref().or(session.order.as_ref());
-    let because = because(order.and_then(|order| order.reason.as_ref()));
-    format!("{}{because}. {lifts}", kept_back(finding))
-}
-
-fn kept_back(finding: &Finding) -> String {
-    format!("Fusebox: {} {}", phrase_of_block(finding), reading(finding))
-}
-
-/// Returns what a command calls the holder of a limit or order.
-fn holder<'a>(session: &'a Session, run: &'a Run, finding: &'a Finding) -> &'a str {
-    match finding.scope {
-        Scope::Run => &run.id,
-        Scope::Session | Scope::Outer if !finding.ends_session() => &run.id,
-        Scope::Session => short(&session.id),
-        Scope::Outer if !finding.above.is_empty() => short(&finding.above),
-        Scope::Outer => short(session.outer.as_deref().unwrap_or(&session.id)),
-        // What a pause of theirs holds is the run.
-        Scope::Project | Scope::User if finding.action == Action::Pause && run.order.is_some() => &run.id,
-        shared => shared.as_str(),
-    }
-}
-
-fn is_window(limit: &Limit) -> bool {
-    matches!(limit.form, Form::Windows)
-}
-
-fn phrase_of_block(finding: &Finding) -> &'static str {
-    match (finding.scope, finding.action) {
-        (_, Action::Pause) => "this work is paused:",
-        _ if finding.facts().is_some_and(is_window) => "prompts are kept back for now:",
-        (Scope::Session, _) if finding.facts().is_some() => "this session's budget is used up:",
-        (Scope::Session, _) => "this session is stopped:",
-        (Scope::Run, _) => "this work was stopped:",
-        (Scope::Outer, _) => "the session that started this one is stopped:",
-        (Scope::Project, _) => "the budget of this repository is used up:",
-        (Scope::User, _) => "the budget of this user is used up:",
-    }
+    to_agents::child_stopped(agent, format!("{what}{with}"), format!("{phrase}{why}"), then)
 }
 
 /// Tells an agent that its spawn asked for more than was left to hand down.
 pub fn cut(cut: &ClampedCap) -> String {
     let Some(limit) = limits::find(&cut.limit) else { return String::new() };
     let of = if cut.of == Scope::Run { "the agent that started this one" } else { "the whole session" };
-    format!(
-        "Fusebox: {} ({}): {} asked for, {} is what is left of {}, and so the cap.",
-        limit.label,
-        cut.limit,
-        limit.show(cut.asked),
-        limit.show(cut.got),
-        of
-    )
+    to_agents::clamped(limit.label, &cut.limit, limit.show(cut.asked), limit.show(cut.got), of)
 }
 
 /// Tells an agent that the one it writes to may not go on.
 pub fn addressee(run: &str, finding: &Finding, ended: bool) -> String {
-    let resumes = || format!("After a person's `fusebox resume {run}` a message lets it go on.");
+    let resumes = || to_agents::addressee_resumes(format!("fusebox resume {run}"));
     let (what, then) = match finding.action {
         Action::Pause if ended => ("is paused", resumes()),
         _ if ended && !is_granted(finding) => ("was stopped", resumes()),
         _ => {
             let what = if ended { "was stopped" } else { "has nothing left for another request" };
-            let gives = format!("Only a person can give it more, with `fusebox grant {run} {}=+N`.", finding.source);
-            (what, if finding.increase == 0 { LOCKED.to_owned() } else { gives })
+            let next = advice::grant(finding, run);
+            (what, next.command().map_or_else(|| next.to_string(), to_agents::addressee_needs))
         }
     };
-    format!("Fusebox: the agent addressed (run {run}) {what}: {}. The message was not sent. {then}", reading(finding))
+    to_agents::addressee(run, what, reading(finding), then)
 }
 
 /// Whether more of it is what a run lacks: no order, nothing that is on or off, nothing that all sessions share.
@@ -359,7 +244,7 @@ fn is_granted(finding: &Finding) -> bool {
 
 /// Tells an agent that it may not touch this.
 pub fn tampering(what: &str) -> String {
-    format!("Fusebox: this call was not run. It touches {what}. A person can do that outside of this session.")
+    to_agents::tampering(what)
 }
 
 /// Returns what is used under each limit that binds: `tool calls 23/25 (max_turns); of the whole session: ...`.
@@ -368,7 +253,7 @@ pub fn tampering(what: &str) -> String {
 pub fn remaining(scopes: &[ScopeUsage], model: &str, event: &Event) -> String {
     let told = scopes.iter().filter_map(|used| {
         let parts = parts(used, model, event);
-        let over = over(used.scope).trim_start();
+        let over = used.scope.over().trim_start();
         let head = if over.is_empty() { String::new() } else { format!("{over}: ") };
         (!parts.is_empty()).then(|| head + &parts.join(", "))
     });

@@ -15,6 +15,7 @@ mod prompt_hash;
 pub mod read_event;
 pub mod sanitize_output;
 pub mod shell;
+pub mod shown_call;
 pub mod tools;
 pub mod truncate;
 pub mod user_lines;

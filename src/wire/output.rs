@@ -10,8 +10,8 @@ use crate::domain::outcome::EventOutcome;
 use crate::domain::policy::{Action, Scope};
 use crate::domain::session::{Run, Session};
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
+use crate::messages::{to_agents, to_people};
 use crate::ui::terminal::plain;
-use crate::wire::completion::ended_for_good;
 use crate::wire::events::EventName;
 use crate::wire::{inject_run_id, messages, tools, user_lines};
 
@@ -156,7 +156,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     match verdict.decision {
         Decision::Allow => {}
         Decision::Warn => warn(&mut answer, name, run, verdict),
-        Decision::Ask => ask(&mut answer, name, run, verdict),
+        Decision::Ask => ask(&mut answer, case, (name, run), verdict),
         Decision::Deny | Decision::Stop => refuse(&mut answer, case, (name, run), verdict),
     }
     early(&mut answer, (name, run), verdict);
@@ -205,13 +205,13 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
     };
     answer.tell_model(name, &text);
     match verdict.refusal {
-        None if finding.action == Action::Warn => answer.tell_person(&text),
-        Some(_) if run.is_main() => answer.tell_person(&messages::ending(run, finding)),
+        None if finding.action == Action::Warn => answer.tell_person(&user_lines::warning(run, finding)),
+        Some(_) if run.is_main() => answer.tell_person(&user_lines::ending(run, finding)),
         // Of a subagent the person is told at its end; of a run that ended before, they were told.
         _ => {}
     }
     for other in verdict.findings.iter().skip(1).filter(|other| is_of_end(other)) {
-        answer.tell_person(&messages::warning(run, other));
+        answer.tell_person(&user_lines::warning(run, other));
     }
 }
 
@@ -219,19 +219,18 @@ fn warn(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
 fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
     let (name, run) = at;
     for finding in verdict.findings.iter().filter(|finding| !finding.is_trip()) {
-        let text = messages::warning(run, finding);
-        answer.tell_model(name, &text);
+        answer.tell_model(name, &messages::warning(run, finding));
         if finding.scope != Scope::Run {
-            answer.tell_person(&text);
+            answer.tell_person(&user_lines::warning(run, finding));
         }
     }
 }
 
-fn ask(answer: &mut Answer, name: EventName, run: &Run, verdict: &Verdict) {
+fn ask(answer: &mut Answer, case: &Case, (name, run): (EventName, &Run), verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(plain(&messages::question(run, finding)));
+    specific.permission_decision_reason = Some(plain(&user_lines::question(case.outcome.session, run, finding)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {
@@ -247,7 +246,8 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
                 Some(finding) => {
-                    messages::blocked_prompt(case.outcome.session, run, finding) + &found(case.outcome.session, finding)
+                    user_lines::blocked_prompt(case.outcome.session, run, finding)
+                        + &found(case.outcome.session, finding)
                 }
                 None => refusal(run, verdict),
             }));
@@ -263,13 +263,13 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
     let tripped = matches!(verdict.refusal, Some(Refusal::Tripped { .. }));
     if verdict.decision == Decision::Stop {
         answer.goes_on = Some(false);
-        let text = match verdict.refusal {
-            Some(Refusal::Prolonged) => ended_for_good,
-            _ => messages::stop,
+        let says = |finding: &Finding| match verdict.refusal {
+            Some(Refusal::Prolonged) => user_lines::ended_for_good(run, finding),
+            _ => user_lines::stopped(case.outcome.session, run, finding),
         };
-        answer.stop_reason = finding.map(|finding| plain(&text(run, finding)));
+        answer.stop_reason = finding.map(|finding| plain(&says(finding)));
     } else if let Some(finding) = finding.filter(|_| tripped && run.is_main()) {
-        answer.tell_person(&messages::ending(run, finding));
+        answer.tell_person(&user_lines::ending(run, finding));
     }
 }
 
@@ -279,25 +279,13 @@ fn found(session: &Session, finding: &Finding) -> String {
     if counted == Amount::ZERO || finding.scope != Scope::Session || !finding.spent_by_requests() {
         return String::new();
     }
-    format!(
-        " {counted} of it was found in the transcript when Fusebox first saw this session: it ran without Fusebox before, or \
-         the state was deleted."
-    )
+    format!(" {}", to_people::found_at_first(counted))
 }
 
 /// Tells an agent that the agents it starts have to come one after another.
 const WAITS: &str = "Fusebox: agents that were just started have not answered yet, and what is left under a limit on cost or tokens may \
     not be enough for one more beside them. This call was not run; the agent goes on. It can be tried again once one of them has made \
     a call or has ended.";
-
-/// Tells whose call or prompt is held back how much is left to be read.
-fn unread(bytes: u64) -> String {
-    let megabytes = bytes.div_ceil(1_000_000);
-    format!(
-        "Fusebox: this was held back: at least {megabytes} MB of the session's transcripts is not read yet, and what stands there \
-         may pass a limit. Each try reads on, so it can be tried again."
-    )
-}
 
 fn refusal(run: &Run, verdict: &Verdict) -> String {
     let finding = verdict.deciding();
@@ -306,9 +294,9 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
         Some(Refusal::Tampering { what }) => messages::tampering(what),
         Some(Refusal::Waits) => WAITS.to_owned(),
         Some(Refusal::Asking) => with(messages::asking),
-        Some(Refusal::Prolonged) => finding.map(|finding| ended_for_good(run, finding)).unwrap_or_default(),
+        Some(Refusal::Prolonged) => finding.map(|finding| user_lines::ended_for_good(run, finding)).unwrap_or_default(),
         Some(Refusal::Call) => finding.map(|finding| messages::refused_call(run, finding)).unwrap_or_default(),
-        Some(Refusal::Unread { bytes }) => unread(*bytes),
+        Some(Refusal::Unread { bytes }) => to_people::unread(bytes.div_ceil(1_000_000)),
         Some(Refusal::Held { why }) => format!("Fusebox: {why}"),
         Some(Refusal::Missing { what }) => messages::missing(what),
         Some(Refusal::Addressee { run, ended }) => {
@@ -325,6 +313,6 @@ fn refusal(run: &Run, verdict: &Verdict) -> String {
 fn remaining(answer: &mut Answer, case: &Case, name: EventName) {
     let used = messages::remaining(&case.outcome.used, case.outcome.model, case.event);
     if !used.is_empty() {
-        answer.tell_model(name, &format!("Fusebox: used so far: {used}."));
+        answer.tell_model(name, &to_agents::used_so_far(used));
     }
 }

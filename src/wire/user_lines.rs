@@ -1,23 +1,223 @@
-//! What a person reads of an agent that has ended: one line each, with the next command.
+//! What a person reads where a limit or an order acts: one line each, with the next command. Nothing in them is meant for an agent.
 
+use crate::domain::incomplete::is_of_end;
+use crate::domain::limit::{Form, Limit, Unit};
 use crate::domain::notification::ParentNotification;
-use crate::domain::session::Run;
-use crate::wire::messages::{because, reading, short};
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::{Run, Session};
+use crate::domain::verdict::Finding;
+use crate::messages::advice::{self, Held};
+use crate::messages::next_step::NextStep;
+use crate::messages::to_people;
+use crate::wire::messages::{because, orders, pair, short};
 
-/// Tells the person of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
-pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
-    let what = if news.paused { "paused" } else { "stopped" };
-    let with = news
-        .stopped_with
-        .as_ref()
-        .map(|above| format!(", with the agent above it ({})", short(above)))
-        .unwrap_or_default();
-    let why = reading(&news.finding) + &because(news.reason.as_ref());
-    let (calls, cost) = (run.counters.turns, run.counters.spent.cost);
-    let next = match news.paused {
-        true => format!("`fusebox resume {}` lets it go on.", news.run),
-        false => format!("More: `fusebox explain {}`", short(&news.run)),
+/// From this per cent on the figures themselves show that too little is left.
+const NEARLY_ALL: u64 = 90;
+
+/// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
+pub fn by_layer(finding: &Finding) -> String {
+    reading(finding, over(finding.scope))
+}
+
+fn without_wait(finding: &Finding) -> String {
+    by_layer(&Finding { frees: String::new(), ..finding.clone() })
+}
+
+fn reading(finding: &Finding, over: &str) -> String {
+    let by = by(finding);
+    let Some(limit) = finding.facts() else { return orders(finding, &by) };
+    let used = || pair(limit, finding.used, finding.cap);
+    let text = match (limit.unit, finding.subject.as_str()) {
+        (Unit::Switch, "") => format!("{} {by}", limit.label),
+        (Unit::Switch, subject) => format!("{subject} {by}"),
+        (_, "") => {
+            // Decided before it is spent: what is left would not have been enough.
+            let ahead = finding.is_trip() && limit.spent_by_requests() && finding.percent_used() < NEARLY_ALL;
+            let until = until(&finding.frees);
+            format!("{}{over} {}{until}{} {by}", label(limit), used(), if ahead { ", too little left" } else { "" })
+        }
+        (_, subject) => format!("{}{over} {}, {subject} {by}", label(limit), used()),
     };
-    let calls = if calls == 1 { "1 tool call".to_owned() } else { format!("{calls} tool calls") };
-    format!("Fusebox {what} {} ({}){with}: {why}. {calls}, {cost}. {next}", news.agent_type, short(&news.run))
+    let opens = finding.frees.as_str();
+    if finding.is_window() && !opens.is_empty() { format!("{text}; next slot {opens}") } else { text }
+}
+
+/// Says when a budget begins anew, in the time zone that a person lives in.
+fn until(frees: &str) -> String {
+    let end = frees.strip_prefix("at ").unwrap_or_default();
+    let (end, _zone) = end.rsplit_once(' ').unwrap_or((end, ""));
+    let end = end.strip_suffix(" 00:00").unwrap_or(end);
+    if end.is_empty() { String::new() } else { format!(" until {end}") }
+}
+
+/// A key that is longer says of its limit what its label says.
+const LONG_KEY: usize = 19;
+
+/// Returns what people call the thing counted; the rest is said by the subject of a window, or by a long key.
+fn label(limit: &Limit) -> &'static str {
+    let label = limit.label.strip_suffix(" in the window").unwrap_or(limit.label);
+    if limit.key.len() > LONG_KEY { label.split(' ').next().unwrap_or(label) } else { label }
+}
+
+/// Says which limit it is and whose rule: `(max_turns, project)`.
+fn by(finding: &Finding) -> String {
+    format!("({}, {})", finding.source, finding.layer)
+}
+
+/// Returns the words for what a limit is counted over, where that is more than the run.
+fn over(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Run => "",
+        Scope::Session => " of the session",
+        Scope::Outer => " of the one above",
+        Scope::Project => " of this repository",
+        Scope::User => " of this user",
+    }
+}
+
+/// Names a run: `the main agent`, `developer (a1b2c3d4)`.
+pub fn named(run: &Run) -> String {
+    if run.is_main() { "the main agent".to_owned() } else { format!("{} ({})", run.agent_type, short(&run.id)) }
+}
+
+/// Tells of a subagent that was stopped or paused: what ended it, what it had used, and what tells more.
+pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
+    let id = short(&news.run);
+    let above = news.stopped_with.as_ref();
+    let with = above.map(|above| format!(", with the agent above it ({})", short(above))).unwrap_or_default();
+    let (did, next) = match news.paused {
+        true => ("paused", advice::lifts(&news.finding, Held::Subagent, &news.run)),
+        false => ("stopped", NextStep::Explain { id: id.to_owned() }),
+    };
+    // The command says whose budget it is.
+    let is_said = matches!(next, NextStep::Grant { .. });
+    let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) });
+    let why = why + &because(news.reason.as_ref());
+    let used = format!("{}, {}. ", calls(run), run.counters.spent.cost);
+    // Of what passes by itself it says when, and what was used is no matter.
+    let used = if news.finding.passes() { String::new() } else { used };
+    to_people::stopped_agent(did, format!("{} ({id}){with}", news.agent_type), why, used, next)
+}
+
+fn calls(run: &Run) -> String {
+    format!("{} call{}", run.counters.turns, if run.counters.turns == 1 { "" } else { "s" })
+}
+
+/// Tells why the main agent's loop ended.
+pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
+    let did = if finding.action == Action::Pause { "paused" } else { "stopped" };
+    let order = run.order.as_ref().or(session.order.as_ref());
+    let held = if finding.ends_session() { Held::Session } else { Held::MainRun };
+    let (reading, next) = match advice::lifts(finding, held, holder(session, run, finding)) {
+        NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.clone() }),
+        // The command says whose budget it is.
+        next if finding.passes() => (reading(finding, ""), next),
+        next => (by_layer(finding), next),
+    };
+    let why = reading + &because(order.and_then(|order| order.reason.as_ref()));
+    if run.is_main() {
+        return to_people::stopped_main(did, why, next);
+    }
+    let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
+    let next = if finding.action == Action::Pause { next } else { explain() };
+    to_people::stopped_agent(did, named(run), why, format!("{}. ", calls(run)), next)
+}
+
+/// Tells that a limit tripped, and that a report is still to come.
+pub fn ending(run: &Run, finding: &Finding) -> String {
+    to_people::ending(named(run), by_layer(finding))
+}
+
+/// Tells why a turn that has ended is not prolonged once more.
+pub fn ended_for_good(run: &Run, finding: &Finding) -> String {
+    to_people::ended_for_good(named(run), by_layer(finding))
+}
+
+/// Tells what a warning is about.
+pub fn warning(run: &Run, finding: &Finding) -> String {
+    let (who, reading) = (named(run), by_layer(finding));
+    match finding.percent {
+        _ if is_of_end(finding) => to_people::ended_incomplete(who, reading),
+        percent if percent < 100 && finding.is_switch() => to_people::repeats(who, reading),
+        100 => to_people::warned(who, reading),
+        _ => to_people::part_used(finding.percent_used(), who, reading),
+    }
+}
+
+/// Asks for an increase, with the figures of the moment.
+pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
+    let (who, Some(limit)) = (named(run), finding.facts()) else { return by_layer(finding) };
+    match (limit.form, limit.unit) {
+        (Form::Windows, _) => to_people::question_window(who, &finding.frees, without_wait(finding)),
+        (_, Unit::Switch) => to_people::question_repetition(who, by_layer(finding)),
+        _ => {
+            let used_of = pair(limit, finding.used, finding.cap);
+            let (used, cap) = used_of.split_once('/').unwrap_or((&used_of, ""));
+            let grace = match finding.scope {
+                Scope::Run => run.limits.grace_turns,
+                _ => session.limits.grace_turns,
+            };
+            // The cap says the unit.
+            let about = limit.show(finding.ahead);
+            let about = about.split(' ').next().unwrap_or_default();
+            let ahead = match (finding.ahead, grace) {
+                (0, _) => "one more would pass that".to_owned(),
+                (_, 0) => format!("the next request takes about {about}"),
+                // The report after it is one, too.
+                (_, _) => format!("the next requests take about {about}"),
+            };
+            let (what, by) = (format!("{}{}", label(limit), over(finding.scope)), by(finding));
+            let raised = limit.show(finding.cap.saturating_add(finding.increase));
+            let yes = format!("cap {}", raised.split(' ').next().unwrap_or_default());
+            to_people::question_cap(who, what, used, cap, by, ahead, yes)
+        }
+    }
+}
+
+/// Tells why a prompt is not sent, and what lifts that.
+pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String {
+    let id = holder(session, run, finding);
+    // More of a budget is what lets the work go on, whether it was paused for it or not.
+    let is_budget = matches!(finding.scope, Scope::Project | Scope::User);
+    let paused = finding.action == Action::Pause && !is_budget;
+    let next = match (finding.facts(), paused) {
+        (Some(_), false) if finding.is_window() => NextStep::Passes { when: finding.frees.clone() },
+        (Some(_), false) if finding.is_switch() => advice::resume(id),
+        (Some(_), false) if finding.increase == 0 && finding.passes() => {
+            NextStep::Passes { when: finding.frees.clone() }
+        }
+        (Some(_), false) => advice::grant(finding, id),
+        (_, true) | (None, false) => advice::resume(id),
+    };
+    let order = run.order.as_ref().or(session.order.as_ref());
+    // The phrase says what it is counted over, and the next step when a window opens.
+    let finding =
+        &Finding { frees: if finding.is_window() { String::new() } else { finding.frees.clone() }, ..finding.clone() };
+    let why = reading(finding, "") + &because(order.and_then(|order| order.reason.as_ref()));
+    to_people::blocked_prompt(phrase_of_block(finding), why, next)
+}
+
+/// Returns what a command calls the holder of a limit or order.
+fn holder<'a>(session: &'a Session, run: &'a Run, finding: &'a Finding) -> &'a str {
+    match finding.scope {
+        Scope::Run => &run.id,
+        Scope::Session | Scope::Outer if !finding.ends_session() => &run.id,
+        Scope::Session => &session.id,
+        Scope::Outer if !finding.above.is_empty() => &finding.above,
+        Scope::Outer => session.outer.as_deref().unwrap_or(&session.id),
+        shared => shared.as_str(),
+    }
+}
+
+fn phrase_of_block(finding: &Finding) -> &'static str {
+    match (finding.scope, finding.action) {
+        (_, Action::Pause) => "this work is paused:",
+        _ if finding.is_window() => "prompts wait:",
+        (Scope::Session, _) if finding.facts().is_none() => "this session is stopped:",
+        (Scope::Session, _) => "this session's budget is used up:",
+        (Scope::Run, _) => "this work was stopped:",
+        (Scope::Outer, _) => "the session above is stopped:",
+        (Scope::Project, _) => "repository budget used up:",
+        (Scope::User, _) => "user budget used up:",
+    }
 }

@@ -28,17 +28,17 @@ fn assert_ended(lab: &Lab) {
 
 #[test]
 fn a_command_that_fails_again_and_again() {
-    check(vec![call([bash("echo 'no such target' >&2; exit 3")])], 4, "the last 3 tool errors are identical");
+    check(vec![call([bash("echo 'no such target' >&2; exit 3")])], 4, "failed 3 times the same way");
 }
 
 #[test]
 fn different_commands_that_fail_alike() {
-    check(vec![call([bash("make; : try $N; echo 'no such target' >&2; exit 3")])], 4, "tool errors are identical");
+    check(vec![call([bash("make; : try $N; echo 'no such target' >&2; exit 3")])], 4, "failed 3 times the same way");
 }
 
 #[test]
 fn the_same_result_again_and_again() {
-    check(vec![call([bash("echo nothing new")])], 6, "the same call had the same result 5 times in a row");
+    check(vec![call([bash("echo nothing new")])], 6, "had the same result 5 times in a row");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn rejected_calls_cannot_loop_for_ever_under_the_defaults() {
         lab.claude("MAIN start", &[]);
         let requests = lab.api.requests().len();
         assert!(requests <= 5, "{requests} requests");
-        assert!(lab.api.told("MAIN").contains("the last 3 tool errors are identical"));
+        assert!(lab.api.told("MAIN").contains("failed 3 times the same way"));
         assert_ended(&lab);
     }
 }

@@ -33,7 +33,7 @@ fn the_person_reads_a_warning_that_a_subagent_came_to() {
     let child = child("CHILD-A", [call([work()]), call([work()]), call([work()]), say("CHILD-A is done")]);
     let lab = Lab::new(policy, vec![child, main([call([agent("CHILD-A go")]), say("main finished")])]);
     let run = lab.claude("start", &[]);
-    let warning = "80 % is reached: agent general-purpose";
+    let warning = "80 % is used: general-purpose";
     assert!(run.tells(warning), "the client shows nobody what it is told of a subagent: {}", run.told);
 }
 

@@ -8,6 +8,7 @@ mod crash;
 mod crowd;
 mod faults;
 mod growth;
+mod inherited;
 mod late;
 mod page;
 mod panics;

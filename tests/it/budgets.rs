@@ -121,7 +121,7 @@ fn three_sessions_in_two_repositories_share_a_users_day() {
     // Five responses of 0.00584 USD fit into 0.03 USD.
     assert_eq!(work(&mut clients), 5);
     let later = Client::start(&world, "s4", "two", (budget(30), LimitSet::default()));
-    assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: the budget of this user is used up: cost of the day of all sessions of this user 0.0292/0.0300 USD, too little left for the next request (max_cost_usd_per_day, set by the user's fusebox.json); it begins anew at [DATE] 00:00 +00:00. `fusebox grant user max_cost_usd_per_day=+0.015` in another terminal gives more."}"#);
+    assert_snapshot!(dateless(&later.prompt()), @r#"{"decision":"block","reason":"Fusebox: user budget used up: cost 0.0292/0.0300 USD until [DATE] (max_cost_usd_per_day, user). In a terminal: `fusebox grant user max_cost_usd_per_day=+0.02`"}"#);
     let day = "max_cost_usd_per_day";
     assert_snapshot!(dateless(&world.run(&["grant", "user", &format!("{day}=+1")]).ok()), @"max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)");
     assert_snapshot!(dateless(&later.prompt()), @r#"{"systemMessage":"Fusebox: a person granted max_cost_usd_per_day of the user: 0.0300 USD -> 1.03 USD until [DATE] 00:00 +00:00 (0.0292 USD used)."}"#);
@@ -173,7 +173,7 @@ fn a_person_is_asked_for_more_of_what_sessions_share() {
     assert!(client.turn() && client.turn());
     let call = r#""tool_name":"Read","tool_input":{},"tool_use_id":"ask""#;
     let asked = client.event("PreToolUse", call);
-    assert!(asked.contains(r#""permissionDecision":"ask""#) && asked.contains("to 0.0240 USD"), "{asked}");
+    assert!(asked.contains(r#""permissionDecision":"ask""#) && asked.contains("Yes: cap 0.0240."), "{asked}");
     client.event("PostToolUse", &format!(r#"{call},"tool_response":{{}}"#));
     let store = Store::open_for(&world.path("state"), None).unwrap();
     let granted = store.shared_budgets().unwrap()[0].granted.clone();

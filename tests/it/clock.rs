@@ -1,7 +1,7 @@
 //! What counts as an agent's working time: all that lies between its events but a wait for a person, sleep of the machine, and what
 //! followed an end that nobody told.
 
-use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Fingerprints, Intent, Moment};
+use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Intent, Moment};
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::session::Session;
@@ -74,7 +74,7 @@ impl Client {
 }
 
 fn call() -> Call {
-    Call { id: "t1".to_owned(), tool: "Bash".to_owned(), intent: Intent::Plain, fingerprints: Fingerprints::default() }
+    Call { id: "t1".to_owned(), tool: "Bash".to_owned(), intent: Intent::Plain, ..Call::default() }
 }
 
 fn ends(duration_ms: u64) -> EventKind {

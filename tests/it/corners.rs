@@ -207,7 +207,7 @@ fn a_rule_on_models_can_be_granted_by_its_name() {
     event(&world, "UserPromptSubmit", &json!({"prompt": "go"}));
     write(&world, "s1.jsonl", &[row("m1", "claude-opus-5-5", 0), row("m2", "claude-opus-5-5", 0)]);
     let blocked = event(&world, "UserPromptSubmit", &json!({"prompt": "go", "prompt_id": "p2"}));
-    assert!(blocked.contains("fusebox grant s1 models.*opus*.max_cost_usd=+"), "{blocked}");
+    assert!(blocked.contains("fusebox grant s1 'models.*opus*.max_cost_usd=+"), "{blocked}");
     let said = world.run(&["grant", "s1", "models.*opus*.max_cost_usd=+1"]).to_string();
     assert!(said.contains("models.*opus*.max_cost_usd") && said.contains("0.0100 USD -> 1.01 USD"), "{said}");
     let again = event(&world, "UserPromptSubmit", &json!({"prompt": "go", "prompt_id": "p3"}));

@@ -209,6 +209,49 @@ fn hooks_switched_off_wait_in_each_file() {
     }
 }
 
+/// Writes a text as each of the encodings that a file may be in, and as what is no text at all.
+fn encoded(text: &str) -> Vec<(&'static str, Vec<u8>, bool)> {
+    let wide = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    let marked = |mark: &[u8], text: Vec<u8>| [mark, &text].concat();
+    vec![
+        ("UTF-8", text.into(), true),
+        ("UTF-8 with its mark", marked(b"\xef\xbb\xbf", text.into()), true),
+        ("UTF-16 with its mark", marked(b"\xff\xfe", wide(u16::to_le_bytes)), true),
+        ("UTF-16 of other machines", marked(b"\xfe\xff", wide(u16::to_be_bytes)), false),
+        ("UTF-16 without a mark", wide(u16::to_le_bytes), false),
+        ("a comment before it", format!("// {text}\n{text}").into(), false),
+        ("half of it", text[..text.len() / 2].into(), false),
+        ("5 MB more", format!("{}{text}", " ".repeat(5 << 20)).into(), false),
+    ]
+}
+
+#[test]
+fn a_file_is_read_as_the_client_reads_it_and_else_waits() {
+    let mut bench = Bench::new();
+    let mut wrong = Vec::new();
+    for (file, name) in FILES.iter().enumerate() {
+        for (entry, diverts) in [
+            (entry(&["disableAllHooks"], [json!(true), json!(true)], false), true),
+            (entry(&["env", "ANTHROPIC_BASE_URL"], [json!("http://a"), json!("http://b")], true), true),
+            (entry(&["spinnerTipsEnabled"], [json!(true), json!(false)], false), false),
+        ] {
+            for (encoding, bytes, is_read) in encoded(&with(&bench.settings(file), &entry, 0).to_string()) {
+                bench.sessions += 1;
+                bench.event("SessionStart");
+                fs::write(bench.world.path(name), bytes).unwrap();
+                let blocked = bench.event("ConfigChange").contains(r#""decision":"block""#);
+                if blocked != (diverts || !is_read) {
+                    wrong.push(format!("{} as {encoding} in {name}: {blocked}", entry.path.join(".")));
+                }
+                bench.undo(file);
+                // What was held back is no longer there.
+                assert!(!bench.event("ConfigChange").contains("block"), "{encoding} in {name}");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), bench.sessions, wrong.join("\n"));
+}
+
 #[test]
 fn a_person_takes_what_waits() {
     let mut entries = diverting();
@@ -253,11 +296,11 @@ fn a_later_change_says_which_one_waits_before_it() {
         bench.world.write(FILES[other], with(&bench.settings(other), &model, 0).to_string());
         let later = bench.event("ConfigChange");
         let waits = bench.world.path(FILES[file]);
-        for words in ["one before it is still there", "HTTPS_PROXY", waits.to_str().unwrap(), "`fusebox reload`"] {
+        for words in ["waits too, behind one", "HTTPS_PROXY", waits.to_str().unwrap(), "`fusebox reload`"] {
             assert!(later.contains(&bench.world.normalized(words)), "{words}: {later}");
         }
         let told = bench.event("UserPromptSubmit");
-        assert!(told.contains("another change of settings waits"), "{told}");
+        assert!(told.contains("waits too, behind one"), "{told}");
         bench.undo(file);
         assert!(!bench.event("ConfigChange").contains("block"), "the other one alone is in force");
         bench.undo(other);

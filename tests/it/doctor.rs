@@ -2,6 +2,8 @@
 
 use fusebox::wire::events::EVENTS;
 
+use serde_json::{Value, json};
+
 use crate::world::TestWorld;
 
 /// Runs `doctor`; the line that depends on how busy the machine is, and its advice, are left out.
@@ -183,8 +185,7 @@ fn run_hands_on_what_the_command_says() {
     insta::assert_snapshot!(outcome, @r"
     in -p -- x
     [stderr]
-    fusebox: no session of this command ran any of its hooks: no limit was in force
-      hint: `fusebox doctor` shows what is registered here
+    fusebox: no session of this command ran any of its hooks: no limit was in force. `fusebox doctor` shows what is registered here.
     [exit 7]
     ");
     world.script("bin/client", "kill -TERM $$");
@@ -218,7 +219,7 @@ fn run_says_that_a_limit_stopped_the_client() {
     world.script("bin/client", &format!("{}\n{}", call("two", 1), call("two", 2)));
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
-    fusebox: the main agent of session two was stopped: tool calls 1/1 (max_turns, set by the user's fusebox.json); its work is partial (`fusebox explain two`)
+    fusebox: stopped: tool calls 1/1 (max_turns, user); the work is partial. More: `fusebox explain two`
     [exit 3]
     ");
 }
@@ -249,7 +250,70 @@ fn run_says_that_a_limit_kept_the_prompt_back() {
     world.script("bin/client", &events.join("\n"));
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
-    fusebox: a prompt of session one was kept back: cost of the whole session 0.0175/0.0100 USD (max_cost_usd, set by the user's fusebox.json); nothing was done for it (`fusebox status one`)
+    fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. More: `fusebox status one`
     [exit 3]
     ");
+}
+
+/// A client that plays events one after another.
+fn client(world: &TestWorld, events: &[Value]) {
+    let line = |event: &Value| {
+        let mut input = json!({"session_id": "one", "transcript_path": "", "cwd": "/", "prompt_id": "p1"});
+        input.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
+        format!("echo '{input}' | {} hook >/dev/null", env!("CARGO_BIN_EXE_fusebox"))
+    };
+    world.script("bin/client", &events.iter().map(line).collect::<Vec<_>>().join("\n"));
+}
+
+fn call(id: &str, agent: Option<&str>) -> Value {
+    let mut call = json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id});
+    if let Some(agent) = agent {
+        call["agent_id"] = json!(agent);
+        call["agent_type"] = json!("worker");
+    }
+    call
+}
+
+#[test]
+fn run_says_what_did_not_end_the_client_and_strict_makes_it_three() {
+    let went_by = json!({"hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {}, "tool_use_id": "w9",
+        "tool_response": {}});
+    let worker = json!({"agents": {"worker": {"max_turns": 1, "grace_turns": 0}}});
+    let mistake = json!({"session": {"max_turns": "many"}});
+    let calls = [call("w1", Some("a1")), call("w2", Some("a1"))];
+    let cases = [
+        (json!({}), vec![call("t1", None)], None),
+        (mistake, vec![call("t1", None)], Some("`session.max_turns: \"many\"`")),
+        (worker, calls.to_vec(), Some("a subagent was stopped: worker, failed: tool calls 1/1 (max_turns, user)")),
+        (json!({}), vec![call("t1", None), went_by], Some("without Fusebox being asked")),
+    ];
+    for (policy, events, says) in cases {
+        let runs = |words: &[&str]| {
+            let world = TestWorld::new();
+            world.write("home/.claude/fusebox.json", policy.to_string());
+            world.run(&["init", "--scope", "user"]).ok();
+            let prompt = json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"});
+            let start = json!({"hook_event_name": "SessionStart", "source": "startup"});
+            client(&world, &[vec![start, prompt], events.clone()].concat());
+            world.run(words)
+        };
+        let (plain, strict) = (runs(&["run", "client"]), runs(&["run", "--strict", "client"]));
+        assert_eq!((plain.code, strict.code), (0, if says.is_some() { 3 } else { 0 }), "{says:?}: {plain} {strict}");
+        assert!(says.is_none_or(|says| plain.stderr.contains(says)), "{says:?}: {plain}");
+    }
+}
+
+#[test]
+fn run_says_that_work_is_paused_and_how_it_goes_on() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{"main": {"max_turns": 1, "timeout_action": "pause"}}"#);
+    client(&world, &[call("t1", None), call("t2", None)]);
+    let paused = world.run(&["run", "client"]);
+    assert_eq!(paused.code, 3);
+    assert!(
+        paused.stderr.contains("paused: tool calls 1/1") && paused.stderr.contains("fusebox resume p1"),
+        "{paused}"
+    );
+    let resumed = world.run(&["resume", "p1"]);
+    assert!(resumed.to_string().contains("resumed"), "{resumed}");
 }

@@ -288,11 +288,8 @@ fn days_before_fusebox_count_in_the_budgets_of_their_days() {
 fn a_prompt_that_is_blocked_for_what_was_found_says_where_that_comes_from() {
     let case = Case::of(Sight::Deleted, &json!({"max_cost_usd": 0.02}), When::Now);
     let blocked = case.prompt();
-    assert!(blocked.contains("the state was deleted"), "{blocked}");
-    assert!(
-        blocked.contains("0.0292 USD of it was found in the transcript when Fusebox first saw this session"),
-        "{blocked}"
-    );
+    assert!(blocked.contains("its state was deleted"), "{blocked}");
+    assert!(blocked.contains("0.0292 USD of it was spent before Fusebox first saw this session"), "{blocked}");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn an_agent_is_sent_back_once_for_its_checkpoints_and_then_let_go() {
     let let_go = run(&world);
     assert_eq!((let_go.status, let_go.sent_back), (Status::Completed, 1));
     assert_snapshot!(let_go.missing.join("\n"), @"`steps/developer.json`: checkpoint GREEN does not follow RED");
-    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: agent developer (run d1) has ended, and its work is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, set by the project's .claude/fusebox.json).","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) has ended, and its report is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, set by the project's .claude/fusebox.json)."}}"#);
+    assert_snapshot!(reports(&world), @r#"{"systemMessage":"Fusebox: developer (d1) has ended, and its work is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, project).","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Fusebox: agent developer (run d1) has ended, and its report is incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED (checkpoints, set by the project's .claude/fusebox.json)."}}"#);
     assert_eq!(reports(&world), "", "the parent is told once");
     assert_snapshot!(log(&world), @"AGENT_WARNING developer d1 Agent ended incomplete: `steps/developer.json`: checkpoint GREEN does not follow RED");
 }
@@ -234,7 +234,7 @@ fn main_is_judged_when_it_waits_for_nobody() {
     let server = json!({"background_tasks": [{"id": "b1", "type": "shell", "status": "running"}]});
     assert_snapshot!(event(&world, "Stop", &server), @r#"{"decision":"block","reason":"Fusebox: the work is not complete: no tests (completion, set by the user's fusebox.json). The agent goes on; a report that begins with PARTIAL says that it gets no further."}"#);
     let again = json!({"stop_hook_active": true});
-    assert_snapshot!(event(&world, "Stop", &again), @r#"{"systemMessage":"Fusebox: the main agent has ended, and its work is incomplete: no tests (completion, set by the user's fusebox.json)."}"#);
+    assert_snapshot!(event(&world, "Stop", &again), @r#"{"systemMessage":"Fusebox: the main agent has ended, and its work is incomplete: no tests (completion, user)."}"#);
 }
 
 #[test]

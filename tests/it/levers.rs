@@ -4,6 +4,7 @@ mod advice;
 mod everything;
 mod grant;
 mod law;
+mod next_steps;
 mod off;
 mod one_line;
 mod rollout;
@@ -107,8 +108,7 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
       + 1 finished; --all shows it
       main b7d1aaaa, paused: a person paused it (`fusebox pause`)
         fusebox resume b7d1aaaa
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -199,8 +199,8 @@ fn a_paused_session_goes_on_with_its_limit_raised() {
       cost  [#########-] 24.00/25.00 USD max_cost_usd  built-in
       main p1  paused  0 tool calls, 0.00 USD
         developer d1  paused  17 tool calls, 0.00 USD  depth 1
-      session 5e55, paused: cost of the whole session 24.00/25.00 USD, too little
-        left for the next request (max_cost_usd, set by Fusebox's built-in defaults)
+      session 5e55, paused: cost of the session 24.00/25.00 USD (max_cost_usd,
+        built-in)
         fusebox resume 5e55
     [exit 0]
     ");

@@ -38,6 +38,7 @@ mod laws;
 mod levers;
 mod lost_state;
 mod manual;
+mod messages_page;
 mod nested;
 mod nested_settings;
 mod nested_state;

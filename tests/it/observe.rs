@@ -56,6 +56,7 @@ fn call(id: &str, tool: &str, intent: Intent) -> Call {
         tool: tool.to_owned(),
         intent,
         fingerprints: Fingerprints { all: 7, error: 7, ..Fingerprints::default() },
+        ..Call::default()
     }
 }
 

@@ -168,9 +168,8 @@ fn the_demo_is_told_on_one_screen() {
                  far: what is done, what is not, and that it is partial. Tools that
                  still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage.
         1:18.6  developer ad654762 is stopped
-               the user is told: Fusebox stopped agent developer (run
-                 ad6547623eaf593da): tool calls 25/25 (max_turns, set by the user's
-                 fusebox.json). `fusebox explain ad654762` tells more.
+               the user is told: Fusebox stopped developer (ad654762): tool calls
+                 25/25 (max_turns, user). 25 calls. More: `fusebox explain ad654762`
         3:01.0  developer ad654762 ends, by the recording
                the agent that started it is told: agent developer (run
                  ad6547623eaf593da) was stopped before it was done: tool call limit
@@ -268,9 +267,9 @@ fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
         0:00.4  general-purpose a2a84229 nears its limit
                tool calls 1/1 (max_turns, set by the user's fusebox.json)
         0:00.6  general-purpose a17786af is paused
-               the user is told: Fusebox paused agent general-purpose (run
-                 a17786af8a8d34fe7): tool calls 1/1 (max_turns, set by the user's
-                 fusebox.json). `fusebox explain a17786af` tells more.
+               the user is told: Fusebox paused general-purpose (a17786af): tool
+                 calls 1/1 (max_turns, user). 1 call. In a terminal: `fusebox resume
+                 a17786af`
       not done after that: 1 tool call, 1 request, 0.0058 USD
 
     4 sessions in which nothing would have been said or stopped

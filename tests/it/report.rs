@@ -90,7 +90,7 @@ fn the_report_sums_sessions_and_lists_trips() {
     #2    2026-11-20 10:04  5f0c1d2e  developer a3fa11ed  max_turns  25/25  terminate  project
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)
+    developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -103,8 +103,7 @@ fn the_report_sums_sessions_and_lists_trips() {
     #2    2026-11-20 10:04  developer a3fa11ed  max_turns  25/25  terminate  project
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-      .claude/fusebox.json)
+    developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");

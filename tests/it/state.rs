@@ -128,6 +128,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         layer,
         percent: 100,
         increase: cap / 2,
+        ahead: 0,
         subject: String::new(),
         frees: String::new(),
         above: String::new(),

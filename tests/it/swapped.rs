@@ -42,7 +42,7 @@ fn what_a_hook_changes_into_something_refused_ends_commands_and_writes() {
         let story = Story::begin(&json!({}));
         story.write(&["m0"]);
         let told = plays(&story, (tool, key), [asked, ran], HERE);
-        assert!(told.contains("a call ran that is refused"), "{ran}: {told}");
+        assert!(told.contains("changed a call into one that is refused"), "{ran}: {told}");
         let read = story.event("PreToolUse", &call("Read", "file_path", "notes.md", "r"));
         assert!(!read.contains("deny"), "{ran}: {read}");
         for (tool, key) in [("Bash", "command"), ("Write", "file_path")] {

@@ -121,7 +121,7 @@ fn what_is_later_is_charged_as_an_average_response_and_told_once() {
         story.batch(id);
     }
     let told = story.batch("t3");
-    let said = "until they are there they are estimated, now at 0.0058 USD and 1030 tokens each";
+    let said = "each estimated at 0.0058 USD and 1030 tokens";
     assert!(told.contains("responses are missing in the transcript") && told.contains(said), "{told}");
     assert_eq!(story.batch("t4"), "");
     let (session, _) = story.state();
@@ -253,7 +253,7 @@ fn a_short_client_without_a_transcript_is_charged_at_its_end() {
     for id in ["t0", "t1"] {
         assert_eq!(story.batch(id), "");
     }
-    assert!(story.event("Stop", &json!({})).contains("now at 0.0725 USD and 13000 tokens each"));
+    assert!(story.event("Stop", &json!({})).contains("each estimated at 0.0725 USD and 13000 tokens"));
     assert_eq!(story.state().0.counters.spent.requests, 3);
 }
 
@@ -297,7 +297,7 @@ fn a_session_none_of_whose_responses_is_written_is_charged_for_first_requests() 
     for id in ["t0", "t1"] {
         assert_eq!(story.batch(id), "");
     }
-    assert!(story.batch("t2").contains("now at 0.0725 USD and 13000 tokens each"));
+    assert!(story.batch("t2").contains("each estimated at 0.0725 USD and 13000 tokens"));
     story.batch("t3");
     let (session, _) = story.state();
     assert_eq!((session.counters.spent.requests, session.counters.spent.tokens), (2, 26_000));

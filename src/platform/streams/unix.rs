@@ -23,8 +23,9 @@ pub fn read_input(mut patience: impl FnMut() -> Duration, mut seen: impl FnMut(&
         }
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&timespec(patience()))) {
             Err(Errno::INTR) => continue,
-            Ok(1..) => {}
-            Ok(0) | Err(_) => return bytes,
+            Ok(0) => return bytes,
+            // A process that may open no files may not wait for them either. It can read what it was given.
+            Ok(1..) | Err(_) => {}
         }
         match read(&stdin, spare_capacity(&mut bytes)) {
             Err(Errno::INTR) => continue,

@@ -5,6 +5,7 @@ use crate::domain::charge::{Charge, NewCharge};
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::messages::notices;
 use crate::transcript::belief::is_earlier;
 use crate::transcript::charges::Charges;
 use crate::transcript::first::first_request;
@@ -46,11 +47,7 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         self.found.push((run.to_owned(), NewCharge { charge, adds: spend, again: spend, replay_price }));
         if !state.session.notified.iter().any(|said| said == "unmetered") {
             state.session.notified.push("unmetered".to_owned());
-            self.remarks.push(
-                "Fusebox: a response is called free in the transcript although the model gave it; it is charged as an average \
-                 one"
-                    .to_owned(),
-            );
+            self.remarks.push(format!("Fusebox: {}", notices::response_free()));
         }
         Ok(())
     }

@@ -243,7 +243,7 @@ fn limits_raised_in_files_of_its_own() {
     assert_eq!(machine.claude(&[]).text(), "done");
     assert!(fs::read_to_string(machine.lab.project().join(".claude/fusebox.json")).unwrap().contains("50"));
     let projects = machine.lab.project().join("../home/.claude/projects");
-    let shown = Command::new("grep").args(["-rq", "its configuration was edited"]).arg(projects).status().unwrap();
+    let shown = Command::new("grep").args(["-rq", "the configuration was edited"]).arg(projects).status().unwrap();
     assert!(shown.success(), "the user was told");
     machine.claude(&[]);
     assert_eq!(machine.lab.ran().len(), 1 + 4);

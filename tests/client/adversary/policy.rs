@@ -113,7 +113,7 @@ fn edits_in_disguise_change_nothing_in_the_session() {
     ]);
     let trial = Trial::run(trial::lab(trial::policy(attempts.len()), &attempts), &attempts);
     trial.held();
-    trial.user_reads("its configuration was edited; this session keeps the limits it started with");
+    trial.user_reads("the configuration was edited; this session keeps the limits it started with");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_next_client_says_that_limits_have_changed() {
     trial.held();
     let words = "the limits here have changed since the last session";
     assert!(!trial.run.told.contains(words));
-    trial.user_reads("and so does the next client");
+    trial.user_reads("in a terminal of your own takes it up");
     let next = trial.lab.claude("MAIN again", &[]);
     assert!(next.tells(words), "{}", next.out);
     assert!(!trial.lab.claude("MAIN again", &[]).told.contains(words), "once");
@@ -158,7 +158,7 @@ fn frontmatter_is_pinned() {
     lab.write(".claude/agents/worker.md", &kind("worker", 3));
     let run = lab.claude("MAIN start", &[]);
     assert_eq!((worked(&lab, "CHILD-A"), worked(&lab, "CHILD-B")), (3, 3), "{}", lab.story());
-    assert!(run.tells("its configuration was edited"), "{} {}", run.told, lab.must(&["log", "--json"]));
+    assert!(run.tells("the configuration was edited"), "{} {}", run.told, lab.must(&["log", "--json"]));
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "takes the hooks out of the settings for the next client",
         outcome: Outcome::Noticed,
-        then: "the user is told that the next client takes it up unless it is undone, and the log has it; a managed install has no such file",
+        then: "the user is told that the change waits for the next client unless it is undone, and the log has it; a managed install has no such file",
         scenario: "the_next_client_lacks_the_hooks_that_were_taken_out",
     },
     Attempt {
@@ -96,7 +96,7 @@ fn the_next_client_lacks_the_hooks_that_were_taken_out() {
     let edits = seen([bash("rm .claude/settings.local.json")]);
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
-    trial.user_reads("the next client takes it up unless it is undone");
+    trial.user_reads("it waits. Undo it");
     assert!(!trial.lab.fusebox(&["doctor"]).status.success());
 }
 
@@ -192,6 +192,6 @@ fn a_hook_that_says_yes_grants_nothing() {
         // One was left, one was let through; then it takes some moments until the transcript tells of the hook.
         assert!((2..=4).contains(&steps), "{steps} of the 6 that the hook would have granted: {}", lab.story());
         assert_eq!(lab.events("PermissionRequest").len(), 1);
-        assert!(lab.must(&["log", "--json"]).contains("answered the dialog about max_turns in a person's place"));
+        assert!(lab.must(&["log", "--json"]).contains("a hook answered the dialog about max_turns"));
     }
 }

@@ -117,7 +117,7 @@ pub const ATTEMPTS: &[Attempt] = &[
 ];
 
 /// What a person reads where the state was lost.
-const LOST: &str = "the state does not know this session";
+const LOST: &str = "this session is not in the state";
 /// What everybody reads while the state cannot be used.
 const CANNOT: &str = "limits cannot be checked";
 

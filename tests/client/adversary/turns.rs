@@ -141,7 +141,7 @@ fn changed_into(command: &str) -> (Lab, Run) {
     own_hook(&lab, "PreToolUse", &changes("echo step", command));
     let run = lab.claude("MAIN start", &[]);
     assert_eq!(lab.run_of("main")["trips"][0]["limit"], "max_denials", "{}", lab.story());
-    assert!(run.tells("a call ran that is refused"), "{}", run.told);
+    assert!(run.tells("changed a call into one that is refused"), "{}", run.told);
     assert_eq!(lab.ran(), [command], "one ran, and none after it: {}", lab.story());
     (lab, run)
 }

@@ -26,7 +26,7 @@ fn entries(stage: &Stage, size: usize, inside: &[&str], entry: impl Fn(usize) ->
     stage.write("project/.claude/fusebox.json", config.to_string());
 }
 
-const GROWS: [Dimension; 11] = [
+const GROWS: [Dimension; 12] = [
     Dimension {
         grows: "keys in the limits of one agent's frontmatter",
         most: MOST,

@@ -220,6 +220,7 @@ impl Client<'_> {
             tool: tool.to_owned(),
             intent,
             fingerprints: Fingerprints { all: print, error: print, ..Fingerprints::default() },
+            ..Call::default()
         }
     }
 

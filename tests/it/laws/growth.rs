@@ -103,7 +103,7 @@ const DEEDS: [Deed; 16] = [
 ];
 
 fn call(id: &str, tool: &str, intent: Intent) -> Call {
-    Call { id: id.to_owned(), tool: tool.to_owned(), intent, fingerprints: Fingerprints::default() }
+    Call { id: id.to_owned(), tool: tool.to_owned(), intent, ..Call::default() }
 }
 
 fn ran_on(id: &str) -> CallOutcome {

@@ -301,8 +301,8 @@ impl Play<'_> {
         self.calls += 1;
         let tool = if matches!(intent, Intent::Plain) { "WebSearch" } else { "Agent" };
         let wakes = matches!(intent, Intent::Message { .. } | Intent::Spawn { .. });
-        let prints = Fingerprints { all: self.calls, error: self.calls, ..Fingerprints::default() };
-        let call = Call { id: format!("t{}", self.calls), tool: tool.to_owned(), intent, fingerprints: prints };
+        let fingerprints = Fingerprints { all: self.calls, error: self.calls, ..Fingerprints::default() };
+        let call = Call { id: format!("t{}", self.calls), tool: tool.into(), intent, fingerprints, ..Call::default() };
         self.asking = false;
         let verdict = self.event(who, EventKind::ToolRequested(call.clone()), Ingested::default());
         self.asking = verdict.decision == Decision::Ask;

@@ -139,7 +139,7 @@ fn status_folds_prompts_that_were_kept_back_and_a_stopped_run_while_a_later_one_
             "tool_use_id": format!("t{number}"), "tool_response": "no"}]}),
         );
     }
-    assert!(looped.world.run(&["status"]).ok().contains("fusebox resume p1"));
+    assert!(looped.world.run(&["status"]).ok().contains("The next prompt starts afresh"));
     let explained = looped.world.run(&["explain", "p1"]).ok();
     let limits = explained.split("Timeline").next().unwrap();
     assert!(!limits.trim_end().ends_with("Limits"), "{explained}");

@@ -131,8 +131,7 @@ fn only_a_person_switches_limits_off() {
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -172,7 +171,7 @@ fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
     let limits_off = Some(LimitsOff { since_ms: at(0).wall_ms, until_ms: None, managed });
     let mut state = SessionState::new(Session { limits_off, limits: LimitSet::default(), ..session("s1") });
     let (id, tool, intent) = ("t1".to_owned(), "Read".to_owned(), Intent::Plain);
-    let call = Call { id, tool, intent, fingerprints: Fingerprints::default() };
+    let call = Call { id, tool, intent, fingerprints: Fingerprints::default(), ..Call::default() };
     let (prompt_id, kind) = (Some("p1".to_owned()), EventKind::ToolRequested(call));
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id, at: at(9), attended: true, kind };
     let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &Policy(limits));

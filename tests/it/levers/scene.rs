@@ -27,6 +27,8 @@ pub struct Scene {
     clock: Clock,
     /// What the person was shown.
     heard: RefCell<Vec<String>>,
+    /// Every answer of the main agent's, as it was given.
+    answers: RefCell<String>,
 }
 
 /// How far a scene has come.
@@ -56,6 +58,7 @@ impl Scene {
             clients: vec![client(), client()],
             clock: Clock::default(),
             heard: RefCell::default(),
+            answers: RefCell::default(),
         }
     }
 
@@ -112,6 +115,11 @@ impl Scene {
     /// Returns the lines that the person was shown.
     pub fn heard(&self) -> Vec<String> {
         self.heard.borrow().clone()
+    }
+
+    /// Returns all that was answered to the main agent's client.
+    pub fn answers(&self) -> String {
+        self.answers.borrow().clone()
     }
 
     /// The worker ends its stretch.
@@ -245,6 +253,9 @@ impl Scene {
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
         let said = answer["systemMessage"].as_str().filter(|_| is_shown).unwrap_or_default();
         self.heard.borrow_mut().extend(said.lines().map(str::to_owned));
+        if is_shown {
+            *self.answers.borrow_mut() += &text;
+        }
         !["\"deny\"", "\"ask\"", "\"block\"", "\"continue\":false"].iter().any(|word| text.contains(word))
     }
 

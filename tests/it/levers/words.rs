@@ -112,7 +112,7 @@ impl Walk {
 
 /// Whether a text offers to lift something.
 fn offers(text: &str) -> bool {
-    text.contains("fusebox resume ") || text.contains("fusebox grant ")
+    ["fusebox resume ", "fusebox grant ", "The next prompt starts afresh"].iter().any(|words| text.contains(words))
 }
 
 fn walk(end: End, leaves: bool, lever: Lever) -> Vec<String> {

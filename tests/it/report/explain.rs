@@ -73,8 +73,7 @@ fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
           tool calls  [##########] 25/25 max_turns  project
           cost        [######----] 0.64/1.00 USD max_cost_usd  project
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
 
     Timeline

@@ -14,7 +14,7 @@ use fusebox::domain::verdict::Finding;
 use fusebox::engine::measure;
 use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
-use fusebox::wire::messages;
+use fusebox::wire::{messages, user_lines};
 use insta::assert_snapshot;
 
 use crate::state::{at, developer, ended, main_run, record, rules, save, session, trip, used};
@@ -292,7 +292,7 @@ fn what_sessions_share_is_explained() {
       The budget is shared: what other sessions spend counts too. A larger `max_cost_usd_per_day` in `user` gives more each time.
 
     Next
-      fusebox resume a1
+      fusebox grant user max_cost_usd_per_day=+12.50
     ");
     let outer = trip("max_cost_usd", (10 * PICO, 10 * PICO), Action::Terminate, Scope::Outer);
     assert_snapshot!(explained(&outer, |_, of| of.outer = Some("0ther0ne-1234".to_owned())), @r"
@@ -314,14 +314,14 @@ fn a_session_is_explained_without_what_it_shares() {
 }
 
 #[test]
-fn only_the_next_prompt_waits_for_nobody_where_a_budget_begins_anew() {
-    let passes = "    nothing to lift: it passes by itself at 2026-11-21 00:00 +01:00";
+fn what_is_held_by_a_shared_budget_goes_on_with_more_of_it() {
+    let more = "    fusebox grant user max_cost_usd_per_day=+12.50";
     let (terminate, pause) = (Action::Terminate, Action::Pause);
     for (run, action, next) in [
-        (main_run("s1", "p1"), terminate, passes),
-        (main_run("s1", "p1"), pause, "    fusebox resume p1"),
-        (developer("s1", "a1", "p1"), terminate, "    fusebox resume a1"),
-        (developer("s1", "a1", "p1"), pause, "    fusebox resume a1"),
+        (main_run("s1", "p1"), terminate, more),
+        (main_run("s1", "p1"), pause, more),
+        (developer("s1", "a1", "p1"), terminate, more),
+        (developer("s1", "a1", "p1"), pause, more),
     ] {
         let budget = trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
         let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
@@ -339,12 +339,12 @@ fn only_the_next_prompt_waits_for_nobody_where_a_budget_begins_anew() {
 fn a_person_is_named_the_command_that_does_it() {
     let budget = |action| trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
     let budget = |action| Finding { frees: "at midnight".to_owned(), increase: PICO, ..budget(action) };
-    let (prompt, free) = (messages::blocked_prompt, main_run("s1", "p1"));
+    let (prompt, free) = (user_lines::blocked_prompt, main_run("s1", "p1"));
     let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
     for (words, command) in [
-        (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1`"),
-        (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1`"),
-        (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox resume p1`"),
+        (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
+        (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
+        (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
         (messages::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
         (
             messages::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
@@ -352,7 +352,7 @@ fn a_person_is_named_the_command_that_does_it() {
         ),
         (
             messages::addressee("a1", &trip("max_turns", (5, 5), Action::Terminate, Scope::Run), true),
-            "`fusebox grant a1 max_turns=+N`",
+            "`fusebox grant a1 max_turns=+2`",
         ),
     ] {
         assert!(words.contains(command), "{words}");

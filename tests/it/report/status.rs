@@ -18,8 +18,7 @@ fn status_draws_what_is_at_work_and_says_what_is_stopped() {
           cost        [####------] 0.42/1.00 USD max_cost_usd  project
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -41,8 +40,7 @@ fn status_unfolds_finished_runs() {
         developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
           tool calls  [##########] 25/25 max_turns  project
           cost        [######----] 0.64/1.00 USD max_cost_usd  project
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, set by the project's
-        .claude/fusebox.json)
+      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -84,8 +82,7 @@ fn a_narrow_terminal_shows_what_matters_most() {
         developer a3fa11ed  failed  25 tool…
       + 1 finished; --all shows it
       developer a3fa11ed, failed: tool calls
-        25/25 (max_turns, set by the
-        project's .claude/fusebox.json)
+        25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -99,8 +96,7 @@ fn a_narrow_terminal_shows_what_matters_most() {
     `fusebox explain NUMBER` tells more of a trip.
 
     developer a3fa11ed, failed: tool calls
-      25/25 (max_turns, set by the project's
-      .claude/fusebox.json)
+      25/25 (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");

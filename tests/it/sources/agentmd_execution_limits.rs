@@ -83,11 +83,7 @@ fn loop_detection_aborts_where_the_last_three_tool_errors_are_identical() {
     let told = agent_at_work(&policy(&json!({})), "helper", "go", &errors(&["no such file"; 5]));
     says(
         &told,
-        &[
-            "the last 3 tool errors are identical",
-            "loop detected",
-            "run a1 helper: failed (loop_detected); 4 tool calls",
-        ],
+        &["failed 3 times the same way", "loop detected", "run a1 helper: failed (loop_detected); 4 tool calls"],
     );
 }
 

@@ -86,13 +86,9 @@ fn adapter_rate_limits() {
     let story = told(&policy(&config), &script);
     says(
         &story,
-        &[
-            "model requests in the window of the whole session 3/3",
-            "the next slot opens in 56 s",
-            "failed (rate_limited); 3 tool calls, 3 requests",
-        ],
+        &["model requests 3/3", "It passes by itself in 56 s", "failed (rate_limited); 3 tool calls, 3 requests"],
     );
-    says(&story, &["decision: block", "prompts are kept back for now:", "run p3 main: running; 1 tool calls"]);
+    says(&story, &["decision: block", "prompts wait:", "run p3 main: running; 1 tool calls"]);
     // Without it, nothing is counted.
     let free = told(&policy(&json!({})), &script);
     says_nothing_of(&free, &["window"]);

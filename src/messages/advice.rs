@@ -1,0 +1,66 @@
+//! Which next step is right: for a person whose work a limit or an order holds.
+
+use crate::domain::limit::{Limit, Unit};
+use crate::domain::policy::{Action, Scope};
+use crate::domain::verdict::Finding;
+use crate::messages::next_step::NextStep;
+use crate::messages::short;
+
+/// Returns a value of a limit as people would type it, never less than it is: whole seconds, whole cents.
+pub fn typed(limit: &Limit, value: u64) -> String {
+    match limit.unit {
+        Unit::Usd => {
+            let cents = value.div_ceil(crate::domain::amount::PICO / 100);
+            format!("{}.{:02}", cents / 100, cents % 100)
+        }
+        Unit::Millis => (value.div_ceil(1000) * 1000).to_string(),
+        Unit::Count | Unit::Tokens | Unit::Switch => value.to_string(),
+    }
+}
+
+/// Returns the step that resumes a run or session.
+pub fn resume(id: &str) -> NextStep {
+    NextStep::Resume { id: short(id).to_owned() }
+}
+
+/// Returns the step that gives so much more of a finding's limit that work goes on; of a locked one, whoever may.
+pub fn grant(finding: &Finding, id: &str) -> NextStep {
+    let (Some(limit), 1..) = (finding.facts(), finding.increase) else { return NextStep::Administrator };
+    let whose = match finding.scope {
+        Scope::Project | Scope::User => finding.scope.as_str(),
+        Scope::Run | Scope::Session | Scope::Outer => short(id),
+    };
+    let more = typed(limit, finding.sufficient_increase());
+    NextStep::Grant { id: whose.to_owned(), limit: finding.source.to_string(), more }
+}
+
+/// Who is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A run of the main agent: the next prompt has one of its own.
+    MainRun,
+    /// A subagent.
+    Subagent,
+    /// A session.
+    Session,
+}
+
+/// Returns what a person does next about work that a finding holds or has ended. `id` is what a command calls its holder.
+pub fn lifts(finding: &Finding, held: Held, id: &str) -> NextStep {
+    let is_budget = matches!(finding.scope, Scope::Project | Scope::User) && !finding.is_window();
+    match (finding.facts(), finding.action) {
+        // A resume alone would be paused again at once.
+        (Some(_), _) if is_budget && finding.increase > 0 => grant(finding, id),
+        (_, Action::Pause) => resume(id),
+        _ if held == Held::MainRun && finding.scope == Scope::Run => NextStep::NextPrompt,
+        _ if held == Held::MainRun && finding.passes() => NextStep::Passes { when: since_then(&finding.frees) },
+        _ if finding.passes() => resume(id),
+        (Some(limit), _) if limit.unit != Unit::Switch => grant(finding, id),
+        _ => resume(id),
+    }
+}
+
+/// Says when a limit passes that may have tripped a while ago: `in 12 s` was true then.
+fn since_then(frees: &str) -> String {
+    frees.strip_prefix("in ").map_or_else(|| frees.to_owned(), |span| format!("{span} after it tripped"))
+}

@@ -1,0 +1,136 @@
+//! What a person can do next: every advice that a message gives, and the command that it names.
+
+use std::fmt;
+
+/// One advice. Its sentence names one command, or says that none is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextStep {
+    /// A run or session is held until a person lets it go on.
+    Resume {
+        /// The run or session.
+        id: String,
+    },
+    /// A limit is used up, and more of it can be given.
+    Grant {
+        /// The run or session, `user` or `project`.
+        id: String,
+        /// The limit, as a rule is called: `models.*opus*.max_cost_usd`.
+        limit: String,
+        /// How much is enough, in configuration's unit.
+        more: String,
+    },
+    /// A main run has ended: typing goes on.
+    NextPrompt,
+    /// A limit passes by itself.
+    Passes {
+        /// When: `in 12 s`, `at 2026-11-21 00:00 +01:00`.
+        when: String,
+    },
+    /// The managed file has locked the limit.
+    Administrator,
+    /// There is more to read of a run or session.
+    Explain {
+        /// The run or session.
+        id: String,
+    },
+    /// What was edited, or waits, is taken up by the running sessions.
+    Reload,
+    /// The limits have changed.
+    ShowConfiguration,
+    /// The configuration has mistakes.
+    CheckConfiguration,
+    /// Calls that no hook was asked about may be refused.
+    FailClosed,
+    /// What is held can be listed.
+    Status {
+        /// The session.
+        id: String,
+    },
+    /// The log has the whole of it.
+    Log,
+    /// No hook was heard.
+    Doctor,
+}
+
+/// Characters that a shell takes for something else.
+const NOT_PLAIN: [char; 12] = ['*', '?', '[', ']', ' ', '$', '\'', '"', '`', '\\', ';', '&'];
+
+/// Writes a word so that a shell takes it as it stands.
+fn quoted(word: &str) -> String {
+    if word.contains(NOT_PLAIN) { format!("'{}'", word.replace('\'', "'\\''")) } else { word.to_owned() }
+}
+
+impl NextStep {
+    /// One of each, with values as they may be.
+    #[must_use]
+    pub fn samples() -> Vec<NextStep> {
+        let (id, when) = ("a1b2c3d4".to_owned(), "at 2026-11-21 00:00 +01:00".to_owned());
+        let grant = |id: &str, limit: &str, more: &str| NextStep::Grant {
+            id: id.to_owned(),
+            limit: limit.to_owned(),
+            more: more.to_owned(),
+        };
+        vec![
+            NextStep::Resume { id: id.clone() },
+            grant("5f0c1d2e", "max_cost_usd", "12.50"),
+            grant("user", "max_cost_usd_per_day", "12.50"),
+            grant("5f0c1d2e", "models.*opus*.max_cost_usd", "12.50"),
+            NextStep::NextPrompt,
+            NextStep::Passes { when },
+            NextStep::Administrator,
+            NextStep::Explain { id: id.clone() },
+            NextStep::Reload,
+            NextStep::ShowConfiguration,
+            NextStep::CheckConfiguration,
+            NextStep::FailClosed,
+            NextStep::Status { id },
+            NextStep::Log,
+            NextStep::Doctor,
+        ]
+    }
+
+    /// Returns the command that a person types; `None` where none is needed.
+    #[must_use]
+    pub fn command(&self) -> Option<String> {
+        let words = match self {
+            NextStep::Resume { id } => format!("resume {id}"),
+            NextStep::Grant { id, limit, more } => format!("grant {id} {}", quoted(&format!("{limit}=+{more}"))),
+            NextStep::Explain { id } => format!("explain {id}"),
+            NextStep::Reload => "reload".to_owned(),
+            NextStep::ShowConfiguration => "config show".to_owned(),
+            NextStep::CheckConfiguration => "config check".to_owned(),
+            NextStep::FailClosed => "init --fail-closed".to_owned(),
+            NextStep::Status { id } => format!("status {id}"),
+            NextStep::Log => "log".to_owned(),
+            NextStep::Doctor => "doctor".to_owned(),
+            NextStep::NextPrompt | NextStep::Passes { .. } | NextStep::Administrator => return None,
+        };
+        Some(format!("fusebox {words}"))
+    }
+
+    /// Returns what a list of things to do says: the command alone, or why there is none.
+    #[must_use]
+    pub fn entry(&self) -> String {
+        self.command().unwrap_or_else(|| self.to_string())
+    }
+}
+
+impl fmt::Display for NextStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let command = self.command().unwrap_or_default();
+        match self {
+            NextStep::Resume { .. } | NextStep::Grant { .. } => write!(f, "In a terminal: `{command}`"),
+            NextStep::NextPrompt => write!(f, "The next prompt starts afresh, with whole limits."),
+            NextStep::Passes { when } => write!(f, "It passes by itself {when}."),
+            NextStep::Administrator => {
+                write!(f, "The managed fusebox.json has locked it: an administrator can change it there.")
+            }
+            NextStep::Explain { .. } | NextStep::Status { .. } | NextStep::Log => write!(f, "More: `{command}`"),
+            NextStep::Reload => write!(f, "`{command}` in a terminal of your own takes it up."),
+            NextStep::ShowConfiguration => write!(f, "`{command}` says what counts now."),
+            NextStep::CheckConfiguration => write!(f, "`{command}` shows all of them."),
+            NextStep::FailClosed => write!(f, "`{command}` has such calls refused."),
+            NextStep::Doctor => write!(f, "`{command}` shows what is registered here."),
+        }
+    }
+}

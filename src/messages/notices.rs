@@ -1,0 +1,150 @@
+//! What people read that is about no limit: settings, configuration, the state, the client, a person's commands. `Fusebox: ` stands
+//! before each, and each is written into the log.
+
+use crate::messages::messages;
+use crate::messages::next_step::NextStep;
+
+messages! {
+    /// A file of the configuration or of prices was edited while a session runs.
+    configuration_edited(next = NextStep::Reload)
+        => "the configuration was edited; this session keeps the limits it started with. {next}";
+
+    /// A change of the client's settings would loosen Fusebox's hold. Once for each such change.
+    settings_wait(harm = "would take Fusebox's hooks away (PreToolUse, PostToolBatch)", next = NextStep::Reload)
+        => "a change of settings {harm}: it waits. Undo it, or if it is yours: {next}";
+
+    /// Another change follows while one waits.
+    settings_wait_behind(harm = "would take Fusebox's hooks away", next = NextStep::Reload)
+        => "this change of settings waits too, behind one that {harm}. {next}";
+
+    /// A client that an agent started reads settings that wait in the agent's session.
+    settings_held(harm = "would take Fusebox's hooks away")
+        => "no prompt and no call of this client is let through: its settings {harm}.";
+
+    /// The same, told in the session above.
+    settings_held_below(harm = "would take Fusebox's hooks away", next = "If that is yours: `fusebox reload` in a terminal of your own takes it up.")
+        => "a client that its agent started is held back: the settings there {harm}. {next}";
+
+    /// The settings divert more than those of the last session here did.
+    settings_changed(what = "`ANTHROPIC_BASE_URL` in `env` of `.claude/settings.json`, which sends requests elsewhere")
+        => "the settings have changed since the last session here: they have {what}.";
+
+    /// The limits of a new session are not those of the one before it here.
+    limits_changed(next = NextStep::ShowConfiguration)
+        => "the limits here have changed since the last session. {next}";
+
+    /// The time zone of budgets is not that of the client before.
+    zone_changed(zone = "Europe/Berlin", before = "America/New_York")
+        => "the days of budgets begin in the time zone `{zone}`; for the client before it was `{before}`.";
+
+    /// A higher limit in the files lets a stopped session go on.
+    outgrown(limit = "max_cost_usd") => "{limit} was raised since it stopped this session; the work may go on.";
+
+    /// A mistake in a configuration file, at the start of a session.
+    mistake(problem = "`agents.developer.max_turns: \"many\"` in `.claude/fusebox.json` (project) is ignored: it must be a whole number from 1 to 1000000 or `null`")
+        => "{problem}";
+
+    /// A hook changed a call into one that is refused.
+    call_changed(what = "it edits `.claude/fusebox.json`", next = NextStep::Reload)
+        => "a hook changed a call into one that is refused ({what}): commands and writes are refused. Look at the hooks; {next}";
+
+    /// A mod was put where the next client loads it.
+    mod_found(path = "/home/you/shop/.claude/mods/fast")
+        => "a mod was put into `{path}`; the next client loads it, and a mod can overrule every hook.";
+
+    /// A folder has more entries than are searched for mods.
+    mods_unsearched(folder = "/home/you/shop/.claude/mods")
+        => "`{folder}` has too many entries to search all of them for mods, which can overrule every hook.";
+
+    /// The project's log cannot be written.
+    log_diverted(log = "/home/you/shop/.claude/logs", cause = "Permission denied (os error 13)")
+        => "the log goes to the state folder, since `{log}` cannot be written: {cause}.";
+
+    /// More notices come at once than are shown.
+    more_notices(count = 12, next = NextStep::Log) => "there are {count} more remarks like these. {next}";
+
+    /// A call ends that no hook was asked about.
+    calls_unasked(calls = "3 tool calls", agent = "developer", next = NextStep::FailClosed)
+        => "{calls} of {agent} went by without Fusebox being asked: its hooks were ended, failed or took too long. They are counted. {next}";
+
+    /// A session is met in the middle of its work, and the transcript is empty.
+    beginning_unknown()
+        => "the state knows nothing of how this session began, and neither does the transcript: what it used before cannot be counted.";
+
+    /// A session that the state does not know has been at work: its transcript is counted.
+    counted_anew(work = "41 tool calls", cost = "2.3500 USD", why = "Fusebox has watched it before, so its state was deleted")
+        => "this session is not in the state; its transcript's {work} ({cost}) were counted anew. {why}; grants are lost.";
+
+    /// A session was at work while Fusebox was not installed.
+    spent_before(how = "began before Fusebox was installed", cost = "2.3500 USD and 41 tool calls")
+        => "this session {how}: {cost} of that time count in budgets of days, and toward no limit of the session.";
+
+    /// A client names a session as its origin without being below its process.
+    session_outside(session = "5f0c1d2e")
+        => "session {session} runs outside of its process tree and names it as its origin, so it is charged to it and bound by it";
+
+    /// The client's own total is well above what was counted.
+    client_total_higher(counted = "2.3500 USD", client = "3.9000 USD")
+        => "{counted} were counted in this session, and the client's own total is {client}: responses are missing in the transcript.";
+
+    /// An agent leaves more commands in the background than are kept track of.
+    command_ended(commands = 64, command = "npm run watch -- --filter shop")
+        => "a shell command was ended, since its agent has {commands} others in the background: {command}";
+
+    /// Responses are in no transcript.
+    responses_missing(path = "/home/you/.claude/projects/-home-you-shop/5f0c1d2e-0000.jsonl", cost = "0.0058 USD", tokens = 1030)
+        => "responses are missing in the transcript, each estimated at {cost} and {tokens} tokens until it is there: `{path}`";
+
+    /// Responses in the transcript say less than they can have used.
+    responses_doubted(path = "/home/you/.claude/projects/-home-you-shop/5f0c1d2e-0000.jsonl", cost = "0.0058 USD", tokens = 1030)
+        => "responses in `{path}` say less than they can have used: estimated at {cost} and {tokens} tokens each.";
+
+    /// A row of a transcript says what cannot be.
+    row_doubted(doubt = "response `msg_01` has a token count that shrank: the larger one holds (in 5f0c1d2e-0000.jsonl)") => "{doubt}";
+
+    /// A transcript cannot be read.
+    transcript_unreadable(path = "/home/you/.claude/projects/-home-you-shop/5f0c1d2e-0000.jsonl", cause = "Permission denied (os error 13)")
+        => "the transcript `{path}` cannot be read ({cause}): cost and tokens are estimates.";
+
+    /// A response is called free.
+    response_free() => "a response is called free in the transcript although the model gave it; it is charged as an average one.";
+
+    /// A model has no price.
+    model_unknown(model = "claude-never-heard-of-9", price = "the price of claude-opus-5-5")
+        => "the model `{model}` has no known price; it is charged at {price}. `fusebox.pricing.json` can name one.";
+
+    /// A shell command speaks to the model itself. Once a session.
+    model_asked_by_shell()
+        => "a shell command names the model's API or its key: what it asks for there is in no transcript, and not counted.";
+
+    /// The command that checks an agent's work failed.
+    completion_failed(command = "./check-done", why = "it ended with exit code 127: not found")
+        => "the completion command `{command}` failed, so the end was not judged: {why}";
+
+    /// A person raised a limit.
+    granted(limit = "max_cost_usd", who = "session 5f0c1d2e", before = "10.00 USD", after = "15.00 USD")
+        => "a person raised {limit} of {who} from {before} to {after}.";
+
+    /// A person raised a budget over sessions.
+    granted_budget(what = "max_cost_usd_per_day of the user: 25.00 USD -> 30.00 USD") => "a person granted {what}.";
+
+    /// A person let work go on.
+    resumed(who = "session 5f0c1d2e") => "a person resumed {who}.";
+
+    /// A limit would have stopped the resumed work at once.
+    raised_with_resume(limit = "max_cost_usd", before = "10.00 USD", after = "15.00 USD")
+        => "with that, {limit} was raised from {before} to {after}.";
+
+    /// A person set counters to zero.
+    reset(who = "session 5f0c1d2e") => "a person set the counters of {who} to zero.";
+
+    /// A person reloaded the configuration, and limits have changed.
+    reloaded() => "a person reloaded the configuration; the limits are now those of the files.";
+
+    /// A person reloaded the configuration, and no limit has changed.
+    reloaded_same() => "a person reloaded the configuration; the limits are the same as before.";
+
+    /// A person trusts a repository, or no longer does.
+    trusted(verb = "trusted", next = NextStep::Reload)
+        => "a person said that this repository is {verb}; that counts from the next client on. {next}";
+}

@@ -1,0 +1,132 @@
+//! What people read: in the client's terminal, and on standard error of `fusebox run`. One line where one will do, at most two.
+
+use crate::messages::messages;
+use crate::messages::next_step::NextStep;
+
+/// The next step of a sample.
+fn next(step: fn(String) -> NextStep, id: &str) -> NextStep {
+    step(id.to_owned())
+}
+
+/// How more of a run or session is read.
+fn explain(id: String) -> NextStep {
+    NextStep::Explain { id }
+}
+
+/// How more of the session's cost is given.
+fn grant(id: String) -> NextStep {
+    NextStep::Grant { id, limit: "max_cost_usd".to_owned(), more: "12.50".to_owned() }
+}
+
+messages! {
+    /// A subagent was stopped or paused. Once, at the main agent's next event.
+    stopped_agent(
+        did = "stopped", agent = "developer (a1b2c3d4)",
+        why = "Bash \"make test\" failed 3 times the same way: make: *** No rule to make targ… (loop_detection, built-in)",
+        used = "14 calls, 0.42 USD. ", next = next(explain, "a1b2c3d4")
+    ) => "Fusebox {did} {agent}: {why}. {used}{next}";
+
+    /// The main agent is stopped or paused.
+    stopped_main(did = "stopped", why = "tool calls 200/200 (max_turns, project)", next = NextStep::NextPrompt)
+        => "Fusebox {did} the main agent: {why}. {next}";
+
+    /// The main agent has reached a limit, and may still report.
+    ending(who = "the main agent", why = "cost 6.20/10.00 USD, too little left (max_cost_usd, user)")
+        => "Fusebox is ending {who}, which may still report: {why}.";
+
+    /// A turn that has ended is not prolonged once more by a hook.
+    ended_for_good(who = "the main agent", why = "requests 30/30 (max_requests, project)")
+        => "Fusebox: {who} has ended, and no hook may prolong that: {why}.";
+
+    /// A part of a limit is used: 80 % and 95 %, unless `warn_at` says else.
+    part_used(percent = 80, who = "the main agent", reading = "cost of the session 8.03/10.00 USD (max_cost_usd, user)")
+        => "Fusebox: {percent} % is used: {who} is at {reading}.";
+
+    /// A limit that only warns is reached.
+    warned(who = "agent developer (run a1b2c3d4)", reading = "tool calls 100/100 (max_turns, built-in)")
+        => "Fusebox: {who} is at {reading}. The limit only warns; work goes on.";
+
+    /// A repetition is seen that is not stopped yet.
+    repeats(who = "the main agent", reading = "Bash \"make test\" failed 3 times the same way: no rule (loop_detection, built-in)")
+        => "Fusebox: {who}: {reading}. If that goes on, the limit acts.";
+
+    /// An agent has ended although something is missing.
+    ended_incomplete(who = "agent developer (run a1b2c3d4)", why = "no checkpoint `tests` (checkpoints, project)")
+        => "Fusebox: {who} has ended, and its work is incomplete: {why}.";
+
+    /// A limit asks in a dialog for more.
+    question_cap(
+        who = "the main agent", what = "cost", used = "0.047", cap = "0.050 USD", by = "(max_cost_usd, user)",
+        ahead = "the next request takes about 0.006", yes = "cap 0.075"
+    ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. Yes: {yes}. No: stop here.";
+
+    /// A window of a rate is full, and its limit asks.
+    question_window(who = "the main agent", wait = "in 12 s", reading = "calls 10/10, WebSearch in 60 s (rate_limits, user)")
+        => "Fusebox: {who} is at {reading}; next slot {wait}. Yes: run this call now. No: stop here.";
+
+    /// A repetition goes on, and its limit asks.
+    question_repetition(who = "the main agent", reading = "Bash \"make test\" failed 3 times the same way: no rule (loop_detection, user)")
+        => "Fusebox: {who}: {reading}. Yes: go on, counted anew. No: stop here.";
+
+    /// A prompt is not sent.
+    blocked_prompt(
+        phrase = "this session's budget is used up:",
+        why = "cost 6.20/10.00 USD, too little left (max_cost_usd, user)",
+        next = next(grant, "5f0c1d2e")
+    ) => "Fusebox: {phrase} {why}. {next}";
+
+    /// Beside a prompt that is not sent, where the session had spent before Fusebox saw it.
+    found_at_first(cost = "3.2100 USD")
+        => "{cost} of it was spent before Fusebox first saw this session, or its state was deleted.";
+
+    /// Rows of the session's transcripts are still to be read, so a call or prompt is held back.
+    unread(megabytes = 12)
+        => "Fusebox: held back: {megabytes} MB of the session's transcripts are still to be read. Each try reads on: try again.";
+
+    /// A dialog was answered with Yes.
+    yes_raised(limit = "max_cost_usd", before = "0.050 USD", after = "0.075 USD", next = next(explain, "a1b2c3d4"))
+        => "{limit} raised {before} -> {after} by a Yes in the dialog. {next}";
+
+    /// A dialog about a repetition or a window was answered with Yes.
+    yes_lifted(limit = "loop_detection", next = next(explain, "a1b2c3d4"))
+        => "{limit} lifted for once by a Yes in the dialog. {next}";
+
+    /// A dialog was answered sooner than it can be read.
+    yes_too_soon(limit = "max_cost_usd")
+        => "a Yes about {limit} came within a second, too soon to have read the question: its call ran, nothing is granted";
+
+    /// Several dialogs in a row were answered with Yes.
+    yes_in_a_row(times = 3, limit = "max_cost_usd", next = next(grant, "5f0c1d2e"))
+        => "{times} times Yes about {limit} within a minute: nobody is asked in this session any more. {next}";
+
+    /// A hook answered a dialog.
+    yes_by_hook(limit = "max_cost_usd", next = next(grant, "5f0c1d2e"))
+        => "a hook answered the dialog about {limit}: nothing is granted, nobody is asked any more. {next}";
+
+    /// Nothing shows who answered a dialog.
+    yes_by_nobody(limit = "max_cost_usd", next = next(grant, "5f0c1d2e"))
+        => "nothing shows that a person answered the dialog about {limit}: nothing is granted, nobody is asked any more. {next}";
+
+    /// At the end of `fusebox run`: its main agent was stopped.
+    run_stopped(why = "tool calls 200/200 (max_turns, project)", next = next(explain, "5f0c1d2e"))
+        => "stopped: {why}; the work is partial. {next}";
+
+    /// At the end of `fusebox run`: its main agent was paused.
+    run_paused(why = "cost of the session 9.70/10.00 USD (max_cost_usd, user)", next = NextStep::Resume { id: "5f0c1d2e".to_owned() })
+        => "paused: {why}; the work is kept, and the client's --resume goes on then. {next}";
+
+    /// At the end of `fusebox run`: its prompt was not sent.
+    run_blocked(why = "cost of the session 10.20/10.00 USD (max_cost_usd, user)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the prompt was blocked: {why}; nothing was done for it. {next}";
+
+    /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
+    run_subagent(agent = "developer", status = "failed", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
+        => "a subagent was stopped: {agent}, {status}: {why}. {next}";
+
+    /// At the end of `fusebox run`: no hook was heard.
+    run_unseen(next = NextStep::Doctor)
+        => "no session of this command ran any of its hooks: no limit was in force. {next}";
+
+    /// At the end of `fusebox run`: the state cannot be read.
+    run_unknown(error = "`state.db` cannot be opened") => "whether a limit stopped it is not known: {error}";
+}

@@ -1,0 +1,69 @@
+//! What a report tells of dialogs: who was asked for more of which limit, and what became of it.
+
+use serde::Serialize;
+
+use crate::domain::charge::RecordKind;
+use crate::report::rows::Logged;
+use crate::ui::formats::Timestamp;
+
+/// What became of a dialog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// No answer was seen yet.
+    Open,
+    /// More was granted.
+    Granted,
+    /// Nothing was granted: No, Esc, or no person's Yes.
+    Declined,
+}
+
+impl Answer {
+    /// Returns the words for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Answer::Open => "no answer yet",
+            Answer::Granted => "Yes",
+            Answer::Declined => "No",
+        }
+    }
+}
+
+/// A dialog that asked a person for more of a limit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Dialog {
+    /// The limit's key, with the models that it counts where those are not all.
+    pub limit: String,
+    /// What it is counted over.
+    pub scope: String,
+    /// When it was asked.
+    pub at: Timestamp,
+    /// What became of it.
+    pub answer: Answer,
+    /// The number of the record of its question.
+    #[serde(skip)]
+    pub number: i64,
+}
+
+/// Returns the dialogs about a run's calls, by their records: the last record about a limit says what became of its last dialog.
+pub fn of_run(records: &[Logged], run: &str) -> Vec<Dialog> {
+    let mut dialogs: Vec<Dialog> = Vec::new();
+    for logged in records.iter().filter(|logged| logged.record.run == run) {
+        let (record, at) = (&logged.record, Timestamp(logged.at_ms));
+        let answer = match record.event {
+            Some(RecordKind::IncreaseAsked) => Answer::Open,
+            Some(RecordKind::LimitGranted) => Answer::Granted,
+            Some(RecordKind::IncreaseDeclined) => Answer::Declined,
+            _ => continue,
+        };
+        let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);
+        if answer == Answer::Open {
+            dialogs.push(Dialog { limit, scope, at, answer, number });
+        } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
+            // What a person gives later with a command is no answer; a Yes that is taken back is none either.
+            let is_new = asked.answer == Answer::Open || answer == Answer::Declined;
+            asked.answer = if is_new { answer } else { asked.answer };
+        }
+    }
+    dialogs
+}

@@ -1,0 +1,173 @@
+//! Every message fits where it is read, and `docs/messages.md` has them all.
+
+use std::fmt::Write;
+
+use fusebox::domain::amount::PICO;
+use fusebox::domain::finding_source::FindingSource;
+use fusebox::domain::limit::{Form, Limit, Unit};
+use fusebox::domain::notification::ParentNotification;
+use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::session::{MAIN, Run, Session};
+use fusebox::domain::verdict::Finding;
+use fusebox::limits::REGISTRY;
+use fusebox::messages::next_step::NextStep;
+use fusebox::messages::{Row, notices, to_agents, to_people};
+use fusebox::wire::user_lines;
+
+use crate::world::check_current;
+
+/// How wide the terminal of a person may be, and how many lines of it a message may take.
+const WIDTH: usize = 100;
+const LINES: usize = 2;
+
+const HEAD: &str = "<!-- Made from src/messages: FUSEBOX_REGENERATE=1 cargo test --test it messages_page -->
+# Messages
+
+What Fusebox writes while agents work, each with values as they may be. A person reads at most two lines of 100 columns; in brackets
+stand the limit's key and the layer whose rule it is (`fusebox config show` has its file). What an agent reads may be longer.
+";
+
+/// Returns a table of messages.
+fn table(head: &str, before: &str, rows: &[Row]) -> String {
+    let mut text = format!("\\n## {head}\\n\\n| message | when | text |\\n|---|---|---|\\n").replace("\\n", "\n");
+    for Row { name, when, sample } in rows {
+        writeln!(text, "| `{name}` | {when} | {before}{} |", sample.replace('|', "\\|").replace('*', "\\*")).unwrap();
+    }
+    text
+}
+
+/// Returns how many lines of a person's terminal a text takes.
+fn lines(text: &str) -> usize {
+    fusebox::ui::wrap::wrap(text, WIDTH, 0).lines().count()
+}
+
+#[test]
+fn what_a_person_reads_takes_two_lines_at_most() {
+    let notices = notices::rows().into_iter().map(|row| (row.name, format!("Fusebox: {}", row.sample)));
+    let others = to_people::rows().into_iter().map(|row| (row.name, row.sample));
+    let steps = NextStep::samples().into_iter().map(|step| ("next step", step.to_string()));
+    let wide: Vec<String> = notices
+        .chain(others)
+        .chain(steps)
+        .filter(|(_, text)| lines(text) > LINES)
+        .map(|(name, text)| format!("{name}: {} characters: {text}", text.chars().count()))
+        .collect();
+    assert!(wide.is_empty(), "{} are too long:\n{}", wide.len(), wide.join("\n"));
+}
+
+/// Every finding that a rule may come to, with figures as they may be: each limit over each scope, with each action.
+fn findings() -> Vec<Finding> {
+    let mut all = Vec::new();
+    for limit in REGISTRY {
+        let like = || FindingSource::LimitOfModels(limit, "*opus*".to_owned());
+        let of_models = ["max_cost_usd", "max_tokens"].contains(&limit.key).then(like);
+        for source in [Some(FindingSource::Limit(limit)), of_models].into_iter().flatten() {
+            let above = limit.scopes.contains(&Scope::Session).then_some(Scope::Outer);
+            for scope in limit.scopes.iter().copied().chain(above) {
+                all.extend(findings_of(limit, &source, scope));
+            }
+        }
+    }
+    all
+}
+
+fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Finding> {
+    let cap = match limit.unit {
+        Unit::Usd => 10 * PICO,
+        Unit::Millis => 600_000,
+        Unit::Tokens => 2_000_000,
+        Unit::Count => 25,
+        Unit::Switch => 1,
+    };
+    let (subject, frees) = match (limit.unit, limit.form, limit.period) {
+        (Unit::Switch, ..) => (LOOP, ""),
+        (_, Form::Windows, _) => ("WebSearch in 60 s", "in 42 s"),
+        (.., Some(_)) => ("", "at 2026-11-21 00:00 +01:00"),
+        _ => ("", ""),
+    };
+    let of = |action, percent| Finding {
+        source: source.clone(),
+        scope,
+        used: cap / 100 * 97,
+        cap,
+        action,
+        layer: Layer::Project,
+        percent,
+        increase: cap / 2,
+        ahead: cap / 100 * 4,
+        subject: subject.to_owned(),
+        frees: frees.to_owned(),
+        above: String::new(),
+        under_way: 0,
+    };
+    let actions = [Action::Terminate, Action::Pause, Action::Warn, Action::RequestIncrease];
+    actions.into_iter().map(|action| of(action, 100)).chain([of(Action::Warn, 80)]).collect()
+}
+
+const LOOP: &str = "Bash \"make test\" failed 3 times the same way: make: *** No rule to make targ…";
+
+/// Returns what a person reads of a finding: whatever acts by it, on the main agent and on a subagent.
+fn texts(finding: &Finding) -> Vec<String> {
+    let session = Session { id: "5f0c1d2e-4d7c-4e0f-9b1f-0123456789ab".to_owned(), ..Session::default() };
+    let main =
+        Run { id: "b7d1c2e3-4d7c-4e0f-9b1f-0123456789ab".to_owned(), agent_type: MAIN.to_owned(), ..Run::default() };
+    let agent = Run {
+        id: "a3fa11ed0123456".to_owned(),
+        agent_type: "developer".to_owned(),
+        parent: Some(main.id.clone()),
+        ..Run::default()
+    };
+    let news = ParentNotification {
+        run: agent.id.clone(),
+        agent_type: agent.agent_type.clone(),
+        finding: finding.clone(),
+        stopped_with: None,
+        paused: finding.action == Action::Pause,
+        reason: None,
+    };
+    let mut texts = vec![user_lines::stopped_agent(&news, &agent)];
+    for run in [&main, &agent] {
+        texts.push(user_lines::warning(run, finding));
+        texts.push(user_lines::question(&session, run, finding));
+        texts.push(user_lines::blocked_prompt(&session, run, finding));
+    }
+    texts.push(user_lines::stopped(&session, &main, finding));
+    texts.push(user_lines::ending(&main, finding));
+    texts.push(user_lines::ended_for_good(&main, finding));
+    texts
+}
+
+#[test]
+fn whatever_a_limit_does_takes_two_lines_at_most() {
+    let all: Vec<String> = findings().iter().flat_map(texts).collect();
+    let mut wide: Vec<&String> = all.iter().filter(|text| lines(text) > LINES).collect();
+    wide.sort_unstable_by_key(|text| std::cmp::Reverse(text.len()));
+    wide.dedup();
+    let shown: Vec<String> = wide.iter().take(60).map(|text| format!("{}: {text}", text.len())).collect();
+    assert!(wide.is_empty(), "{} of {} are too long:\n{}", wide.len(), all.len(), shown.join("\n"));
+}
+
+#[test]
+fn a_message_has_a_name_of_its_own_and_says_when() {
+    let rows: Vec<Row> = [to_people::rows(), notices::rows(), to_agents::rows()].concat();
+    let mut names: Vec<&str> = [to_people::rows(), notices::rows()].concat().iter().map(|row| row.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), to_people::rows().len() + notices::rows().len());
+    for row in rows {
+        assert!(row.when.ends_with('.') && !row.sample.is_empty() && !row.sample.contains('{'), "{row:?}");
+    }
+}
+
+#[test]
+fn the_page_of_messages_is_current() {
+    let mut page = HEAD.to_owned();
+    page += &table("What a person reads where a limit acts", "", &to_people::rows());
+    page += &table("What a person reads beside that", "Fusebox: ", &notices::rows());
+    page += &table("What an agent reads", "", &to_agents::rows());
+    page += "\n## Next steps\n\nThe advice that stands in them, each tried by a test that follows it.\n\n";
+    for step in NextStep::samples() {
+        writeln!(page, "- {step}").unwrap();
+    }
+    check_current("docs/messages.md", &page);
+}
