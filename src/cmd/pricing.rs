@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::cmd::query;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
 use crate::platform::files;
@@ -15,6 +16,8 @@ use crate::pricing::price_row::Price;
 use crate::pricing::show;
 use crate::pricing::table::{Table, canonical};
 use crate::ui::formats::counted;
+use crate::ui::style::Style;
+use crate::ui::table::{Align, Column, table};
 
 /// Arguments of `fusebox pricing`.
 #[derive(Debug, clap::Args)]
@@ -64,6 +67,18 @@ bound to the US costs 1.1 times. Sources: the table inside that version of the
 client, as read on that day; `yours`: your own pricing file.
 ";
 
+/// The columns of the table.
+const COLUMNS: [Column; 8] = [
+    Column::new("MODEL", Align::Left, 0),
+    Column::new("FROM", Align::Left, 0),
+    Column::new("IN", Align::Right, 0),
+    Column::new("OUT", Align::Right, 0),
+    Column::new("5M", Align::Right, 0),
+    Column::new("1H", Align::Right, 0),
+    Column::new("READ", Align::Right, 0),
+    Column::new("SOURCE", Align::Left, 0),
+];
+
 /// Runs `fusebox pricing`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match &args.command {
@@ -74,14 +89,17 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 }
 
 fn show(env: &Environment, model: Option<&str>, json: bool) -> Result<ExitCode> {
-    let (table, error) = pricing::load(env);
+    let (prices, error) = pricing::load(env);
     let rows = match model {
-        Some(model) => rows_of(env, &table, model)?,
-        None => table.in_force(),
+        Some(model) => rows_of(env, &prices, model)?,
+        None => prices.in_force(),
     };
     match json {
         true => env.print(&show::json(&rows)),
-        false => env.print(&(show::text(&rows) + LEGEND)),
+        false => {
+            let cells = show::cells(&rows).into_iter().map(|cells| (Style::Plain, cells.to_vec())).collect::<Vec<_>>();
+            env.print(&(table(&COLUMNS, &cells, &query::page(env)) + LEGEND));
+        }
     }
     error.map_or(Ok(ExitCode::SUCCESS), Err)
 }

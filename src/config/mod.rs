@@ -16,7 +16,6 @@ pub mod layers;
 pub mod limit_name;
 pub mod load;
 pub mod locks;
-pub mod manual;
 pub mod per_limit;
 pub mod permissions;
 pub mod place;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::limit::{Form, Limit};
 use crate::domain::pattern;
 use crate::domain::policy::Scope;
 
@@ -169,4 +170,17 @@ fn fit(pattern: &str, name: &str) -> Option<usize> {
     let stars = pattern.matches('*').count();
     let literal = pattern.len() - stars;
     (stars > 0 && pattern::matches(pattern, name)).then_some(if literal == 0 { 0 } else { literal + 1 })
+}
+
+/// Returns the blocks in which a limit may stand; none for one that stands at the top.
+pub fn blocks_of(limit: &Limit) -> Vec<Block> {
+    match limit.form {
+        Form::Windows => Vec::new(),
+        Form::Cap => BLOCKS.into_iter().filter(|block| limit.scopes.contains(&block.scope())).collect(),
+    }
+}
+
+/// Says where a key belongs.
+pub fn belongs(blocks: &[Block]) -> String {
+    format!("it belongs in {}", listed(blocks))
 }

@@ -1,5 +1,7 @@
 //! Turns JSON into typed settings. What is wrong becomes a problem and drops that key alone.
 
+mod problems;
+
 use serde_json::{Map, Value};
 
 use crate::config::jsonc::{self, JsonRead};
@@ -10,20 +12,17 @@ use crate::config::limit_name;
 use crate::config::limit_name::LimitName;
 use crate::config::locks;
 use crate::config::per_limit::Each;
-use crate::config::place::{BLOCKS, Block, SettingPlace, listed};
-use crate::config::problem::{Problem, nearest};
+use crate::config::place::{Block, SettingPlace, belongs, blocks_of};
+use crate::config::problem::Problem;
 use crate::config::rate_windows;
 use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::SettingValue;
 use crate::config::slips;
-use crate::domain::limit::{Form, Limit};
+use crate::domain::limit::Limit;
 use crate::domain::policy::Layer;
-use crate::limits;
 
 /// The most settings of one file: each is compared with the others, and with those of other files.
 const MOST_SETTINGS: usize = 2_000;
-/// The most problems of one file that are told one by one.
-const MOST_PROBLEMS: usize = 100;
 
 /// What was read, and what was wrong with it.
 pub struct DocumentRead {
@@ -259,16 +258,6 @@ impl DocumentRead {
         }
     }
 
-    /// Reports a cap that its limit does not take, with what may have been meant.
-    fn wrong_cap(&mut self, at: &str, value: &Value, named: LimitName) {
-        let problem = Problem::of_key(&self.document, at, value);
-        let problem = problem.says(format!("is ignored: it must be {} or `null`", named.expects()));
-        self.report(match slips::meant(named, value) {
-            Some(meant) => problem.hint(meant),
-            None => problem,
-        });
-    }
-
     /// Keeps a value unless the same block has said the same thing under another name.
     fn keep(&mut self, place: &SettingPlace, key: String, subject: Subject, value: SettingValue) {
         let setting = Setting { place: place.clone(), subject, value, key };
@@ -285,70 +274,4 @@ impl DocumentRead {
             }
         }
     }
-
-    /// Takes note of a problem; of many, says once that there are more.
-    fn report(&mut self, problem: Problem) {
-        match self.problems.len() {
-            known if known < MOST_PROBLEMS => self.problems.push(problem),
-            MOST_PROBLEMS => {
-                self.problems.push(Problem::of_document(&self.document, "has more that is wrong; it is ignored, too"))
-            }
-            _ => {}
-        }
-    }
-
-    fn wrong(&mut self, at: &str, value: &Value, expected: &str) {
-        let problem = Problem::of_key(&self.document, at, value);
-        self.report(problem.says(format!("is ignored: it must be {expected}")));
-    }
-
-    fn unknown(&mut self, here: &At<'_>, name: &str, value: &Value) {
-        let block = here.block();
-        let limits =
-            limit_name::names().filter(|named| block.is_some_and(|it| named.limit.scopes.contains(&it.scope())));
-        let windows = limit_name::windows().filter(|_| block.is_none());
-        let limits = limits.chain(windows).map(|named| named.name);
-        let at = format!("{}{name}", here.path);
-        self.nameless(&at, value, keys::at(block).map(|key| key.name).chain(limits));
-    }
-
-    /// Reports a key that is not known here: by a later version, at another level, or not at all.
-    fn nameless<'a>(&mut self, at: &str, value: &Value, known: impl Iterator<Item = &'a str>) {
-        let name = at.rsplit('.').next().unwrap_or(at);
-        let problem = Problem::of_key(&self.document, at, value);
-        if self.problems.len() >= MOST_PROBLEMS {
-            // What it may have meant takes a while to find.
-            self.report(problem);
-            return;
-        }
-        if keys::FUTURE.contains(&name) {
-            self.report(problem.says("is known but not enforced by this version").warning());
-            return;
-        }
-        let home = keys::all().find(|key| key.name == name).map(|key| key.blocks.to_vec());
-        let home = home.or_else(|| Some(blocks_of(limits::find(name).or(limit_name::named(name).map(|it| it.limit))?)));
-        let hint = match home.as_deref() {
-            Some([]) => "it belongs at the top of the file".to_owned(),
-            Some(blocks) => belongs(blocks),
-            None => match nearest(name, known.chain(keys::FUTURE.iter().copied())) {
-                Some(nearest) => format!("the nearest is `{nearest}`"),
-                None => "`fusebox config schema` has all keys".to_owned(),
-            },
-        };
-        let here = if home.is_some() { " here" } else { "" };
-        self.report(problem.says(format!("is ignored: no such key{here}")).hint(hint));
-    }
-}
-
-/// Returns the blocks in which a limit may stand; none for one that stands at the top.
-fn blocks_of(limit: &Limit) -> Vec<Block> {
-    match limit.form {
-        Form::Windows => Vec::new(),
-        Form::Cap => BLOCKS.into_iter().filter(|block| limit.scopes.contains(&block.scope())).collect(),
-    }
-}
-
-/// Says where a key belongs.
-fn belongs(blocks: &[Block]) -> String {
-    format!("it belongs in {}", listed(blocks))
 }

@@ -58,15 +58,13 @@ impl From<bool> for Trust {
     }
 }
 
-/// A cap in force, and what it replaced.
+/// A cap in force.
 #[derive(Clone, Copy, Debug)]
-pub struct Cap<'a> {
+pub struct Cap {
     /// The cap in the limit's base unit.
     pub value: u64,
     /// Whose it is.
     pub layer: Layer,
-    /// The setting that says it; another than the ceiling where the ceiling cut it.
-    pub said: Candidate<'a>,
 }
 
 impl<'a> ResolvedLayers<'a> {
@@ -120,21 +118,20 @@ impl<'a> ResolvedLayers<'a> {
     }
 
     /// Returns the cap of a limit, cut to its ceiling.
-    pub fn cap(&self, limit: &Limit) -> Option<Cap<'a>> {
-        let (cap, said) = self.candidates.iter().rev().find_map(|candidate| {
+    pub fn cap(&self, limit: &Limit) -> Option<Cap> {
+        let (cap, layer) = self.candidates.iter().rev().find_map(|candidate| {
             let Setting { subject, value, .. } = candidate.setting;
             let is_said = subject.key.is_empty() && subject.limit == Some(limit);
-            Some((value.as_cap().filter(|_| is_said)?, *candidate))
+            Some((value.as_cap().filter(|_| is_said)?, candidate.document.layer))
         })?;
-        let layer = said.document.layer;
         let ceiling = self.ceiling(limit).filter(|_| layer != Layer::Managed);
         match (cap, ceiling) {
             (Some(value), Some(ceiling)) if value > ceiling.range.1 => {
-                Some(Cap { value: ceiling.range.1, layer: ceiling.layer, said })
+                Some(Cap { value: ceiling.range.1, layer: ceiling.layer })
             }
-            (Some(value), _) => Some(Cap { value, layer, said }),
+            (Some(value), _) => Some(Cap { value, layer }),
             (None, Some(ceiling)) if !self.may_unbind(layer) => {
-                Some(Cap { value: ceiling.range.1, layer: ceiling.layer, said })
+                Some(Cap { value: ceiling.range.1, layer: ceiling.layer })
             }
             (None, _) => None,
         }

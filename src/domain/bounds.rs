@@ -63,9 +63,6 @@ pub const OPEN_AGENTS: usize = 500;
 /// Unannounced agents that one event finds. The next event finds the next ones.
 pub const FOUND_AGENTS: usize = 1_000;
 
-/// The length of the longest list or map that is saved with a session or a run: a bound, and the entry for the rest.
-pub const LARGEST: usize = 1_001;
-
 /// Dialogs about limits that are open, or whose answers are not shown yet. While there are so many, a call that would ask is
 /// refused, and may be tried again.
 pub const PENDING_PROMPTS: usize = 64;

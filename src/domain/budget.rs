@@ -15,7 +15,6 @@ use crate::domain::rate::RateWindows;
 use crate::domain::reservation::{self, Reservation};
 use crate::domain::serde_default::is_default;
 use crate::domain::verdict::Finding;
-use crate::limits;
 
 /// Every span, in the order in which a shared budget keeps them.
 pub const SPANS: [Span; 3] = [Span::Day, Span::Week, Span::Month];
@@ -228,7 +227,7 @@ fn caps(rules: &LimitSet, span: Span) -> bool {
 
 /// Whether a rule's name is that of a limit on a period.
 fn is_over(name: &str, span: Span) -> bool {
-    limits::find(name).is_some_and(|limit| limit.period == Some(span))
+    Limit::find(name).is_some_and(|limit| limit.period == Some(span))
 }
 
 #[cfg(test)]
@@ -238,7 +237,7 @@ mod tests {
     use crate::domain::policy::{Action, Layer};
 
     fn rules() -> LimitSet {
-        let limit = limits::find("max_cost_usd_per_day").unwrap();
+        let limit = Limit::find("max_cost_usd_per_day").unwrap();
         let (action, layer) = (Action::Terminate, Layer::User);
         let rule = LimitRule { limit, cap: 10, action, layer, increase: 5, of: None, locked: false };
         LimitSet { limits: vec![rule], ..LimitSet::default() }

@@ -1,7 +1,8 @@
 //! Lengths of time as people write them: `90s`, `10m`, `1.5h`.
 
 /// Suffixes of times with their milliseconds.
-const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3), ("d", 86_400e3)];
+const UNITS: [(&str, f64); 6] =
+    [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3), ("d", 86_400e3), ("w", 604_800e3)];
 
 /// How a sentence names the forms.
 pub const FORMS: &str = "`90s`, `10m` or `1h`";
@@ -23,9 +24,42 @@ pub fn write(ms: u64) -> String {
     unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
 }
 
+/// Writes a length of time as a sentence has one that was measured: `4.5 s`, `12.0 min`, `2.5 h`.
+pub fn measured(ms: u64) -> String {
+    match ms {
+        0..60_000 => format!("{:.1} s", ms as f64 / 1e3),
+        60_000..7_200_000 => format!("{:.1} min", ms as f64 / 60e3),
+        _ => format!("{:.1} h", ms as f64 / 3600e3),
+    }
+}
+
+/// Writes a length of time as a sentence has one that is to pass, in whole units and never too short: `90 s`, `3 min`, `2 h`.
+pub fn ahead(ms: u64) -> String {
+    match ms {
+        0..120_000 => format!("{} s", ms.div_ceil(1_000)),
+        120_000..7_200_000 => format!("{} min", ms.div_ceil(60_000)),
+        _ => format!("{} h", ms.div_ceil(3_600_000)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_ahead_is_rounded_up_and_what_was_is_not() {
+        for (ms, was, is_ahead) in [
+            (0, "0.0 s", "0 s"),
+            (1, "0.0 s", "1 s"),
+            (59_900, "59.9 s", "60 s"),
+            (60_000, "1.0 min", "60 s"),
+            (120_001, "2.0 min", "3 min"),
+            (7_199_999, "120.0 min", "120 min"),
+            (7_200_001, "2.0 h", "3 h"),
+        ] {
+            assert_eq!((measured(ms).as_str(), ahead(ms).as_str()), (was, is_ahead), "{ms}");
+        }
+    }
 
     #[test]
     fn a_length_of_time_reads_as_people_write_it() {

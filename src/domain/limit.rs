@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::amount::{Amount, PICO};
+use crate::domain::duration;
 use crate::domain::event::{Call, CallOutcome};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::policy::{Action, Scope};
@@ -255,8 +256,7 @@ impl Limit {
             Unit::Count | Unit::Switch => value.to_string(),
             Unit::Tokens => format!("{value} tokens"),
             Unit::Usd => Amount(value).to_string(),
-            Unit::Millis if value < 60_000 => format!("{:.1} s", value as f64 / 1000.0),
-            Unit::Millis => format!("{:.1} min", value as f64 / 60_000.0),
+            Unit::Millis => duration::measured(value),
         }
     }
 

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod conversation;
 pub mod counters;
 pub mod duration;
+pub mod ended_call;
 pub mod event;
 pub mod failures;
 pub mod finding_source;

@@ -127,12 +127,12 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::limit::Limit;
     use crate::domain::policy::{Action, Layer};
-    use crate::limits;
 
     fn rate(limit: &str, tool: &str) -> Rate {
         Rate {
-            limit: limits::find(limit).unwrap(),
+            limit: Limit::find(limit).unwrap(),
             tool: tool.to_owned(),
             max: 2,
             per_ms: 1000,

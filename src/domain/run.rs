@@ -8,6 +8,7 @@ use crate::domain::bounds;
 use crate::domain::clock;
 use crate::domain::counters::Counters;
 use crate::domain::event::{Background, Moment};
+use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::listed::ListedRun;
 use crate::domain::meters::Spend;
@@ -21,7 +22,6 @@ use crate::domain::serde_default::is_default;
 use crate::domain::shown_call::ShownCall;
 use crate::domain::transcript_position::TranscriptPosition;
 use crate::domain::verdict::Finding;
-use crate::limits;
 
 /// What one request spent, for estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,7 +206,7 @@ pub struct Run {
 }
 
 fn is_announced_first(name: &str) -> bool {
-    limits::find(name).is_some_and(|limit| limit.announced_first)
+    Limit::find(name).is_some_and(|limit| limit.announced_first)
 }
 
 /// The agent type of main runs.

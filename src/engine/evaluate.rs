@@ -1,5 +1,6 @@
 //! Looking at one rule: a trip, an early warning, or nothing.
 
+use crate::domain::duration;
 use crate::domain::event::{CallOutcome, Event, EventKind};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Meter, NextStep, Stage};
@@ -149,22 +150,13 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         percent: 100,
         increase: 0,
         ahead: 0,
-        subject: format!("{what} in {}", span(rate.per_ms)),
-        frees: format!("in {}", span(reading.frees_in_ms)),
+        subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
+        frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
         under_way: 0,
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)
-}
-
-/// Writes a stretch of time as people say it.
-fn span(ms: u64) -> String {
-    match ms {
-        ms if ms < 120_000 => format!("{} s", ms.div_ceil(1000)),
-        ms if ms < 7_200_000 => format!("{} min", ms.div_ceil(60_000)),
-        ms => format!("{} h", ms.div_ceil(3_600_000)),
-    }
 }
 
 /// Returns what the next request, the report after it and the requests in flight would add.

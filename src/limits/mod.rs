@@ -57,6 +57,14 @@ pub fn find(name: &str) -> Option<&'static Limit> {
     REGISTRY.iter().copied().find(|limit| limit.key == key)
 }
 
+// `domain` reads limits back by their names, and need not know that there is a registry.
+impl Limit {
+    /// Finds a limit by its key, or by the name of a rule of it.
+    pub fn find(name: &str) -> Option<&'static Limit> {
+        find(name)
+    }
+}
+
 impl<'de> Deserialize<'de> for &'static Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<&'static Limit, D::Error> {
         let key = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;

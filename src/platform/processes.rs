@@ -40,11 +40,6 @@ use crate::platform::environment::Environment;
 /// The most processes above one that are looked at. An agent can have its processes start one another.
 pub const MOST_ABOVE: usize = 4096;
 
-/// Returns this process's id.
-pub fn own_id() -> u32 {
-    std::process::id()
-}
-
 /// Returns a process and those above it with their start times, the nearest first; at most [`MOST_ABOVE`] of them.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
     let mut above = Vec::new();
@@ -129,7 +124,7 @@ mod tests {
 
     #[test]
     fn this_process_is_in_the_table() {
-        let own = own_id();
+        let own = std::process::id();
         let (parent, start) = parent_and_start(own).unwrap();
         let above = ancestors(own);
         assert_eq!(above.first(), Some(&(own, start)));
@@ -145,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_this_process_was_started_with_is_told() {
-        let own = own_id();
+        let own = std::process::id();
         let program = std::env::current_exe().unwrap();
         let name = program.file_stem().unwrap().to_str().unwrap();
         assert!(arguments(own).first().is_some_and(|first| first.contains(name)), "{:?}", arguments(own));
@@ -163,10 +158,10 @@ mod tests {
             .unwrap();
         let (parent, start) = parent_and_start(child.id()).unwrap();
         let ns = namespace().unwrap();
-        assert_eq!(parent, own_id());
+        assert_eq!(parent, std::process::id());
         assert!(!wait_for_end(&[child.id()], Duration::ZERO) && is_at_work(child.id(), start, ns));
         child.kill().unwrap();
-        assert!(wait_for_end(&[own_id(), child.id()], Duration::from_secs(20)));
+        assert!(wait_for_end(&[std::process::id(), child.id()], Duration::from_secs(20)));
         child.wait().unwrap();
         assert!(is_gone(child.id(), start, ns) && !is_at_work(child.id(), start, ns));
         assert!(wait_for_end(&[child.id()], Duration::ZERO));

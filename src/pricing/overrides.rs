@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::calendar::{Day, Zone};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::pricing::price_row::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
 
 /// The fields of the file.
@@ -40,14 +40,6 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Returns the rows, or what is wrong.
-    pub fn all(self) -> Result<Vec<(String, Price)>> {
-        match self.error() {
-            None => Ok(self.rows),
-            Some(error) => Err(error),
-        }
-    }
-
     /// Returns what is wrong as one error: the first problem, and how many more there are.
     pub fn error(&self) -> Option<Error> {
         let [first, more @ ..] = &self.problems[..] else { return None };
@@ -297,7 +289,7 @@ mod tests {
             (r#"{"rows":[{}]}"#, "row 1: `model` must be a model's id, such as \"claude-opus-5-5\""),
             (r#"{"rows":[],"row":[]}"#, "the file: `row` is no field: there are $schema, version, unit, rows"),
         ] {
-            let error = Table::embedded().with_overrides(json).err().map(|error| error.to_string());
+            let error = read(json).error().map(|error| error.to_string());
             assert_eq!(error.as_deref(), Some(problem), "{json}");
         }
         let deep = "[".repeat(100_000);

@@ -238,7 +238,7 @@ mod tests {
     fn a_row_holds_from_its_day_on() {
         let json = r#"{"rows":[{"model":"claude-opus-5-5","from":"2027-01-01","input":1,"output":1,"write_5m":1,
             "write_1h":1,"cache_read":1}]}"#;
-        let table = Table::embedded().with_overrides(json).unwrap_or_default();
+        let table = Table::embedded().with_rows(crate::pricing::overrides::read(json).rows);
         let new_year = 1_798_761_600_000;
         for (at_ms, replay) in [(new_year - 1, (200_000, 20_000_000)), (new_year, (1_000_000, 1_000_000))] {
             assert_eq!(replay_price(&table, "claude-opus-5-5", at_ms, None), replay);

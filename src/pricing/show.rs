@@ -1,48 +1,13 @@
-//! The price table as text for people, as JSON for programs, and as Markdown for the documentation.
+//! The price table: cells for people's tables, JSON for programs.
 
 use serde::Serialize;
 
 use crate::pricing::overrides::day;
 use crate::pricing::price_row::{Price, Rates};
 
-/// The columns of the tables.
-const HEADINGS: [&str; 8] = ["MODEL", "FROM", "IN", "OUT", "5M", "1H", "READ", "SOURCE"];
-
-/// Columns of numbers, which stand to the right.
-const NUMBERS: std::ops::Range<usize> = 2..7;
-
-/// Writes rows as a table for a terminal.
-pub fn text(rows: &[(&str, &Price)]) -> String {
-    let mut lines = vec![HEADINGS.map(str::to_owned)];
-    lines.extend(rows.iter().flat_map(|(model, price)| lines_of(model, price)));
-    let widths: [usize; 8] =
-        std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
-    let mut text = String::new();
-    for line in &lines {
-        let cells: Vec<String> = line
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| match widths[column] {
-                width if NUMBERS.contains(&column) => format!("{cell:>width$}"),
-                width => format!("{cell:<width$}"),
-            })
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// Writes rows as a Markdown table.
-pub fn markdown(rows: &[(&str, &Price)]) -> String {
-    let mut text = String::from(
-        "| model | from | input | output | 5-minute write | 1-hour write | cache read | source |\n\
-         |---|---|--:|--:|--:|--:|--:|---|\n",
-    );
-    for line in rows.iter().flat_map(|(model, price)| lines_of(model, price)) {
-        text.push_str(&format!("| {} |\n", line.map(|cell| cell.trim().to_owned()).join(" | ")));
-    }
-    text
+/// Returns the lines of rows: model, first day, prices of input, output, 5-minute and 1-hour cache writes and cache reads, source.
+pub fn cells(rows: &[(&str, &Price)]) -> Vec<[String; 8]> {
+    rows.iter().flat_map(|(model, price)| lines_of(model, price)).collect()
 }
 
 /// Writes rows as JSON, in the form that a pricing file has.
@@ -150,23 +115,16 @@ impl JsonRates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pricing::overrides;
     use crate::pricing::price_row::OWN;
     use crate::pricing::table::{EMBEDDED, Table};
 
     #[test]
-    fn the_table_fits_eighty_columns_with_dated_rows_too() {
-        let own = Price { from: Some(1_800_000_000_000), source: OWN, ..EMBEDDED[0].1 };
-        let table = Table::embedded().with_rows(vec![("claude-opus-5-5".to_owned(), own)]);
-        let text = text(&table.in_force());
-        assert_eq!(text.lines().filter(|line| line.chars().count() > 80).collect::<Vec<_>>(), Vec::<&str>::new());
-        assert!(text.ends_with("claude-opus-5-5    2027-01-15  0.8    4      1  1.6  0.08  yours\n"), "{text}");
-    }
-
-    #[test]
     fn the_json_is_a_pricing_file_that_changes_nothing() {
         let embedded = Table::embedded();
-        let again = Table::embedded().with_overrides(&json(&embedded.in_force())).map_err(|error| error.to_string());
-        let again = again.unwrap();
+        let read = overrides::read(&json(&embedded.in_force()));
+        assert_eq!(read.error().map(|error| error.to_string()), None);
+        let again = Table::embedded().with_rows(read.rows);
         for (model, price) in embedded.in_force() {
             let same = Price { source: OWN, ..*price };
             assert_eq!(again.find(model, 0), Some(&same), "{model}");

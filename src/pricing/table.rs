@@ -4,8 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::Result;
-use crate::pricing::overrides;
 use crate::pricing::price_row::{LongPrompt, Price, Rates, US_PERCENT, WEB_SEARCH};
 
 /// The client whose table is embedded, and the day it was read.
@@ -96,11 +94,6 @@ impl Table {
     /// Returns the embedded prices.
     pub fn embedded() -> Table {
         Table::default()
-    }
-
-    /// Lays the rows of a pricing file over these prices; the error names each bad row and field.
-    pub fn with_overrides(self, json: &str) -> Result<Table> {
-        Ok(self.with_rows(overrides::read(json).all()?))
     }
 
     /// Lays rows over these prices.

@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::replay::recording::{HookCall, Recording, is_attended};
 use crate::replay::rows::{self, By, Prompt, Response, Results, Row, RowKind, ToolCall, Transcript};
 use crate::transcript::layout;
+use crate::transcript::row::NOTIFICATION;
 
 /// A hook's input, as far as Fusebox reads it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -261,9 +262,6 @@ impl<'a> HookCallSynthesizer<'a> {
         self.told.extend(to_raw_value(&input).ok().map(|input| (self.now_ms, input)));
     }
 }
-
-/// How a notification's text begins.
-const NOTIFICATION: &str = "<task-notification>";
 
 /// Stands for a notification whose text is lost: it goes on with the work at hand.
 const UNREADABLE_NOTIFICATION: &str = "<task-notification><task-id></task-id></task-notification>";

@@ -1,15 +1,14 @@
 //! The rows of a whole transcript that tell what happened: prompts, responses with their tool calls, and results.
 
-use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search::Finder;
-use crate::domain::rfc3339;
 use crate::transcript;
+use crate::transcript::line_reader::{Lines, Piece};
+use crate::transcript::row::{self, Block, Content};
 
 /// One row.
 #[derive(Debug)]
@@ -112,23 +111,25 @@ pub struct Transcript {
 
 /// Reads a transcript. Lines that cannot be read are passed over: what they cost is for the ingest to doubt.
 pub fn read(path: &Path) -> io::Result<Transcript> {
-    let (file, _) = transcript::open(path)?;
-    let mut lines = BufReader::with_capacity(128 * 1024, file);
-    let mut transcript = Transcript::default();
+    let (file, length) = transcript::open(path)?;
+    let mut transcript = Transcript { length, ..Transcript::default() };
     let matters = [br#""type":"user""#.as_slice(), br#""type":"assistant""#].map(Finder::new);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let length = lines.read_until(b'\n', &mut line)? as u64;
-        if length == 0 {
-            return Ok(transcript);
+    let is_found = |bytes: &[u8]| matters.iter().any(|word| word.find(bytes).is_some());
+    let (mut buffer, mut start) = (Vec::new(), 0);
+    let mut lines = Lines::at(&file, 0, length, &mut buffer)?;
+    while let Some(piece) = lines.next(is_found)? {
+        if let Piece::Lines(bytes) = piece {
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                let end = start + line.len() as u64;
+                if is_found(line) {
+                    transcript.read_row(line, (start, end));
+                }
+                start = end;
+            }
         }
-        let start = transcript.length;
-        transcript.length += length;
-        if matters.iter().any(|word| word.find(&line).is_some()) {
-            transcript.read_row(&line, (start, start + length));
-        }
+        start = lines.position();
     }
+    Ok(transcript)
 }
 
 impl Prompt {
@@ -140,122 +141,60 @@ impl Prompt {
 
 impl Transcript {
     fn read_row(&mut self, line: &[u8], (start, end): (u64, u64)) {
-        let Ok(raw) = serde_json::from_slice::<RawRow>(line) else { return };
+        let mut mended = Vec::new();
+        let Ok(row) = row::parse::<Content>(line, &mut mended) else { return };
         if self.session.is_none() {
-            self.session = raw.session.as_deref().map(str::to_owned);
+            self.session = row.session_id.some().map(str::to_owned);
         }
         if self.entrypoint.is_none() {
-            self.entrypoint = raw.entrypoint.as_deref().map(str::to_owned);
+            self.entrypoint = row.entrypoint.some().map(str::to_owned);
         }
-        let at_ms = raw.timestamp.as_deref().and_then(rfc3339::parse).unwrap_or(0);
-        self.rows.extend(raw.what().map(|what| Row { start, end, at_ms, what }));
+        let at_ms = row.at_ms().unwrap_or(0);
+        self.rows.extend(what(&row).map(|what| Row { start, end, at_ms, what }));
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawRow<'a> {
-    #[serde(borrow, rename = "type", default)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, rename = "sessionId")]
-    session: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    entrypoint: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    uuid: Option<Cow<'a, str>>,
-    prompt_id: Option<String>,
-    #[serde(default)]
-    is_meta: bool,
-    #[serde(default)]
-    is_compact_summary: bool,
-    #[serde(borrow)]
-    turn_origin: Option<Cow<'a, str>>,
-    origin: Option<RowOrigin>,
-    #[serde(borrow)]
-    request_session_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    #[serde(borrow)]
-    tool_use_result: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct RowOrigin {
-    #[serde(default)]
-    kind: String,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(default)]
-    id: String,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type", default)]
-    kind: Cow<'a, str>,
-    #[serde(default)]
-    id: String,
-    #[serde(default)]
-    name: String,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    #[serde(default)]
-    tool_use_id: String,
-    #[serde(default)]
-    is_error: Option<bool>,
-    #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
 }
 
 /// How the client's own text after an interruption begins.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-impl RawRow<'_> {
-    fn what(self) -> Option<RowKind> {
-        let message = self.message.as_ref()?;
-        let content = message.content.map_or("", RawValue::get);
-        let blocks: Vec<Block> =
-            if content.starts_with('[') { serde_json::from_str(content).unwrap_or_default() } else { Vec::new() };
-        if self.kind == "assistant" {
-            let copied = self.request_session_id.is_some_and(|origin| self.session.as_ref() != Some(&origin));
-            return Some(RowKind::Response(Response { id: message.id.clone(), calls: calls(blocks), copied }));
-        }
-        let of = blocks.iter().filter(|block| block.kind == "tool_result");
-        let of: Vec<(String, bool)> =
-            of.map(|block| (block.tool_use_id.clone(), block.is_error == Some(true))).collect();
-        if !of.is_empty() {
-            return Some(RowKind::Results(Results { of, response: self.tool_use_result.map(ToOwned::to_owned) }));
-        }
-        let text = match blocks.into_iter().find_map(|block| block.text) {
-            Some(text) => text.into_owned(),
-            None => serde_json::from_str(content).unwrap_or_default(),
+/// Returns what a row says; nothing where that does not matter here.
+fn what(row: &row::Row<Content>) -> Option<RowKind> {
+    let message = row.message()?;
+    if row.kind.0 == "assistant" {
+        let copied = row.billed_by().is_some_and(|billed_by| billed_by != row.session_id.0);
+        let call = |block: &Block| ToolCall {
+            id: block.id.0.to_string(),
+            tool: block.name.0.to_string(),
+            input: block.input.map(ToOwned::to_owned),
         };
-        let by = self.by(&text);
-        let row = self.uuid.map(Cow::into_owned).unwrap_or_default();
-        (self.kind == "user").then_some(RowKind::Prompt(Prompt { id: self.prompt_id, row, text, by }))
+        return Some(RowKind::Response(Response {
+            id: message.id().into_owned(),
+            calls: row.calls().map(call).collect(),
+            copied,
+        }));
     }
-
-    fn by(&self, text: &str) -> By {
-        let origin = self.origin.as_ref().map_or("", |origin| origin.kind.as_str());
-        match self.turn_origin.as_deref() {
-            _ if self.is_compact_summary => By::Compaction,
-            _ if text.starts_with(INTERRUPTED) => By::Interruption,
-            _ if origin == "task-notification" || text.starts_with("<task-notification>") => By::Notification,
-            Some("scheduled") => By::Schedule,
-            Some(_) => By::Caller,
-            None if self.is_meta => By::Companion,
-            None => By::Caller,
-        }
+    let of: Vec<_> = row.results().map(|block| (block.tool_use_id.0.to_string(), block.is_error.0)).collect();
+    if !of.is_empty() {
+        return Some(RowKind::Results(Results { of, response: row.tool_use_result.map(ToOwned::to_owned) }));
     }
+    let text = match &message.content {
+        Content::Text(text) => text,
+        Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.as_ref()).map_or("", |text| &text.0),
+        Content::Other => "",
+    };
+    let (id, name) = (row.prompt_id.some().map(str::to_owned), row.uuid.0.to_string());
+    let prompt = Prompt { id, row: name, text: text.to_owned(), by: by(row, text) };
+    (row.kind.0 == "user").then_some(RowKind::Prompt(prompt))
 }
 
-fn calls(blocks: Vec<Block>) -> Vec<ToolCall> {
-    let calls = blocks.into_iter().filter(|block| block.kind == "tool_use");
-    calls.map(|block| ToolCall { id: block.id, tool: block.name, input: block.input.map(ToOwned::to_owned) }).collect()
+fn by(row: &row::Row<Content>, text: &str) -> By {
+    match row.turn_origin.some() {
+        _ if row.is_summary() => By::Compaction,
+        _ if text.starts_with(INTERRUPTED) => By::Interruption,
+        _ if row.is_notification() => By::Notification,
+        Some("scheduled") => By::Schedule,
+        Some(_) => By::Caller,
+        None if row.is_meta.0 => By::Companion,
+        None => By::Caller,
+    }
 }

@@ -1,6 +1,7 @@
 //! A replay for people: each session's timeline, then the sums.
 
 use crate::domain::amount::Amount;
+use crate::domain::duration;
 use crate::domain::session::Run;
 use crate::replay::replayed_session::{ReplayedSession, Sums};
 use crate::replay::timeline::{Audience, Entry, EntryKind};
@@ -52,7 +53,7 @@ fn title(replayed: &ReplayedSession, terminal: &Terminal) -> String {
         counted(recorded.calls, "tool call"),
         counted(recorded.spent.requests, "request"),
         recorded.spent.cost,
-        span(recorded.lasted_ms)
+        duration::measured(recorded.lasted_ms)
     );
     let head = format!("session {id}{name}");
     format!("{}\n{}", terminal.paint(Style::Bold, &cut(&head, terminal.width)), terminal.wrap("  ", &figures))
@@ -156,13 +157,5 @@ fn clock(ms: u64) -> String {
     match hours {
         0 => format!("{minutes:>3}:{seconds:04.1}"),
         _ => format!("{hours}:{minutes:02}:{seconds:04.1}"),
-    }
-}
-
-fn span(ms: u64) -> String {
-    match ms {
-        0..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
-        60_000..3_600_000 => format!("{:.1} min", ms as f64 / 60_000.0),
-        _ => format!("{:.1} h", ms as f64 / 3_600_000.0),
     }
 }

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::event::{Event, EventKind};
-use crate::domain::limit::Limit;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::policy::Action;
 use crate::domain::verdict::{Decision, Finding, Refusal, Verdict};
 use crate::engine::session_state::SessionState;
 
@@ -57,23 +56,6 @@ pub struct Entry {
     pub finding: Finding,
     /// What is told, and to whom.
     pub told: Vec<(Audience, String)>,
-}
-
-impl Entry {
-    /// Returns the limit's facts; nothing for a person's order.
-    pub fn limit(&self) -> Option<&'static Limit> {
-        self.finding.facts()
-    }
-
-    /// Returns whose rule it is.
-    pub fn layer(&self) -> Layer {
-        self.finding.layer
-    }
-
-    /// Returns what it is counted over.
-    pub fn scope(&self) -> Scope {
-        self.finding.scope
-    }
 }
 
 /// What an answer tells, and to whom.

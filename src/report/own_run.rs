@@ -1,8 +1,9 @@
 //! `fusebox status --me` as text: what an agent has used of its limits and what remains, short and plain.
 
+use crate::domain::duration;
 use crate::domain::policy::Scope;
 use crate::report::model::{Report, RunReport, SessionReport};
-use crate::report::reading::{LimitReading, seconds};
+use crate::report::reading::LimitReading;
 use crate::ui::style::plain;
 use crate::wire::messages;
 
@@ -37,7 +38,7 @@ fn lines<'a>(limits: impl Iterator<Item = &'a LimitReading>) -> String {
 /// Writes `tool calls 17/25, 8 remain (max_turns)`.
 fn line(reading: &LimitReading) -> String {
     let frees = reading.frees_in_ms.filter(|ms| *ms > 0);
-    let frees = frees.map(|ms| format!("; the next slot opens in {}", seconds(ms))).unwrap_or_default();
+    let frees = frees.map(|ms| format!("; the next slot opens in {}", duration::ahead(ms))).unwrap_or_default();
     let (label, left) = (reading.cap.limit.label, reading.left().show());
     format!("  {label} {}, {left} left ({}){frees}\n", reading.figures(), plain(&reading.limit))
 }

@@ -2,6 +2,7 @@
 
 use crate::calendar::{Day, Zone};
 use crate::domain::budget::Period;
+use crate::domain::duration;
 use crate::domain::limit::Span;
 
 /// From when on a report counts.
@@ -16,10 +17,6 @@ pub enum Since {
     /// The beginning.
     All,
 }
-
-/// Units of time with their milliseconds.
-const UNITS: [(char, i64); 5] =
-    [('s', 1_000), ('m', 60_000), ('h', 3_600_000), ('d', 86_400_000), ('w', 7 * 86_400_000)];
 
 /// Days by their names.
 const WORDS: [(&str, i64); 2] = [("today", 0), ("yesterday", 1)];
@@ -49,10 +46,7 @@ pub fn parse(text: &str) -> Result<Since, String> {
     if let Some(day) = Day::parse(text) {
         return Ok(Since::Day(day));
     }
-    let ago = UNITS.iter().find_map(|(unit, ms)| {
-        let count: i64 = text.strip_suffix(*unit)?.parse().ok().filter(|count| *count >= 0)?;
-        count.checked_mul(*ms)
-    });
+    let ago = duration::parse(text).and_then(|ms| i64::try_from(ms).ok());
     ago.map(Since::Ago).ok_or_else(|| {
         "expected `7d`, `24h`, `30m`, `today`, `yesterday`, a day like `2026-11-01`, or `all`".to_owned()
     })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::budget::{SPANS, SharedBudget};
+use crate::domain::duration;
 use crate::domain::event::Moment;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, Rate};
@@ -51,17 +52,8 @@ impl LimitReading {
 
     /// Returns `17/25`, for a rate with its window.
     pub fn figures(&self) -> String {
-        let window = self.per_ms.map(|ms| format!(" in {}", seconds(ms))).unwrap_or_default();
+        let window = self.per_ms.map(|ms| format!(" in {}", duration::ahead(ms))).unwrap_or_default();
         format!("{}{window}", pair(self.cap.limit, self.used.value, self.cap.value))
-    }
-}
-
-/// Returns a length of time in the unit that people would give it in.
-pub fn seconds(ms: u64) -> String {
-    match ms {
-        0..=9_999 => format!("{:.1} s", ms as f64 / 1e3),
-        10_000..=119_999 => format!("{} s", ms.div_ceil(1000)),
-        _ => format!("{} min", ms.div_ceil(60_000)),
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use crate::domain::amount::Amount;
-use crate::transcript::field::Text;
+use crate::transcript::field::Object;
+use crate::transcript::row::{self, ModelTotal, Row};
 
 /// The client's own total.
 #[derive(Debug, Default, PartialEq)]
@@ -19,10 +17,12 @@ pub struct CostRow {
 
 /// Parses a line that may be a `cost-state` row.
 pub fn parse(line: &[u8]) -> Option<CostRow> {
-    let row: Row = serde_json::from_slice(line).ok()?;
-    let models = row.models.and_then(|models| serde_json::from_str::<BTreeMap<String, Model>>(models.get()).ok());
-    let by_model = models.into_iter().flatten().map(|(name, model)| (name, Amount::from_usd(model.cost))).collect();
-    (row.kind.0 == "cost-state").then(|| CostRow { total: Amount::from_usd(row.total), by_model })
+    let mut mended = Vec::new();
+    let row: Row = row::parse(line, &mut mended).ok().filter(|row: &Row| row.kind.0 == "cost-state")?;
+    let models = row.model_usage.known().unwrap_or_default().into_iter();
+    let cost = |model: Object<ModelTotal>| model.known()?.cost.0.map(Amount::from_usd);
+    let by_model = models.filter_map(|(name, model)| Some((name, cost(model)?))).collect();
+    Some(CostRow { total: Amount::from_usd(row.total_cost.0?), by_model })
 }
 
 impl CostRow {
@@ -32,20 +32,4 @@ impl CostRow {
         let models = self.by_model.iter().map(|(name, cost)| (grown(name, *cost), name.as_str()));
         models.max().filter(|(grown, _)| *grown > Amount::ZERO).map(|(_, name)| name)
     }
-}
-
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Text<'a>,
-    #[serde(rename = "totalCostUSD")]
-    total: f64,
-    #[serde(rename = "modelUsage", borrow)]
-    models: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    #[serde(rename = "costUSD")]
-    cost: f64,
 }

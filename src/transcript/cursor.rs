@@ -17,8 +17,8 @@ use crate::transcript::cost_row::{self, CostRow};
 use crate::transcript::field::short;
 use crate::transcript::line_reader::{LONGEST, Lines, Piece};
 use crate::transcript::open;
-use crate::transcript::prompt_row::{self, Prompted, SummaryRow};
 use crate::transcript::response::{Response, Shrinks, Summary};
+use crate::transcript::row::{self, Content, Row};
 use crate::transcript::rows::{self, Parsed, ResponseRow};
 
 /// What is new in a transcript.
@@ -181,9 +181,10 @@ impl Chunk {
     }
 
     fn take_response(&mut self, line: &[u8]) {
-        match rows::response(line) {
+        match rows::response(line, &mut Vec::new()) {
             Parsed::Response(row) => self.add(*row),
             Parsed::Uncounted(row) => {
+                self.doubt_counts(&row);
                 let is_new = self.uncounted.insert(row.id.to_string(), response_of(*row)).is_none();
                 self.kept += usize::from(is_new);
             }
@@ -204,22 +205,25 @@ impl Chunk {
     }
 
     fn take_prompt(&mut self, line: &[u8]) {
-        match prompt_row::parse(line) {
-            Prompted::Notification => self.notification = true,
-            Prompted::Summary(SummaryRow { uuid, at_ms, length }) => {
-                self.kept += 1;
-                let is_by_another_client = self.total.as_ref().is_some_and(|(_, place)| *place == self.responses.len());
-                let summary = Summary { length, is_by_another_client };
-                self.responses.push(compaction::response(&uuid, at_ms, summary));
-            }
-            Prompted::Other => {}
+        let mut mended = Vec::new();
+        let Ok(row) = row::parse::<Content>(line, &mut mended) else { return };
+        if row.is_summary() {
+            self.take_summary(&row);
+        } else {
+            self.notification |= row.is_notification();
         }
     }
 
+    fn take_summary(&mut self, row: &Row<Content>) {
+        self.kept += 1;
+        let is_by_another_client = self.total.as_ref().is_some_and(|(_, place)| *place == self.responses.len());
+        let length = row.text().map_or(0, |text| text.len() as u64);
+        let summary = Summary { length, is_by_another_client };
+        self.responses.push(compaction::response(&short(row.uuid.0.clone()), row.at_ms(), summary));
+    }
+
     fn add(&mut self, row: ResponseRow) {
-        if row.doubtful {
-            self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
-        }
+        self.doubt_counts(&row);
         // The rows of one response nearly always stand together: this saves their copies.
         match self.responses.last_mut().filter(|last| last.id == row.id) {
             Some(last) => {
@@ -273,6 +277,12 @@ impl Chunk {
         }
         if let Some(first) = self.responses.first_mut().filter(|first| is_start && first.summary.is_some()) {
             first.billed_by.get_or_insert_default();
+        }
+    }
+
+    fn doubt_counts(&mut self, row: &ResponseRow) {
+        if row.doubtful {
+            self.doubt(format!("response `{}` has a token count that cannot be: it is ignored", row.id));
         }
     }
 

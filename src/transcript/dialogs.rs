@@ -4,15 +4,13 @@
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use crate::byte_search;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, TranscriptEnd};
 use crate::domain::stable_hash::StableHash;
 use crate::platform::file_info;
 use crate::platform::files::File;
 use crate::transcript::open;
+use crate::transcript::row::{self, Content};
 
 /// How much is searched after a dialog: several batches, whatever their results.
 const REACH: u64 = 8 * 1024 * 1024;
@@ -25,46 +23,6 @@ const BY_HOOK: &str = "hook_permission_decision";
 
 /// How the names of a person's decisions begin: `user_temporary`, `user_permanent`, `user_reject`.
 const BY_PERSON: &str = "user_";
-
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(borrow, default)]
-    attachment: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    message: Option<Message<'a>>,
-    #[serde(rename = "permissionDecision", default)]
-    decision: Option<Decision>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Attachment {
-    r#type: String,
-    #[serde(rename = "toolUseID")]
-    call: String,
-    hook_event: String,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    #[serde(default)]
-    r#type: String,
-    #[serde(default)]
-    tool_use_id: String,
-}
-
-/// Where a call's decision came from. Clients before 2.1.328 do not say it.
-#[derive(Deserialize)]
-struct Decision {
-    #[serde(default)]
-    source: String,
-}
 
 /// Returns where a transcript ends now. What lies in its place and is no file ends nowhere: nothing that follows it is believed.
 pub fn end(path: &Path) -> TranscriptEnd {
@@ -120,17 +78,18 @@ pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered
 
 /// Returns who answered a call's dialog, where a row says something of it.
 fn by(line: &[u8], call: &str) -> Option<AnsweredBy> {
-    let row = serde_json::from_slice::<Row>(line).ok()?;
-    if let Some(attachment) = row.attachment {
-        let told = serde_json::from_str::<Attachment>(attachment.get()).ok()?;
-        let is_hook = told.r#type == BY_HOOK && told.hook_event == "PermissionRequest" && told.call == call;
+    let mut mended = Vec::new();
+    let row = row::parse::<Content>(line, &mut mended).ok()?;
+    if let Some(told) = row.attachment.get().filter(|told| told.kind.0 == BY_HOOK) {
+        let is_hook = told.hook_event.0 == "PermissionRequest" && told.call.0 == call;
         return is_hook.then_some(AnsweredBy::Hook);
     }
-    let blocks = serde_json::from_str::<Vec<Block>>(row.message?.content.get()).ok()?;
-    blocks.iter().find(|block| block.r#type == "tool_result" && block.tool_use_id == call)?;
-    Some(match row.decision {
-        Some(decision) if decision.source == "hook" => AnsweredBy::Hook,
-        Some(decision) if !decision.source.starts_with(BY_PERSON) => AnsweredBy::Nobody,
+    row.results().find(|result| result.tool_use_id.0 == call)?;
+    let source = row.permission_decision.get().map(|decision| &*decision.source.0);
+    Some(match source {
+        Some("hook") => AnsweredBy::Hook,
+        Some(source) if !source.starts_with(BY_PERSON) => AnsweredBy::Nobody,
+        None if row.permission_decision.is_other() => AnsweredBy::Nobody,
         // Where no decision is written down, a hook's answer left a row of its own.
         Some(_) | None => AnsweredBy::Person,
     })

@@ -1,9 +1,11 @@
-//! Fields of transcript rows that are taken as they come: a count that cannot be is noted, and breaks no row.
+//! The shapes of fields in transcript rows. A field of another shape breaks no row: it is empty, or noted as such.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::domain::stable_hash;
@@ -23,47 +25,145 @@ pub fn short(name: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(format!("{start}~{:016x}", stable_hash::of(name.as_bytes())))
 }
 
-/// A text, borrowed where it has no escapes; null is empty.
-#[derive(Default)]
-pub struct Text<'a>(pub Cow<'a, str>);
+/// What a field is by what stands in it. Null, like a field that is not there, is the default.
+pub trait Shape<'de>: Default {
+    /// Returns what the field is where something else stands in it than it wants.
+    fn other() -> Self {
+        Self::default()
+    }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'a>, D::Error> {
-        deserializer.deserialize_any(TextVisitor).map(Text)
+    fn of_text(_text: Cow<'de, str>) -> Self {
+        Self::other()
+    }
+
+    fn of_number(_number: f64) -> Self {
+        Self::other()
+    }
+
+    fn of_flag(_flag: bool) -> Self {
+        Self::other()
+    }
+
+    fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::other())
+    }
+
+    fn of_object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::other())
     }
 }
 
-struct TextVisitor;
+/// Reads a field, whatever stands in it.
+pub fn read<'de, T: Shape<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_any(ShapeVisitor(PhantomData))
+}
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
+/// Has types read by their shape.
+macro_rules! deserialize {
+    ($($type:ty $(where $inner:ident)?),*) => {$(
+        impl<'de: 'a, 'a $(, $inner: Deserialize<'de>)?> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                read(deserializer)
+            }
+        }
+    )*};
+}
+deserialize!(Text<'a>, Flag, Usd, Count, Object<T> where T, List<T> where T);
+
+struct ShapeVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Shape<'de>> Visitor<'de> for ShapeVisitor<T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
+        f.write_str("a field")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(text))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
+        Ok(T::of_text(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::of_text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_unit<E>(self) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
+    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
+        Ok(T::of_number(number as f64))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<T, E> {
+        Ok(T::of_number(number as f64))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<T, E> {
+        Ok(T::of_number(number))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<T, E> {
+        Ok(T::of_flag(flag))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+        T::of_list(list)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+        T::of_object(object)
+    }
+}
+
+/// A text, borrowed where it has no escapes.
+#[derive(Clone, Debug, Default)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+impl<'de: 'a, 'a> Shape<'de> for Text<'a> {
+    fn of_text(text: Cow<'de, str>) -> Text<'a> {
+        Text(text)
+    }
+}
+
+impl Text<'_> {
+    /// Returns the text; nothing where it is empty.
+    pub fn some(&self) -> Option<&str> {
+        Some(&*self.0).filter(|text| !text.is_empty())
+    }
+}
+
+/// Whether something is so; false where the row does not say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flag(pub bool);
+
+impl Shape<'_> for Flag {
+    fn of_flag(flag: bool) -> Flag {
+        Flag(flag)
+    }
+}
+
+/// An amount in USD.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usd(pub Option<f64>);
+
+impl Shape<'_> for Usd {
+    fn of_number(number: f64) -> Usd {
+        Usd(Some(number))
     }
 }
 
 /// A number of tokens, as the row has it.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Count {
     /// Not there, or null.
     #[default]
     Absent,
     /// A number that can be.
     Known(u64),
-    /// Negative, broken or beyond belief.
+    /// Negative, broken, beyond belief, or no number.
     Doubtful,
 }
 
@@ -77,89 +177,90 @@ impl Count {
     }
 }
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
-        deserializer.deserialize_any(CountVisitor)
+impl Shape<'_> for Count {
+    fn other() -> Count {
+        Count::Doubtful
+    }
+
+    fn of_number(number: f64) -> Count {
+        let whole = number >= 0.0 && number.fract() == 0.0 && number <= PLAUSIBLE as f64;
+        if whole { Count::Known(number as u64) } else { Count::Doubtful }
     }
 }
 
-struct CountVisitor;
+/// An object with fields of its own.
+#[derive(Clone, Debug, Default)]
+pub enum Object<T> {
+    /// Not there, or null.
+    #[default]
+    Absent,
+    /// As it stands.
+    Known(T),
+    /// Something else.
+    Other,
+}
 
-impl<'de> Visitor<'de> for CountVisitor {
-    type Value = Count;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
+impl<T> Object<T> {
+    /// Returns the object, where it is one.
+    pub fn known(self) -> Option<T> {
+        match self {
+            Object::Known(object) => Some(object),
+            Object::Absent | Object::Other => None,
+        }
     }
 
-    fn visit_u64<E>(self, count: u64) -> Result<Count, E> {
-        Ok(if count <= PLAUSIBLE { Count::Known(count) } else { Count::Doubtful })
+    /// Returns the object, where it is one.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Object::Known(object) => Some(object),
+            Object::Absent | Object::Other => None,
+        }
     }
 
-    fn visit_i64<E>(self, _negative: i64) -> Result<Count, E> {
-        Ok(Count::Doubtful)
-    }
-
-    fn visit_f64<E>(self, count: f64) -> Result<Count, E> {
-        let whole = count >= 0.0 && count.fract() == 0.0 && count <= PLAUSIBLE as f64;
-        Ok(if whole { Count::Known(count as u64) } else { Count::Doubtful })
-    }
-
-    fn visit_bool<E>(self, _flag: bool) -> Result<Count, E> {
-        Ok(Count::Doubtful)
-    }
-
-    fn visit_str<E>(self, _text: &str) -> Result<Count, E> {
-        Ok(Count::Doubtful)
-    }
-
-    fn visit_unit<E>(self) -> Result<Count, E> {
-        Ok(Count::Absent)
+    /// Whether something else stands in its place.
+    pub fn is_other(&self) -> bool {
+        matches!(self, Object::Other)
     }
 }
 
-/// What matters of a prompt's content.
-#[derive(Default)]
-pub struct Content {
-    /// Whether it opens as a notification does; blocks of content never do.
-    pub opens_as_notification: bool,
-    /// How many bytes of text it is; 0 where it is no plain text.
-    pub length: u64,
-}
+impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
+    fn other() -> Object<T> {
+        Object::Other
+    }
 
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
+    fn of_object<A: MapAccess<'de>>(object: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(object)).map(Object::Known)
     }
 }
 
-struct ContentVisitor;
+/// A list of objects; what else stands in it is left out.
+#[derive(Clone, Debug)]
+pub struct List<T> {
+    /// The objects.
+    pub of: Vec<T>,
+    /// Whether something else stood among them, or in the list's place.
+    pub has_other: bool,
+}
 
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content;
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List { of: Vec::new(), has_other: false }
+    }
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message's content")
+impl<'de, T: Deserialize<'de>> Shape<'de> for List<T> {
+    fn other() -> List<T> {
+        List { has_other: true, ..List::default() }
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content {
-            opens_as_notification: text.trim_start().starts_with("<task-notification>"),
-            length: text.len() as u64,
-        })
-    }
-
-    fn visit_unit<E>(self) -> Result<Content, E> {
-        Ok(Content::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Content, A::Error> {
-        while blocks.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Content::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Content, A::Error> {
-        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Content::default())
+    fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<List<T>, A::Error> {
+        let mut found = List::default();
+        while let Some(next) = list.next_element::<Object<T>>()? {
+            match next.known() {
+                Some(object) => found.of.push(object),
+                None => found.has_other = true,
+            }
+        }
+        Ok(found)
     }
 }

@@ -4,12 +4,9 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
-use crate::domain::rfc3339;
 use crate::transcript::line_reader::{Lines, Piece};
 use crate::transcript::open;
+use crate::transcript::row::{self, Content, Row};
 
 /// Work that a transcript shows.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,40 +23,6 @@ pub struct Memory {
     pub before: u64,
     /// Whether there are rows of that time, and none of later.
     pub is_before: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Row {
-    prompt_id: Option<String>,
-    timestamp: Option<String>,
-    message: Message,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    role: Option<String>,
-    id: Option<String>,
-    #[serde(default)]
-    content: Content,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Blocks(Vec<Block>),
-    Other(IgnoredAny),
-}
-
-impl Default for Content {
-    fn default() -> Content {
-        Content::Other(IgnoredAny)
-    }
-}
-
-#[derive(Deserialize)]
-struct Block {
-    tool_use_id: Option<String>,
 }
 
 /// The most that is read of a transcript, in bytes: it may pretend to any length.
@@ -79,8 +42,10 @@ pub fn recall(path: &Path, prompt: Option<&str>, since_ms: i64) -> io::Result<Me
         && let Some(piece) = lines.next(|_| true)?
     {
         let Piece::Lines(bytes) = piece else { continue };
-        for row in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
-            memory.read_row(row, &mut looking);
+        for line in bytes.split(|byte| *byte == b'\n') {
+            if let Ok(row) = row::parse(line, &mut Vec::new()) {
+                memory.read_row(&row, &mut looking);
+            }
         }
     }
     memory.is_before = looking.has_earlier && !looking.has_later;
@@ -102,37 +67,34 @@ struct Looking<'a> {
 
 impl Memory {
     /// Takes a row that is older than what is told.
-    fn take_before(&mut self, content: &Content, at: &mut Looking) {
+    fn take_before(&mut self, row: &Row<Content>, at: &mut Looking) {
         at.has_earlier = true;
-        let Content::Blocks(blocks) = content else { return };
-        let calls = blocks.iter().filter_map(|block| block.tool_use_id.as_ref());
-        self.before += calls.filter(|call| at.seen.insert((*call).clone())).count() as u64;
+        self.before += row.results().filter(|result| at.seen.insert(result.tool_use_id.0.to_string())).count() as u64;
     }
 
-    fn read_row(&mut self, row: Row, at: &mut Looking) {
-        if let (Some(of_row), Some(prompt)) = (&row.prompt_id, at.prompt) {
+    fn read_row(&mut self, row: &Row<Content>, at: &mut Looking) {
+        if let (Some(of_row), Some(prompt)) = (row.prompt_id.some(), at.prompt) {
             at.is_of_prompt = of_row == prompt;
         }
-        let is_of_prompt = at.is_of_prompt;
-        let time = row.timestamp.as_deref().and_then(rfc3339::parse);
+        let time = row.at_ms();
         if time.is_some_and(|time| time < at.since_ms) {
-            return self.take_before(&row.message.content, at);
+            return self.take_before(row, at);
         }
         at.has_later |= time.is_some();
-        if let Some(time) = time.filter(|_| is_of_prompt) {
+        if let Some(time) = time.filter(|_| at.is_of_prompt) {
             let (began, ended) = self.span_ms.unwrap_or((time, time));
             self.span_ms = Some((began, ended.max(time)));
         }
-        if row.message.role.as_deref() == Some("assistant") {
-            self.responses.extend(row.message.id.filter(|_| is_of_prompt && self.responses.len() < MOST));
-        }
-        let Content::Blocks(blocks) = row.message.content else { return };
-        for call in blocks.into_iter().filter_map(|block| block.tool_use_id).filter(|call| at.seen.insert(call.clone()))
-        {
-            if is_of_prompt {
-                self.calls.push(call);
-            } else {
-                self.earlier += 1;
+        let response = row.message().filter(|_| row.is_a_models() && at.is_of_prompt && self.responses.len() < MOST);
+        self.responses.extend(response.map(|response| response.id().into_owned()).filter(|id| !id.is_empty()));
+        for result in row.results() {
+            let call = result.tool_use_id.0.to_string();
+            if !at.seen.insert(call.clone()) {
+                continue;
+            }
+            match at.is_of_prompt {
+                true => self.calls.push(call),
+                false => self.earlier += 1,
             }
         }
     }

@@ -1,17 +1,12 @@
-//! The transcript rows of model responses, parsed typed and borrowed from the line. Everything else in a row is skipped unread.
+//! The transcript rows of model responses, as what is charged is read from them.
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-
 use crate::byte_search;
-use crate::domain::rfc3339;
 use crate::pricing::usage::TokenUsage;
-use crate::transcript::field::{Text, short};
+use crate::transcript::field::short;
+use crate::transcript::row::{self, Row};
 use crate::transcript::usage_row::RawUsage;
-
-/// The model of rows that the client makes up itself.
-const SYNTHETIC: &str = "<synthetic>";
 
 /// A row of a model response.
 pub struct ResponseRow<'a> {
@@ -41,68 +36,29 @@ pub enum Parsed<'a> {
     Broken(String),
 }
 
-/// Parses a line that holds a usage key.
-pub fn response(line: &[u8]) -> Parsed<'_> {
-    match serde_json::from_slice::<Row>(line) {
-        Ok(row) => row.into_response(),
+/// Parses a line that holds a usage key; `mended` is as for [`row::parse`].
+pub fn response<'a>(line: &'a [u8], mended: &'a mut Vec<u8>) -> Parsed<'a> {
+    match row::parse(line, mended) {
+        Ok(row) => of_row(row),
         // The shape of rows that are no responses is not ours to know.
         Err(_) if byte_search::find(br#""type":"assistant""#, line).is_none() => Parsed::Other,
         Err(cause) => Parsed::Broken(cause.to_string()),
     }
 }
 
-/// Reads a moment, in milliseconds since 1970.
-pub fn moment(timestamp: &Text) -> Option<i64> {
-    rfc3339::parse(&timestamp.0)
-}
-
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Text<'a>,
-    #[serde(borrow, default)]
-    timestamp: Text<'a>,
-    #[serde(rename = "requestSessionId", borrow)]
-    billed_by: Option<Text<'a>>,
-    #[serde(rename = "isApiErrorMessage")]
-    api_error: Option<bool>,
-    #[serde(rename = "isUnmetered")]
-    unmetered: Option<bool>,
-    #[serde(rename = "isVirtual")]
-    made_up: Option<bool>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    id: Text<'a>,
-    #[serde(borrow, default)]
-    model: Text<'a>,
-    #[serde(borrow)]
-    usage: Option<RawUsage<'a>>,
-}
-
-impl<'a> Row<'a> {
-    fn into_response(self) -> Parsed<'a> {
-        let Some(Message { id, model, usage }) = self.message else { return Parsed::Other };
-        let is_none = [self.api_error, self.made_up].contains(&Some(true));
-        if is_none || self.kind.0 != "assistant" || model.0 == SYNTHETIC {
-            return Parsed::Other;
-        }
-        let usage = usage.filter(|_| self.unmetered != Some(true));
-        if id.0.is_empty() && usage.is_some() {
-            return Parsed::Broken("usage without a `message.id`".to_owned());
-        }
-        let at_ms = moment(&self.timestamp);
-        let counts = usage.is_some();
-        let (usage, doubtful) = usage.map(RawUsage::read).unwrap_or_default();
-        let billed_by = self.billed_by.map(|session| short(session.0));
-        let (id, model) = (short(id.0), short(model.0));
-        let row = Box::new(ResponseRow { id, model, at_ms, usage, billed_by, doubtful });
-        if counts { Parsed::Response(row) } else { Parsed::Uncounted(row) }
+fn of_row(mut row: Row<'_>) -> Parsed<'_> {
+    let is_models = row.is_a_models();
+    let Some(message) = row.take_message().filter(|_| is_models) else { return Parsed::Other };
+    let (id, model, billed_by, at_ms) = (message.id(), short(message.model.0), row.billed_by(), row.at_ms());
+    let is_broken = message.usage.is_other();
+    let usage = message.usage.known().filter(|_| !row.is_unmetered.0);
+    if id.is_empty() && usage.is_some() {
+        return Parsed::Broken("usage without a `message.id`".to_owned());
     }
+    let counts = usage.is_some();
+    let (usage, doubtful) = usage.map(RawUsage::read).unwrap_or_default();
+    let row = Box::new(ResponseRow { id, model, at_ms, usage, billed_by, doubtful: doubtful || is_broken });
+    if counts { Parsed::Response(row) } else { Parsed::Uncounted(row) }
 }
 
 #[cfg(test)]
@@ -116,7 +72,7 @@ mod tests {
     /// Parses [`ROW`] with a part of it replaced; `None` where there is nothing to charge.
     fn parse(from: &str, to: &str) -> Option<(TokenUsage, bool)> {
         assert!(ROW.contains(from));
-        match response(ROW.replace(from, to).as_bytes()) {
+        match response(ROW.replace(from, to).as_bytes(), &mut Vec::new()) {
             Parsed::Response(row) => Some((row.usage, row.doubtful)),
             Parsed::Uncounted(_) | Parsed::Other => None,
             Parsed::Broken(why) => panic!("{why}"),
@@ -133,12 +89,13 @@ mod tests {
             (r#","requestSessionId":"s0","sessionId":"s1""#, Some(1_795_168_800_500), Some("s0")),
         ] {
             let line = ROW.replacen(r#","type""#, &format!(r#"{more},"type""#), 1);
-            let Parsed::Response(row) = response(line.as_bytes()) else { panic!("{line}") };
+            let mut mended = Vec::new();
+            let Parsed::Response(row) = response(line.as_bytes(), &mut mended) else { panic!("{line}") };
             let billed = row.billed_by.as_deref();
             assert_eq!((&*row.id, &*row.model, row.at_ms, billed), ("a", "m", at_ms, billed_by));
         }
         let line = ROW.replace("2026-11-20T10:00:00.5Z", "yesterday");
-        assert!(matches!(response(line.as_bytes()), Parsed::Response(row) if row.at_ms.is_none()));
+        assert!(matches!(response(line.as_bytes(), &mut Vec::new()), Parsed::Response(row) if row.at_ms.is_none()));
     }
 
     #[test]
@@ -155,9 +112,9 @@ mod tests {
         }
         assert!(parse(r#""type":"#, r#""isVirtual":false,"isUnmetered":null,"type":"#).is_some());
         let unmetered = ROW.replace(r#""type":"#, r#""isUnmetered":true,"type":"#);
-        assert!(matches!(response(unmetered.as_bytes()), Parsed::Uncounted(row) if row.id == "a"));
+        assert!(matches!(response(unmetered.as_bytes(), &mut Vec::new()), Parsed::Uncounted(row) if row.id == "a"));
         let result = br#"{"type":"user","message":7,"toolUseResult":{"usage":{"output_tokens":5}}}"#;
-        assert!(matches!(response(result), Parsed::Other));
+        assert!(matches!(response(result, &mut Vec::new()), Parsed::Other));
     }
 
     #[test]

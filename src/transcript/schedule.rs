@@ -1,13 +1,11 @@
 //! Whether the client's own schedule has sent a prompt: it writes a row about that, at times before the prompt's hook runs.
 
-use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use serde::Deserialize;
-
 use crate::byte_search;
 use crate::transcript::open;
+use crate::transcript::row::{self, Row};
 
 /// The end of a transcript that is searched: the row stands among the last few.
 const REACH: u64 = 64 * 1024;
@@ -15,21 +13,13 @@ const REACH: u64 = 64 * 1024;
 /// What every such row has.
 const KIND: &str = "scheduled_task_fire";
 
-#[derive(Deserialize)]
-struct Row<'a> {
-    r#type: &'a str,
-    subtype: &'a str,
-    #[serde(borrow, default)]
-    prompt: Cow<'a, str>,
-}
-
 /// How much of the prompt the client writes into the row, in units of UTF-16.
 const SHOWN: usize = 200;
 
 /// Whether a row's prompt is this one, or the start of it.
 fn is_of(row: &Row, prompt: &str) -> bool {
-    let is_cut = row.prompt.encode_utf16().count() >= SHOWN;
-    if is_cut { prompt.starts_with(&*row.prompt) } else { prompt == row.prompt }
+    let is_cut = row.prompt.0.encode_utf16().count() >= SHOWN;
+    if is_cut { prompt.starts_with(&*row.prompt.0) } else { prompt == row.prompt.0 }
 }
 
 /// Whether a transcript has such a row of a prompt at its end, after `offset`.
@@ -39,9 +29,9 @@ pub fn has_fired(path: &Path, offset: u64, prompt: &str) -> io::Result<bool> {
     file.seek(SeekFrom::Start(from))?;
     let mut end = Vec::new();
     file.take(REACH).read_to_end(&mut end)?;
-    let lines = end.split(|byte| *byte == b'\n').filter(|line| byte_search::find(KIND.as_bytes(), line).is_some());
-    let mut rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
-    Ok(rows.any(|row| row.r#type == "system" && row.subtype == KIND && is_of(&row, prompt)))
+    let mut lines = end.split(|byte| *byte == b'\n').filter(|line| byte_search::find(KIND.as_bytes(), line).is_some());
+    let is_it = |row: &Row| row.kind.0 == "system" && row.subtype.0 == KIND && is_of(row, prompt);
+    Ok(lines.any(|line| row::parse(line, &mut Vec::new()).is_ok_and(|row| is_it(&row))))
 }
 
 #[cfg(test)]

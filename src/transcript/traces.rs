@@ -3,11 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use serde::Deserialize;
-
 use crate::byte_search::Finder;
-use crate::domain::rfc3339;
 use crate::transcript::line_reader::{Lines, Piece};
+use crate::transcript::row::{self, Row};
 use crate::transcript::{layout, open};
 
 /// The most that is read, in bytes: a hook must not keep the client waiting.
@@ -17,26 +15,10 @@ const MOST_BYTES: u64 = 256 << 20;
 const OURS: &str = "fusebox";
 const ENDS: &str = " hook";
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Row {
-    timestamp: Option<String>,
-    attachment: Option<Hook>,
-    #[serde(default)]
-    hook_infos: Vec<Hook>,
-}
-
-#[derive(Deserialize)]
-struct Hook {
-    command: Option<String>,
-}
-
-impl Row {
-    fn is_ours(&self) -> bool {
-        let mut hooks = self.attachment.iter().chain(&self.hook_infos);
-        let is_ours = |command: &String| command.contains(OURS) && command.ends_with(ENDS);
-        hooks.any(|hook| hook.command.as_ref().is_some_and(is_ours))
-    }
+/// Whether a row names a hook of ours.
+fn is_ours(row: &Row) -> bool {
+    let mut hooks = row.attachment.get().into_iter().chain(&row.hook_infos.of);
+    hooks.any(|hook| hook.command.0.contains(OURS) && hook.command.0.ends_with(ENDS))
 }
 
 /// Returns when a hook of Fusebox's was first written down in a session's transcript or those of its agents, in milliseconds
@@ -61,10 +43,13 @@ fn first_in(path: &Path, left: &mut u64) -> io::Result<Option<i64>> {
     while let Some(piece) = lines.next(|line| ours.find(line).is_some())? {
         let Piece::Lines(bytes) = piece else { continue };
         let named = ours.find(bytes).map_or(&bytes[..0], |_| bytes);
-        let named = named.split(|byte| *byte == b'\n').filter(|line| ours.find(line).is_some());
-        let mut rows = named.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
-        if let Some(row) = rows.find(Row::is_ours) {
-            return Ok(Some(row.timestamp.and_then(|time| rfc3339::parse(&time)).unwrap_or(0)));
+        for line in named.split(|byte| *byte == b'\n').filter(|line| ours.find(line).is_some()) {
+            let mut mended = Vec::new();
+            if let Ok(row) = row::parse(line, &mut mended)
+                && is_ours(&row)
+            {
+                return Ok(Some(row.at_ms().unwrap_or(0)));
+            }
         }
     }
     Ok(None)

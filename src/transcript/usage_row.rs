@@ -3,28 +3,24 @@
 use serde::Deserialize;
 
 use crate::pricing::usage::{Iteration, PartKind, TokenUsage, Tokens};
-use crate::transcript::field::{Count, Text, short};
+use crate::transcript::field::{Count, List, Object, Text, short};
 
 /// `message.usage`, and each entry of its `iterations`, which have a type and a model besides.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct RawUsage<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     model: Text<'a>,
     input_tokens: Count,
     output_tokens: Count,
     cache_creation_input_tokens: Count,
     cache_read_input_tokens: Count,
-    cache_creation: Option<CacheCreation>,
-    server_tool_use: Option<ServerTools>,
-    #[serde(borrow)]
+    cache_creation: Object<CacheCreation>,
+    server_tool_use: Object<ServerTools>,
     speed: Text<'a>,
-    #[serde(borrow)]
     inference_geo: Text<'a>,
-    #[serde(borrow)]
-    iterations: Option<Vec<RawUsage<'a>>>,
+    iterations: List<RawUsage<'a>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -44,10 +40,11 @@ impl RawUsage<'_> {
     /// Returns the usage, and whether some of it had to be left out.
     pub fn read(self) -> (TokenUsage, bool) {
         let (tokens, mut doubtful) = self.tokens();
-        let searches = self.server_tool_use.unwrap_or_default().web_search_requests;
+        doubtful |= self.server_tool_use.is_other() || self.iterations.has_other;
+        let searches = self.server_tool_use.known().unwrap_or_default().web_search_requests;
         doubtful |= searches == Count::Doubtful;
         let mut parts = Vec::new();
-        for iteration in self.iterations.unwrap_or_default() {
+        for iteration in self.iterations.of {
             let (tokens, part_doubtful) = iteration.tokens();
             doubtful |= part_doubtful;
             parts.extend(iteration.part_kind().map(|kind| {
@@ -68,7 +65,7 @@ impl RawUsage<'_> {
 
     /// Returns the token counts: of the cache writes as many for an hour as the split says, the rest for five minutes.
     fn tokens(&self) -> (Tokens, bool) {
-        let split = self.cache_creation.as_ref();
+        let split = self.cache_creation.get();
         let (split_5m, split_1h) = split.map_or((Count::Absent, Count::Absent), |split| {
             (split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens)
         });
@@ -79,7 +76,8 @@ impl RawUsage<'_> {
         let write_1h = split_1h.value().min(writes);
         let counts = [self.input_tokens, self.output_tokens, self.cache_creation_input_tokens];
         let others = [self.cache_read_input_tokens, split_5m, split_1h];
-        let doubtful = counts.into_iter().chain(others).any(|count| count == Count::Doubtful);
+        let doubtful =
+            counts.into_iter().chain(others).any(|count| count == Count::Doubtful) || self.cache_creation.is_other();
         let tokens = Tokens {
             input: self.input_tokens.value(),
             output: self.output_tokens.value(),

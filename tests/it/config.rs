@@ -7,6 +7,7 @@ mod duties;
 mod generated;
 mod layers;
 mod locks;
+mod manual;
 mod mistakes;
 mod rights;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fusebox::domain::amount::Amount;
-use fusebox::domain::bounds::{COMMANDS, CRONS, LARGEST, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
+use fusebox::domain::bounds::{COMMANDS, CRONS, MODELS, OPEN_RUNS, RESERVATIONS, SPAWNS};
 use fusebox::domain::charge::{Charge, NewCharge};
 use fusebox::domain::event::{
     Agent, Background, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Wait,
@@ -24,6 +24,9 @@ use serde_json::Value;
 
 use crate::laws::scripts::Case;
 use crate::world::in_long_form;
+
+/// The length of the longest list or map that is saved with a session or a run: a bound, and the entry for the rest.
+const LARGEST: usize = 1_001;
 
 /// How often each thing is done in the long form: more often than the largest bound.
 const TIMES: usize = LARGEST + 200;

@@ -4,23 +4,23 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::config::discipline;
-use crate::config::frontmatter::agentmd_keys;
-use crate::config::key::{Key, Setter, Takes};
-use crate::config::keys::{self, FUTURE};
-use crate::config::layers::{FilePart, Folder, LAYER_FILES, LayerFile, SETTINGS_KEY};
-use crate::config::limit_name;
-use crate::config::limit_name::LimitName;
-use crate::config::place::{BLOCKS, Block};
-use crate::config::policy::{DECLARED, DEFAULTS};
-use crate::config::rate_windows;
-use crate::domain::limit::{Limit, Unit};
-use crate::domain::policy::{LAYERS, Layer, Scope};
-use crate::limits::REGISTRY;
+use fusebox::config::discipline;
+use fusebox::config::frontmatter::agentmd_keys;
+use fusebox::config::key::{Key, Setter, Takes};
+use fusebox::config::keys::{self, FUTURE};
+use fusebox::config::layers::{FilePart, Folder, LAYER_FILES, LayerFile, SETTINGS_KEY};
+use fusebox::config::limit_name;
+use fusebox::config::limit_name::LimitName;
+use fusebox::config::place::{BLOCKS, Block};
+use fusebox::config::policy::{DECLARED, DEFAULTS};
+use fusebox::config::rate_windows;
+use fusebox::domain::limit::{Limit, Unit};
+use fusebox::domain::policy::{LAYERS, Layer, Scope};
+use fusebox::limits::REGISTRY;
 
 const PROSE: &str = include_str!("manual.md");
 
-/// A configuration that shows what there is; `fusebox init` starts from less.
+/// A configuration that shows what there is.
 pub const EXAMPLE: &str = include_str!("example.json");
 
 /// Returns the page.
