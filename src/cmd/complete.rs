@@ -17,13 +17,14 @@ pub struct Args {
     words: Vec<String>,
 }
 
-/// Runs `fusebox complete` for a program's command line: one candidate a line, with a tab and what it does where that is known.
+/// Runs `fusebox complete` for a program's command line: one candidate a line, with two spaces and what it does
+/// where that is known.
 pub fn run(env: &Environment, args: &Args, program: Command) -> Result<ExitCode> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let (typed, before) = words.split_last().map_or(("", &[][..]), |(typed, before)| (*typed, before));
     let lines = candidates(program, typed, before).into_iter().map(|(word, help)| match help.is_empty() {
         true => format!("{word}\n"),
-        false => format!("{word}\t{help}\n"),
+        false => format!("{word}  {help}\n"),
     });
     env.print(&lines.collect::<String>());
     Ok(ExitCode::SUCCESS)

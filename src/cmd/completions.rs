@@ -35,7 +35,7 @@ pub enum Shell {
 
 const BASH: &str = r#"_fusebox() {
     local IFS=$'\n' words=("${COMP_WORDS[@]:1:COMP_CWORD}")
-    COMPREPLY=($(fusebox complete -- "${words[@]}" 2>/dev/null | cut -f1))
+    COMPREPLY=($(fusebox complete -- "${words[@]}" 2>/dev/null | sed 's/  .*//'))
 }
 complete -o bashdefault -o default -F _fusebox fusebox
 "#;
@@ -44,7 +44,7 @@ const ZSH: &str = r#"#compdef fusebox
 _fusebox() {
     local -a found
     found=("${(@f)$(fusebox complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-    found=("${(@)${(@)found//:/\\:}/$'\t'/:}")
+    found=("${(@)${(@)found//:/\\:}/  /:}")
     if [[ -n "$found[1]" ]]; then _describe fusebox found; else _files; fi
 }
 if [[ "$funcstack[1]" = _fusebox ]]; then _fusebox "$@"; else compdef _fusebox fusebox; fi
@@ -52,7 +52,7 @@ if [[ "$funcstack[1]" = _fusebox ]]; then _fusebox "$@"; else compdef _fusebox f
 
 const FISH: &str = r"function __fusebox_complete
     set -l words (commandline -opc) (commandline -ct)
-    fusebox complete -- $words[2..-1] 2>/dev/null
+    fusebox complete -- $words[2..-1] 2>/dev/null | string replace '  ' \t
 end
 complete -c fusebox -a '(__fusebox_complete)'
 ";
@@ -61,7 +61,7 @@ const POWERSHELL: &str = r#"Register-ArgumentCompleter -Native -CommandName fuse
     param($typed, $line, $cursor)
     $words = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | Select-Object -Skip 1 | ForEach-Object { "$_" })
     fusebox complete -- @words "$typed" 2>$null | ForEach-Object {
-        $word, $help = $_ -split "`t", 2
+        $word, $help = $_ -split '  ', 2
         [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $(if ($help) { $help } else { $word }))
     }
 }
