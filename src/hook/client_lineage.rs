@@ -41,8 +41,24 @@ pub fn read_client(text: &str) -> (Option<i64>, &str) {
 }
 
 /// Names the fact about a client: a process id and a start time say who it is within one boot and one namespace.
-pub fn client_fact(client: Process, boot: u64) -> String {
+fn client_fact(client: Process, boot: u64) -> String {
     format!("{CLIENT}{}:{}:{boot}:{}", client.pid, client.start, client.ns)
+}
+
+/// Returns what is remembered of a client. Where nobody tells which namespace an id is of, that does not have to fit.
+pub fn fact_of(store: &Store, client: Process, boot: u64) -> Result<Option<String>> {
+    // In a time namespace a start may be told a tick too early.
+    for start in [client.start, client.start + 1] {
+        let name = client_fact(Process { start, ..client }, boot);
+        let fact = match (client.ns, name.strip_suffix('0')) {
+            (0, Some(of_any)) => store.some_metadata(of_any, "", 1)?.pop().map(|(_, fact)| fact),
+            _ => store.metadata(&name)?,
+        };
+        if fact.is_some() {
+            return Ok(fact);
+        }
+    }
+    Ok(None)
 }
 
 /// What is known of a client from it and those above it.
@@ -80,9 +96,7 @@ pub fn of_client(env: &Environment, store: &Store, client: Process, here: (&Sess
     let (session, event) = here;
     let mut known = Known::default();
     for (pid, start) in processes::ancestors(client.pid) {
-        let Some(fact) = store.metadata(&client_fact(Process { pid, start, ..client }, event.at.boot))? else {
-            continue;
-        };
+        let Some(fact) = fact_of(store, Process { pid, start, ..client }, event.at.boot)? else { continue };
         let (policy, above) = read_client(&fact);
         known.policy = known.policy.or(policy);
         if pid != client.pid {

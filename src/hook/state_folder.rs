@@ -9,7 +9,7 @@ use crate::domain::event::Event;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, Result};
 use crate::hook::altered_rows;
-use crate::hook::client_lineage::{client_fact, read_client};
+use crate::hook::client_lineage::{fact_of, read_client};
 use crate::hook::pin_policy;
 use crate::platform::environment::{Environment, state_dir_in};
 use crate::platform::file_info;
@@ -84,7 +84,7 @@ fn knows(env: &Environment, folder: &Path, above: &[Process], event: &Event) -> 
     let Some(store) = Store::open_as_it_is(folder)? else { return Ok(false) };
     let ours = pin_policy::program(env);
     for process in above {
-        let Some(fact) = store.metadata(&client_fact(*process, event.at.boot))? else { continue };
+        let Some(fact) = fact_of(&store, *process, event.at.boot)? else { continue };
         let session = store.session(read_client(&fact).1)?;
         // Earlier versions did not write the program down.
         let is_ours = |program| program == 0 || Some(program) == ours;

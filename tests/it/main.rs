@@ -39,6 +39,7 @@ mod levers;
 mod lost_state;
 mod manual;
 mod nested;
+mod nested_namespaces;
 mod nested_settings;
 mod nested_state;
 mod observe;
