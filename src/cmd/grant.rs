@@ -158,7 +158,8 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
     clear_order::raise(edit.state, target, &finding, cap - finding.cap);
     let show = |value| more.limit.show(value);
     let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
-    edit.notice(format!("a person raised {} of {name} from {} to {}.", limit, show(finding.cap), show(cap)));
+    let did = format!("raised {limit} of {name} from {} to {}.", show(finding.cap), show(cap));
+    edit.notice(edit.somebody(&did));
     Ok(done)
 }
 

@@ -81,8 +81,8 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     }
     let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
     let what = match changed {
-        true => "a person reloaded the configuration; the limits are now those of the files",
-        false => "a person reloaded the configuration; the limits are the same as before",
+        true => "reloaded the configuration; the limits are now those of the files",
+        false => "reloaded the configuration; the limits are the same as before",
     };
     require_human::announce(env, store, &mut state.session, what)?;
     store.save(&mut state)?;

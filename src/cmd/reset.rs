@@ -47,9 +47,9 @@ fn reset(edit: &mut SessionEdit) -> Vec<String> {
         was.turns, spent.requests, spent.tokens, spent.cost
     )];
     let finding = clear_order::order(edit.state, &target).map(|order| order.finding.clone());
-    let words = format!("A person set the counters of {} to zero", edit.it());
+    let words = edit.somebody(&format!("set the counters of {} to zero", edit.it()));
     edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
-    edit.notice(format!("a person set the counters of {name} to zero."));
+    edit.notice(edit.somebody(&format!("set the counters of {name} to zero.")));
     if finding.is_some() && clear_order::holder(edit.state, &target) == target {
         clear_order::lift(edit.state, &target);
         said.push(edit.goes_on(&target));

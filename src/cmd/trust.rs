@@ -39,9 +39,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
     for mut session in store.open_sessions()? {
         if Path::new(&session.project) == project {
-            let what = format!(
-                "a person said that this repository is {verb}; that counts from `fusebox reload` or the next client on"
-            );
+            let what =
+                format!("said that this repository is {verb}; that counts from `fusebox reload` or the next client on");
             require_human::announce(env, &store, &mut session, &what)?;
             store.save_session(&session)?;
         }

@@ -126,13 +126,13 @@ fn take_off(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
     let Some(off) = store.limits_off(&session.project)?.filter(|off| off.holds(now_ms)) else {
         if is_off {
             session.notify_user(
-                "a person has switched the limits of this session off; `fusebox on` switches them on",
+                "`fusebox off` has switched the limits of this session off; `fusebox on` switches them on",
             );
         }
         return Ok(());
     };
     session.limits_off = Some(off);
-    session.notify_user("a person has switched the limits of this repository off; `fusebox on` switches them on");
+    session.notify_user("`fusebox off` has switched the limits of this repository off; `fusebox on` switches them on");
     Ok(())
 }
 

@@ -170,7 +170,7 @@ fn a_command_with_a_terminal_of_its_own_is_shown() {
     let lab = &trial.lab;
     assert_eq!(lab.status()["sessions"][0]["turns"], 7, "{:#?}", trial.results);
     for raised in ["from 5 to 6", "from 6 to 7"] {
-        let words = format!("a person raised max_turns of session {:.8} {raised}", trial.run.session());
+        let words = format!("raised max_turns of session {:.8} {raised}", trial.run.session());
         assert!(trial.run.tells(&words), "{}", trial.run.told);
     }
     lab.until("the grant of the one that waited", || lab.logged("LIMIT_GRANTED").len() == 3);
