@@ -14,6 +14,8 @@ use crate::wire::messages::short;
 
 /// For so long after its last event a session counts as open. One whose container was taken away never ends by itself.
 const OPEN_MS: u64 = 86_400_000;
+/// For so long a session counts as open although it has ended: an agent can tell a hook so.
+const ENDED_MS: u64 = 600_000;
 /// How a client's program is called.
 const CLIENT: &str = "claude";
 /// What a client sets for all that it starts.
@@ -58,17 +60,18 @@ pub fn require_for(env: &Environment, what: &str) -> Result<()> {
     }
 }
 
-/// Returns the sessions that are open and come from no other, with their clients.
+/// Returns the sessions that count as open and come from no other, with their clients.
 fn open_clients(env: &Environment, store: &Store) -> Result<Vec<(String, Process)>> {
     let now = env.now();
     let is_open = |session: &Session| {
+        let counts_ms = if session.is_over || session.status == Status::Completed { ENDED_MS } else { OPEN_MS };
         session.status != Status::Orphaned
-            && !session.is_over
             && session.outer.is_none()
             && [0, now.boot].contains(&session.last.boot)
-            && now.wall_since(session.last) < OPEN_MS
+            && now.wall_since(session.last) < counts_ms
     };
-    let open = store.open_sessions()?.into_iter().filter(is_open);
+    let a_day_ago = now.wall_ms.saturating_sub(OPEN_MS.cast_signed());
+    let open = store.sessions_since(a_day_ago)?.into_iter().filter(is_open);
     Ok(open.filter_map(|session| Some((session.id, session.client?))).collect())
 }
 

@@ -51,7 +51,7 @@ const fn hiding(needs: &'static str, state: State, script: &'static str) -> Hidi
     Hiding { needs, state, script }
 }
 
-const HIDINGS: [Hiding; 23] = [
+const HIDINGS: [Hiding; 24] = [
     hiding("", State::Whole, "LEVER"),
     hiding("", State::Whole, "setsid -w LEVER"),
     hiding("", State::Whole, "script -qc 'LEVER' /dev/null"),
@@ -78,6 +78,11 @@ const HIDINGS: [Hiding; 23] = [
     hiding("-m", State::Whole, "unshare -m sh -c 'mount --bind /proc/1/stat /proc/'$$'/stat; LEVER'"),
     hiding("-m", State::Whole, "unshare -m sh -c 'mount --bind /proc/1 /proc/'$$'; LEVER'"),
     hiding("-pm", State::Whole, "unshare -pfm --mount-proc sh -c 'mount --bind /proc/1/ns /proc/$$/ns; exec LEVER'"),
+    hiding(
+        "-rp",
+        State::Whole,
+        "sed s/SessionStart/SessionEnd/ start.json | CLAUDE_PID=$$ HOOK; unshare -rpf --mount-proc LEVER",
+    ),
     hiding("-T", State::Whole, "unshare -T --boottime 9999999 --monotonic 9999999 --fork LEVER"),
 ];
 
@@ -136,7 +141,10 @@ fn shell(world: &TestWorld, script: &str) -> Child {
 /// Lets an agent pull a lever in hiding; returns what it reads.
 fn pulls(hiding: &Hiding, words: &str) -> String {
     let world = with_start();
-    let mut client = shell(&world, &hiding.script.replace("LEVER", &lever(&world, words)));
+    let mut client = shell(
+        &world,
+        &hiding.script.replace("LEVER", &lever(&world, words)).replace("HOOK", &format!("{FUSEBOX} hook")),
+    );
     let mut begun = String::new();
     let mut out = BufReader::new(client.stdout.take().unwrap());
     while !begun.ends_with("begun\n") {
