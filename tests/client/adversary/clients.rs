@@ -32,14 +32,23 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_leaves_the_process_tree_is_bound_by_the_session",
     },
     Attempt {
+        tries: "starts a client in namespaces of its own (`unshare`): of processes with or without a /proc of its own, of time, of \
+                users, of mounts",
+        outcome: Outcome::NoEffect,
+        then: "the processes above the hook are found where they are shown, with the shift of a time namespace taken off; where they \
+               are not, the name of the session in the client's environment is believed",
+        scenario: "a_client_in_namespaces_of_its_own_is_bound_by_the_session",
+    },
+    Attempt {
         tries: "starts a client that waits for the session's end, to go on with counters of its own",
         outcome: Outcome::NoEffect,
         then: "for a day a client that nobody attends to is charged to the session that it comes from, and bound",
         scenario: "a_client_that_outlives_the_session_is_bound_by_it",
     },
     Attempt {
-        tries: "starts a client outside of the process tree without the session's name in its environment (`env -u`), in another \
-                project, or after the session's end in a terminal of its own (`script`)",
+        tries: "starts a client without the session's name in its environment (`env -u`) outside of the process tree or in a pid \
+                namespace with a /proc of its own, in another project, or after the session's end in a terminal of its own \
+                (`script`)",
         outcome: Outcome::OutOfReach,
         then: "it is a client like a person's: the session's limits bind it anew, and budgets of the user and the project over all \
                that share a state",
@@ -209,6 +218,27 @@ fn a_client_that_leaves_the_process_tree_is_bound_by_the_session() {
     assert_eq!(lab.ran().len(), CALLS, "{}", lab.story());
     // Both go on side by side: the one that takes the last call stops, and so does the other, at its next event.
     assert!(lab.api.requests().len() <= CALLS + 2, "{}", lab.story());
+}
+
+#[test]
+fn a_client_in_namespaces_of_its_own_is_bound_by_the_session() {
+    let ways = [
+        "unshare -rpf --mount-proc",
+        "unshare -rpf",
+        "unshare -rT --boottime 9999999 --monotonic 9999999 --fork",
+        "env -u CLAUDE_CODE_SESSION_ID unshare -rpf",
+        "env -u CLAUDE_CODE_SESSION_ID unshare -rT --boottime 9999999 --monotonic 9999999 --fork",
+        "unshare -U",
+        "unshare -rm",
+    ];
+    for way in ways {
+        let tried = std::process::Command::new("sh").args(["-c", &format!("{way} true")]).output().unwrap();
+        if tried.status.success() {
+            bound(&calls(command(&format!("{way} CLIENT {ASKED}")), "local").0);
+        } else {
+            eprintln!("not tried: the system does not allow `{way}`");
+        }
+    }
 }
 
 #[test]
