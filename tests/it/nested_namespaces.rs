@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use fusebox::platform::environment::Environment;
 use serde_json::json;
 
 use crate::state::load;
@@ -65,7 +66,7 @@ fn a_client_in_namespaces_of_its_own_is_bound_by_the_session_that_started_it() {
         }
         let words: Vec<&str> = way.split_whitespace().chain(["true"]).collect();
         if !Command::new("unshare").args(words).output().unwrap().status.success() {
-            eprintln!("not tried: the system does not allow `unshare {way}`");
+            Environment::real().eprintln_safe(&format!("not tried: the system does not allow `unshare {way}`"));
             continue;
         }
         tried += 1;
@@ -80,6 +81,5 @@ fn a_client_in_namespaces_of_its_own_is_bound_by_the_session_that_started_it() {
             wrong.push(format!("{telling} unshare {way}: of {of:?}, {turns} calls: {said}"));
         }
     }
-    eprintln!("{tried} ways were tried");
     assert!(wrong.is_empty(), "{} of {tried} ways:\n{}", wrong.len(), wrong.join("\n"));
 }

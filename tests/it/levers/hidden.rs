@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use fusebox::platform::environment::Environment;
 use serde_json::json;
 
 use crate::state::save;
@@ -91,7 +92,7 @@ fn is_allowed(needs: &str) -> bool {
     let allows =
         needs.is_empty() || Command::new("unshare").args([needs, "-f", "true"]).output().unwrap().status.success();
     if !allows {
-        eprintln!("not tried: the system does not allow `unshare {needs}`");
+        Environment::real().eprintln_safe(&format!("not tried: the system does not allow `unshare {needs}`"));
     }
     allows
 }
