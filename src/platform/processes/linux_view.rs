@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstatfs, openat, openat2, readlinkat};
 use rustix::io::Errno;
@@ -99,8 +100,13 @@ pub fn view(procfs: &Procfs) -> Option<View> {
     is_this.then_some(View { id, is_own: ids.len() == 1 })
 }
 
-/// Returns the namespace of the ids that /proc shows, where that is told.
+/// Returns the namespace of the ids that /proc shows, where that is told. It is looked up once.
 pub fn namespace() -> Option<u64> {
+    static NAMESPACE: OnceLock<Option<u64>> = OnceLock::new();
+    *NAMESPACE.get_or_init(shown_namespace)
+}
+
+fn shown_namespace() -> Option<u64> {
     let procfs = Procfs::open()?;
     let View { id, is_own } = view(&procfs)?;
     if is_own {

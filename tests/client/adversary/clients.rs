@@ -32,14 +32,6 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_leaves_the_process_tree_is_bound_by_the_session",
     },
     Attempt {
-        tries: "starts a client in namespaces of its own (`unshare`): of processes with or without a /proc of its own, of time, of \
-                users, of mounts",
-        outcome: Outcome::NoEffect,
-        then: "the processes above the hook are found where they are shown, with the shift of a time namespace taken off; where they \
-               are not, the name of the session in the client's environment is believed",
-        scenario: "a_client_in_namespaces_of_its_own_is_bound_by_the_session",
-    },
-    Attempt {
         tries: "starts a client that waits for the session's end, to go on with counters of its own",
         outcome: Outcome::NoEffect,
         then: "for a day a client that nobody attends to is charged to the session that it comes from, and bound",
@@ -128,7 +120,7 @@ pub const ATTEMPTS: &[Attempt] = &[
 /// What stands in for the client in a command.
 const CLIENT: &str = "CLIENT";
 /// What all clients here are asked.
-const ASKED: &str = "-p 'NESTED go' --dangerously-skip-permissions";
+pub const ASKED: &str = "-p 'NESTED go' --dangerously-skip-permissions";
 /// The tool calls of a session: the one that starts a client, and what that has left.
 const CALLS: usize = 4;
 
@@ -147,7 +139,7 @@ fn nested() -> Script {
     child("NESTED", steps(work()))
 }
 
-fn command(words: &str) -> Tool {
+pub fn command(words: &str) -> Tool {
     bash(&words.replace(CLIENT, &claude().to_string_lossy()))
 }
 
@@ -166,12 +158,12 @@ fn starts(limits: Value, scope: &str, attack: Tool, nested: Script) -> (Lab, Run
     (lab, run)
 }
 
-fn calls(attack: Tool, scope: &str) -> (Lab, Run) {
+pub fn calls(attack: Tool, scope: &str) -> (Lab, Run) {
     starts(json!({"max_turns": CALLS}), scope, attack, nested())
 }
 
 /// The session's calls ran, those of the client among them; both clients asked for one more, and neither was heard again.
-fn bound(lab: &Lab) {
+pub fn bound(lab: &Lab) {
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (CALLS, CALLS + 1), "{}", lab.story());
 }
 
@@ -218,27 +210,6 @@ fn a_client_that_leaves_the_process_tree_is_bound_by_the_session() {
     assert_eq!(lab.ran().len(), CALLS, "{}", lab.story());
     // Both go on side by side: the one that takes the last call stops, and so does the other, at its next event.
     assert!(lab.api.requests().len() <= CALLS + 2, "{}", lab.story());
-}
-
-#[test]
-fn a_client_in_namespaces_of_its_own_is_bound_by_the_session() {
-    let ways = [
-        "unshare -rpf --mount-proc",
-        "unshare -rpf",
-        "unshare -rT --boottime 9999999 --monotonic 9999999 --fork",
-        "env -u CLAUDE_CODE_SESSION_ID unshare -rpf",
-        "env -u CLAUDE_CODE_SESSION_ID unshare -rT --boottime 9999999 --monotonic 9999999 --fork",
-        "unshare -U",
-        "unshare -rm",
-    ];
-    for way in ways {
-        let tried = std::process::Command::new("sh").args(["-c", &format!("{way} true")]).output().unwrap();
-        if tried.status.success() {
-            bound(&calls(command(&format!("{way} CLIENT {ASKED}")), "local").0);
-        } else {
-            eprintln!("not tried: the system does not allow `{way}`");
-        }
-    }
 }
 
 #[test]
