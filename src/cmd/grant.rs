@@ -159,7 +159,7 @@ fn raise(edit: &mut SessionEdit, target: &Target, more: &More) -> Result<String>
     clear_order::raise(edit.state, target, &finding, cap - finding.cap);
     let show = |value| more.limit.show(value);
     let done = format!("{limit} of {name}: {} -> {} ({} used)", show(finding.cap), show(cap), show(finding.used));
-    edit.notice(notices::granted(limit, &name, show(finding.cap), show(cap)));
+    edit.notice(notices::granted(&edit.by, limit, &name, show(finding.cap), show(cap)));
     Ok(done)
 }
 

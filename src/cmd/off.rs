@@ -175,8 +175,7 @@ fn kept(off: &LimitsOff) -> String {
 
 fn switch_off(edit: &mut SessionEdit, off: &LimitsOff, until: &str) -> Vec<String> {
     edit.state.session.limits_off = Some(off.clone());
-    let what = format!("a person switched the limits of this session off {until}; all that is spent counts");
-    note(edit, &what);
+    note(edit, &format!("switched the limits of this session off {until}; all that is spent counts"));
     let id = edit.state.session.id.clone();
     let mut said = vec![format!("session {} takes it at once", short(&id))];
     for target in held(edit, off) {
@@ -206,7 +205,7 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     off.until_ms = Some(now);
     let key = off.ended_key();
     edit.state.session.says_first(&key);
-    note(edit, "a person switched the limits of this session on again");
+    note(edit, "switched the limits of this session on again");
     let name = edit.name(&edit.target);
     let mut said = vec![format!("session {} takes it at once", short(edit.target.id()))];
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
@@ -218,10 +217,11 @@ fn switch_on(edit: &mut SessionEdit) -> Vec<String> {
     said
 }
 
-/// Tells the session's user, and writes it down.
-fn note(edit: &mut SessionEdit, what: &str) {
+/// Tells the session's user what somebody did, and writes it down.
+fn note(edit: &mut SessionEdit, did: &str) {
+    let what = edit.somebody(did);
     edit.notice(format!("{what}."));
     let session = edit.state.session.id.clone();
-    let record = Record { error: what.to_owned(), event: Some(RecordKind::Notice), session, ..Record::default() };
+    let record = Record { error: what, event: Some(RecordKind::Notice), session, ..Record::default() };
     edit.state.log_records.push(record);
 }

@@ -82,8 +82,8 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     }
     let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
     let what = match changed {
-        true => notices::reloaded(),
-        false => notices::reloaded_same(),
+        true => notices::reloaded(require_human::who(env)),
+        false => notices::reloaded_same(require_human::who(env)),
     };
     require_human::announce(env, store, &mut state.session, &what)?;
     store.save(&mut state)?;

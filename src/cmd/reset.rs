@@ -48,9 +48,9 @@ fn reset(edit: &mut SessionEdit) -> Vec<String> {
         was.turns, spent.requests, spent.tokens, spent.cost
     )];
     let finding = clear_order::order(edit.state, &target).map(|order| order.finding.clone());
-    let words = format!("A person set the counters of {} to zero", edit.it());
+    let words = edit.somebody(&format!("set the counters of {} to zero", edit.it()));
     edit.record(RecordKind::Notice, &finding.clone().unwrap_or_else(|| none(&target)), (&words, None));
-    edit.notice(notices::reset(&name));
+    edit.notice(notices::reset(&edit.by, &name));
     if finding.is_some() && clear_order::holder(edit.state, &target) == target {
         clear_order::lift(edit.state, &target);
         said.push(edit.goes_on(&target));

@@ -69,9 +69,9 @@ fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
         Some(order) => order.finding,
         None => holds_prompts_back(edit).ok_or_else(|| nothing_holds(edit, &name, status))?,
     };
-    let words = format!("A person resumed {}", edit.it());
+    let words = edit.somebody(&format!("resumed {}", edit.it()));
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
-    edit.notice(notices::resumed(&name));
+    edit.notice(notices::resumed(&edit.by, &name));
     let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
     said.extend(grant::apply(edit, &args.grant)?);
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
+use crate::cmd::require_human;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::Moment;
@@ -31,6 +32,8 @@ pub struct SessionEdit<'a> {
     pub target: Target,
     /// Now.
     pub now: Moment,
+    /// Who changes it, as far as that is known.
+    pub by: String,
 }
 
 /// Changes what `args` name, or the only thing that fits, and prints what `change` says of it.
@@ -71,7 +74,12 @@ pub fn edit(
     }
     let now = env.now();
     shared_budgets::load(&store, &mut session_state, now.wall_ms)?;
-    let said = change(&mut SessionEdit { state: &mut session_state, target: target.clone(), now })?;
+    let said = change(&mut SessionEdit {
+        state: &mut session_state,
+        target: target.clone(),
+        now,
+        by: require_human::who(env),
+    })?;
     let records = save(&store, &mut session_state, now)?;
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: &session_state.session.log, state: &folder }, &records);
@@ -121,6 +129,11 @@ impl SessionEdit<'_> {
     /// Shows the user a sentence at the session's next event.
     pub fn notice(&mut self, sentence: impl Into<String>) {
         self.state.session.user_notifications.push(format!("Fusebox: {}", sentence.into()));
+    }
+
+    /// Says what somebody did, as a sentence without its end.
+    pub fn somebody(&self, did: &str) -> String {
+        format!("{} {did}", self.by)
     }
 
     /// Writes a record that begins with its own sentence.

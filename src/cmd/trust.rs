@@ -41,7 +41,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let (verb, counts) = if args.revoke { ("not trusted", "no longer counts") } else { ("trusted", "counts now") };
     for mut session in store.open_sessions()? {
         if Path::new(&session.project) == project {
-            let what = notices::trusted(verb, NextStep::Reload);
+            let what = notices::trusted(require_human::who(env), verb, NextStep::Reload);
             require_human::announce(env, &store, &mut session, &what)?;
             store.save_session(&session)?;
         }

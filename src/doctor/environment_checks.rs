@@ -33,7 +33,10 @@ pub fn mode(installation: &Installation<'_>) -> Diagnosis {
     let (env, folder) = (installation.env, &installation.folder);
     let off = Store::open(env).and_then(|store| store.limits_off(&env.project_of(folder).to_string_lossy()));
     if off.ok().flatten().is_some_and(|off| off.holds(env.now().wall_ms)) {
-        return Diagnosis::warn("a person has switched the limits off here", "`fusebox on` switches them on again");
+        return Diagnosis::warn(
+            "`fusebox off` has switched the limits off here",
+            "`fusebox on` switches them on again",
+        );
     }
     let (policy, _) = load::load(env, folder, is_trusted(env, folder));
     let files: Vec<String> =

@@ -55,7 +55,7 @@ pub struct KnownClient {
 /// Finds what is known of a client process: by the fact about it, and where that is gone or does not fit by the rows of the last
 /// day's sessions.
 pub fn known_client(store: &Store, client: Process, at: Moment) -> Result<Option<KnownClient>> {
-    let fact = store.metadata(&client_fact(client, at.boot))?;
+    let fact = fact_of(store, client, at.boot)?;
     let mut known = KnownClient::default();
     if let Some(fact) = &fact {
         let (policy, id) = read_client(fact);
@@ -76,8 +76,24 @@ pub fn known_client(store: &Store, client: Process, at: Moment) -> Result<Option
 }
 
 /// Names the fact about a client: a process id and a start time say who it is within one boot and one namespace.
-pub fn client_fact(client: Process, boot: u64) -> String {
+fn client_fact(client: Process, boot: u64) -> String {
     format!("{CLIENT}{}:{}:{boot}:{}", client.pid, client.start, client.ns)
+}
+
+/// Returns what is remembered of a client. Where nobody tells which namespace an id is of, that does not have to fit.
+pub fn fact_of(store: &Store, client: Process, boot: u64) -> Result<Option<String>> {
+    // In a time namespace a start may be told a tick too early.
+    for start in [client.start, client.start + 1] {
+        let name = client_fact(Process { start, ..client }, boot);
+        let fact = match (client.ns, name.strip_suffix('0')) {
+            (0, Some(of_any)) => store.some_metadata(of_any, "", 1)?.pop().map(|(_, fact)| fact),
+            _ => store.metadata(&name)?,
+        };
+        if fact.is_some() {
+            return Ok(fact);
+        }
+    }
+    Ok(None)
 }
 
 /// What is known of a client from it and those above it.

@@ -46,11 +46,11 @@ pub fn open(env: &Environment, input: &Input, event: &Event) -> Session {
 
 /// Whether a session has to be pinned: it is new, or another client has taken it up.
 pub fn is_due(env: &Environment, session: &Session, event: &Event) -> bool {
-    let pid = env.var("CLAUDE_PID").and_then(|pid| pid.parse::<u32>().ok());
-    let same_pid = pid == session.client.map(|client| client.pid);
+    let shown = shown_pid(env, session);
+    let same_pid = shown == session.client.map(|client| client.pid);
     let same = match event.kind {
         // A pid may be used again, so a start looks at the process itself.
-        EventKind::SessionStart { .. } => same_pid && pid.and_then(process) == session.client,
+        EventKind::SessionStart { .. } => same_pid && shown.and_then(process) == session.client,
         _ => same_pid,
     };
     // After a reboot the same process id and start time are another client's.
@@ -63,9 +63,22 @@ fn process(pid: u32) -> Option<Process> {
     processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns: processes::namespace().unwrap_or(0) })
 }
 
+/// Returns the id by which the client of this hook is listed. Only where it does not call itself as its session has it, the list
+/// is asked.
+fn shown_pid(env: &Environment, session: &Session) -> Option<u32> {
+    let named = named_pid(env);
+    let is_known = named == session.client.map(|client| client.pid);
+    if is_known { named } else { named.and_then(processes::shown_id).or(named) }
+}
+
+fn named_pid(env: &Environment) -> Option<u32> {
+    env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok())
+}
+
 /// Returns the process of the client that this hook is of.
 pub fn client(env: &Environment) -> Option<Process> {
-    env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(process)
+    let named = named_pid(env)?;
+    process(processes::shown_id(named).unwrap_or(named))
 }
 
 /// Returns a hash of this program's path. A version that has taken its place is the same program.
@@ -122,12 +135,14 @@ fn take_off(store: &Store, session: &mut Session, now_ms: i64) -> Result<()> {
     let is_off = session.limits_off.as_ref().is_some_and(|off| off.holds(now_ms));
     let Some(off) = store.limits_off(&session.project)?.filter(|off| off.holds(now_ms)) else {
         if is_off {
-            session.notify_user("a person has switched the limits of this session off; `fusebox on` switches them on");
+            session.notify_user(
+                "`fusebox off` has switched the limits of this session off; `fusebox on` switches them on",
+            );
         }
         return Ok(());
     };
     session.limits_off = Some(off);
-    session.notify_user("a person has switched the limits of this repository off; `fusebox on` switches them on");
+    session.notify_user("`fusebox off` has switched the limits of this repository off; `fusebox on` switches them on");
     Ok(())
 }
 

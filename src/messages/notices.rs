@@ -122,29 +122,29 @@ messages! {
         => "the completion command `{command}` failed, so the end was not judged: {why}";
 
     /// A person raised a limit.
-    granted(limit = "max_cost_usd", who = "session 5f0c1d2e", before = "10.00 USD", after = "15.00 USD")
-        => "a person raised {limit} of {who} from {before} to {after}.";
+    granted(by = "somebody at the terminal pts/3", limit = "max_cost_usd", who = "session 5f0c1d2e", before = "10.00 USD", after = "15.00 USD")
+        => "{by} raised {limit} of {who} from {before} to {after}.";
 
     /// A person raised a budget over sessions.
     granted_budget(what = "max_cost_usd_per_day of the user: 25.00 USD -> 30.00 USD") => "a person granted {what}.";
 
     /// A person let work go on.
-    resumed(who = "session 5f0c1d2e") => "a person resumed {who}.";
+    resumed(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} resumed {who}.";
 
     /// A limit would have stopped the resumed work at once.
     raised_with_resume(limit = "max_cost_usd", before = "10.00 USD", after = "15.00 USD")
         => "with that, {limit} was raised from {before} to {after}.";
 
     /// A person set counters to zero.
-    reset(who = "session 5f0c1d2e") => "a person set the counters of {who} to zero.";
+    reset(by = "somebody at the terminal pts/3", who = "session 5f0c1d2e") => "{by} set the counters of {who} to zero.";
 
     /// A person reloaded the configuration, and limits have changed.
-    reloaded() => "a person reloaded the configuration; the limits are now those of the files.";
+    reloaded(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are now those of the files.";
 
     /// A person reloaded the configuration, and no limit has changed.
-    reloaded_same() => "a person reloaded the configuration; the limits are the same as before.";
+    reloaded_same(by = "somebody at the terminal pts/3") => "{by} reloaded the configuration; the limits are the same as before.";
 
     /// A person trusts a repository, or no longer does.
-    trusted(verb = "trusted", next = NextStep::Reload)
-        => "a person said that this repository is {verb}; that counts from the next client on. {next}";
+    trusted(by = "somebody at the terminal pts/3", verb = "trusted", next = NextStep::Reload)
+        => "{by} said that this repository is {verb}; that counts from the next client on. {next}";
 }

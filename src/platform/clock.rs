@@ -26,6 +26,10 @@ use windows as system;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Takes off start times what a time namespace shifts them by.
+#[cfg(target_os = "linux")]
+pub use system::unshifted_ticks;
+
 /// Returns a hash of this boot's id; zero where it is not known.
 pub use system::boot;
 /// Returns the milliseconds since boot, twice: while the machine was awake, and also while it slept.

@@ -6,10 +6,13 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+mod linux_view;
 #[cfg(target_os = "macos")]
 mod macos;
 #[cfg(any(target_os = "macos", test))]
 mod macos_bytes;
+mod tree;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -30,15 +33,15 @@ use std::time::Duration;
 pub use system::{
     TICK_MS, arguments, end_group, leaders_below, namespace, parent_and_start, since_boot_ms, wait_for_end,
 };
+#[cfg(target_os = "linux")]
+pub use system::{shown_id, tree};
+pub use tree::{Above, MOST_ABOVE, Tree};
 #[cfg(unix)]
 pub use unix::{leave_session, retreat, user_id};
 #[cfg(windows)]
 pub use windows::{leave_session, retreat, user_id};
 
 use crate::platform::environment::Environment;
-
-/// The most processes above one that are looked at. An agent can have its processes start one another.
-pub const MOST_ABOVE: usize = 4096;
 
 /// Returns a process and those above it with their start times, the nearest first; at most [`MOST_ABOVE`] of them.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -53,16 +56,33 @@ pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
     above
 }
 
+/// Returns the name of a process's terminal, which may be empty; nothing where it has none.
+pub fn terminal(pid: u32) -> Option<String> {
+    system::terminal(pid).flatten()
+}
+
 /// Returns when a process was started that nobody watches: it has no terminal, and what started it, or those above it, has
 /// gone, so that another process has taken it in.
 pub fn left_alone(pid: u32) -> Option<u64> {
-    if system::has_terminal(pid)? {
+    if system::terminal(pid)?.is_some() {
         return None;
     }
     let mut above = ancestors(pid).into_iter();
     above
         .find(|(at, _)| parent_and_start(*at).is_some_and(|(parent, _)| system::takes_in(parent)))
         .map(|(_, start)| start)
+}
+
+/// Returns this process and all above it; the reason where they are not all shown.
+#[cfg(not(target_os = "linux"))]
+pub fn tree() -> Result<Tree, &'static str> {
+    Tree::of_one_list(ancestors(own_id()), namespace().unwrap_or(0))
+}
+
+/// Returns the id by which a process is listed: the one that it knows itself by.
+#[cfg(not(target_os = "linux"))]
+pub fn shown_id(pid: u32) -> Option<u32> {
+    Some(pid)
 }
 
 /// The environment that a process was started with.

@@ -127,8 +127,8 @@ fn a_reload_takes_the_files_as_they_are() {
         lab.must(&["reload"])
     };
     let pulled = pulled(&session(ENOUGH), reload);
-    pulled.says("it takes the limits as they are now", "a person reloaded the configuration");
-    assert!(pulled.run.tells("a person reloaded the configuration"), "{}", pulled.run.told);
+    pulled.says("it takes the limits as they are now", "reloaded the configuration");
+    assert!(pulled.run.tells("reloaded the configuration"), "{}", pulled.run.told);
     pulled.ran(5);
     // Without it an edit changes nothing.
     let edit = |lab: &Lab, _: &str, _: &str| {

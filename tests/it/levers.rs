@@ -3,6 +3,7 @@
 mod advice;
 mod everything;
 mod grant;
+mod hidden;
 mod law;
 mod next_steps;
 mod off;
@@ -56,7 +57,7 @@ pub fn standing(world: &TestWorld, id: &str) -> String {
     };
     let first = format!("session: {}{};{}", session.status.as_str(), order(&session.order), caps(&session.limits));
     let lines = std::iter::once(first).chain(runs.iter().map(line)).chain(session.user_notifications);
-    lines.map(|line| line.trim_end_matches(';').to_owned()).collect::<Vec<_>>().join("\n")
+    world.normalized(&lines.map(|line| line.trim_end_matches(';').to_owned()).collect::<Vec<_>>().join("\n"))
 }
 
 /// Shows the log without its moments.
@@ -129,13 +130,13 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
     a1b2c3d4e5: running; max_turns 25 project, max_cost_usd 1.00 USD project
     a2d0de0000: completed; max_turns 25 project, max_cost_usd 1.00 USD project
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
-    Fusebox: a person resumed main b7d1aaaa.
+    Fusebox: somebody without a terminal resumed main b7d1aaaa.
     ");
     assert_snapshot!(log(&world), @r#"
     AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %) warn project
     AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
     AGENT_PAUSED main b7d1aaaa Agent was paused by `fusebox pause`: "lunch"
-    AGENT_RESUMED main b7d1aaaa A person resumed the agent
+    AGENT_RESUMED main b7d1aaaa somebody without a terminal resumed the agent
     "#);
 }
 
@@ -167,9 +168,9 @@ fn a_stop_by_task_ends_a_run_and_can_be_lifted() {
     a1b2c3d4e5: running; max_turns 30 grant, max_cost_usd 5.00 USD grant
     a2d0de0000: completed; max_turns 25 project, max_cost_usd 1.00 USD project
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 1.00 USD project
-    Fusebox: a person resumed developer a1b2c3d4.
-    Fusebox: a person raised max_turns of developer a1b2c3d4 from 25 to 30.
-    Fusebox: a person raised max_cost_usd of developer a1b2c3d4 from 1.00 USD to 5.00 USD.
+    Fusebox: somebody without a terminal resumed developer a1b2c3d4.
+    Fusebox: somebody without a terminal raised max_turns of developer a1b2c3d4 from 25 to 30.
+    Fusebox: somebody without a terminal raised max_cost_usd of developer a1b2c3d4 from 1.00 USD to 5.00 USD.
     ");
 }
 
@@ -214,7 +215,7 @@ fn a_paused_session_goes_on_with_its_limit_raised() {
     session: running; max_cost_usd 37.50 USD grant
     p1: running, next prompt
     d1: completed; max_turns 25 project, max_cost_usd 1.00 USD project
-    Fusebox: a person resumed session 5e55.
+    Fusebox: somebody without a terminal resumed session 5e55.
     Fusebox: with that, max_cost_usd was raised from 25.00 USD to 37.50 USD.
     ");
 }
@@ -232,7 +233,7 @@ fn resuming_a_run_that_its_session_holds_resumes_the_session() {
     session: running; max_cost_usd 25.00 USD built-in
     p1: running, next prompt
     d1: completed; max_turns 25 project, max_cost_usd 1.00 USD project
-    Fusebox: a person resumed session 5e55.
+    Fusebox: somebody without a terminal resumed session 5e55.
     ");
 }
 

@@ -43,6 +43,7 @@ mod lost_state;
 mod manual;
 mod messages_page;
 mod nested;
+mod nested_namespaces;
 mod nested_settings;
 mod nested_state;
 mod observe;

@@ -28,6 +28,9 @@ fn place_program() {
     });
 }
 
+/// How a sentence says that somebody gave a command at a terminal, before its name.
+const AT_TERMINAL: &str = "at the terminal ";
+
 /// Whether the generated tests try all that they can: `FUSEBOX_LAWS=full`.
 pub fn in_long_form() -> bool {
     fusebox::platform::environment::Environment::real().var("FUSEBOX_LAWS").is_some_and(|form| form == "full")
@@ -140,11 +143,18 @@ impl TestWorld {
         Invocation { world: self, command, input: String::new() }
     }
 
-    /// Replaces what differs from test to test: `[ROOT]` for the temporary folder, `[FUSEBOX]` for the program, `[ALL]` for the number of events.
+    /// Replaces what differs from test to test: `[ROOT]` for the temporary folder, `[FUSEBOX]` for the program, `[ALL]` for the
+    /// number of events. The terminal that tests are run in, if any, is left out.
     pub fn normalized(&self, text: &str) -> String {
         let events = EVENTS.len();
         let text = text.replace(&format!("at {events} hooks"), "at [ALL] hooks");
         let text = text.replace(&format!("at {events} of {events} events"), "at [ALL] events");
+        let mut parts = text.split(AT_TERMINAL);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let nameless = |part: &str| {
+            part.split_once(' ').map_or_else(String::new, |(_, rest)| format!("without a terminal {rest}"))
+        };
+        let text = parts.fold(first, |text, part| text + &nameless(part));
         text.replace(FUSEBOX, "[FUSEBOX]").replace(&self.root.display().to_string(), "[ROOT]")
     }
 }

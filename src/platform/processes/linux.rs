@@ -7,7 +7,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
-use crate::platform::{file_info, files};
+use crate::platform::{clock, file_info, files};
+
+pub use crate::platform::processes::linux_view::{namespace, shown_id, tree};
 
 /// The most that is read of what the kernel tells of a process, in bytes: its arguments may be some megabytes.
 const LARGEST: u64 = 16 << 20;
@@ -20,19 +22,26 @@ pub fn since_boot_ms(start: u64) -> u64 {
     start.saturating_mul(TICK_MS)
 }
 
-/// Reads a process's parent and its start time in clock ticks since boot.
+/// Reads a process's parent and its start time in clock ticks since boot, in whichever time namespace this one is.
 pub fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
     let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let parent = fields.nth(1)?.parse().ok()?;
-    Some((parent, fields.nth(17)?.parse().ok()?))
+    Some((parent, clock::unshifted_ticks(fields.nth(17)?.parse().ok()?)))
 }
 
-/// Whether a process has a terminal; nothing where it is gone.
-pub fn has_terminal(pid: u32) -> Option<bool> {
+/// Returns the name of a process's terminal, or none where it has none; nothing where the process is gone.
+pub fn terminal(pid: u32) -> Option<Option<String>> {
     const TERMINAL: usize = 4;
     let stat = files::text(Path::new(&format!("/proc/{pid}/stat")), LARGEST).ok()?;
-    Some(stat.rsplit_once(')')?.1.split_whitespace().nth(TERMINAL)? != "0")
+    let device: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(TERMINAL)?.parse().ok()?;
+    let (major, minor) = ((device >> 8) & 0xFFF, (device & 0xFF) | ((device >> 12) & 0xF_FF00));
+    Some(match (major, minor) {
+        (0, 0) => None,
+        (136, minor) => Some(format!("pts/{minor}")),
+        (4, minor) => Some(format!("tty{minor}")),
+        _ => Some(format!("{major}:{minor}")),
+    })
 }
 
 /// Whether a process takes in those whose parents have gone: init, or a user's systemd.
@@ -55,12 +64,6 @@ pub fn environment(pid: u32) -> Option<Vec<u8>> {
 pub fn outputs(pid: u32) -> Vec<PathBuf> {
     let target = |fd| file_info::link_target(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok();
     [1, 2].into_iter().filter_map(target).collect()
-}
-
-/// Returns the pid namespace that this process's ids are of, where the platform tells.
-pub fn namespace() -> Option<u64> {
-    let link = file_info::link_target(Path::new("/proc/self/ns/pid")).ok()?;
-    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Whether nothing runs under an id, or something that started at another time.
@@ -88,7 +91,7 @@ fn start_of_leader(pid: u32, parent: u32) -> Option<u64> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
     let [_, of, group, ..] = fields.as_slice() else { return None };
     let is_one = *of == parent.to_string() && *group == pid.to_string();
-    fields.get(19).filter(|_| is_one)?.parse().ok()
+    fields.get(19).filter(|_| is_one)?.parse().ok().map(clock::unshifted_ticks)
 }
 
 /// Ends a process that leads its group, with all that is in the group: the one that `is_it` still says yes to once nothing else

@@ -45,9 +45,9 @@ fn look_up(pid: u32) -> std::io::Result<Option<Entry>> {
     entry(&bytes).map(Some).ok_or_else(|| std::io::Error::other("an entry of another form"))
 }
 
-/// Whether a process has a terminal; nothing where it is gone.
-pub fn has_terminal(pid: u32) -> Option<bool> {
-    look_up(pid).ok()?.map(|found| found.has_terminal)
+/// Names a process's terminal, which has no name here, or none where it has none; nothing where the process is gone.
+pub fn terminal(pid: u32) -> Option<Option<String>> {
+    look_up(pid).ok()?.map(|found| found.has_terminal.then(String::new))
 }
 
 /// Whether a process takes in those whose parents have gone.

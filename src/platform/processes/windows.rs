@@ -44,9 +44,9 @@ fn start_of(pid: u32) -> Option<u64> {
     process.start().filter(|_| !process.has_ended())
 }
 
-/// Whether this process has a console; nothing of others, of which that is not told.
-pub fn has_terminal(pid: u32) -> Option<bool> {
-    (pid == std::process::id()).then(windows::has_console)
+/// Names this process's console, or none where it has none; nothing of others, of which that is not told.
+pub fn terminal(pid: u32) -> Option<Option<String>> {
+    (pid == std::process::id()).then(|| windows::has_console().then(String::new))
 }
 
 /// Whether a process takes in those whose parents have gone: nobody does.

@@ -38,8 +38,9 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_client_that_outlives_the_session_is_bound_by_it",
     },
     Attempt {
-        tries: "starts a client outside of the process tree without the session's name in its environment (`env -u`), in another \
-                project, or after the session's end in a terminal of its own (`script`)",
+        tries: "starts a client without the session's name in its environment (`env -u`) outside of the process tree or in a pid \
+                namespace with a /proc of its own, in another project, or after the session's end in a terminal of its own \
+                (`script`)",
         outcome: Outcome::OutOfReach,
         then: "it is a client like a person's: the session's limits bind it anew, and budgets of the user and the project over all \
                that share a state",
@@ -125,7 +126,7 @@ pub const ATTEMPTS: &[Attempt] = &[
 /// What stands in for the client in a command.
 const CLIENT: &str = "CLIENT";
 /// What all clients here are asked.
-const ASKED: &str = "-p 'NESTED go' --dangerously-skip-permissions";
+pub const ASKED: &str = "-p 'NESTED go' --dangerously-skip-permissions";
 /// The tool calls of a session: the one that starts a client, and what that has left.
 const CALLS: usize = 4;
 
@@ -144,7 +145,7 @@ fn nested() -> Script {
     child("NESTED", steps(work()))
 }
 
-fn command(words: &str) -> Tool {
+pub fn command(words: &str) -> Tool {
     bash(&words.replace(CLIENT, &claude().to_string_lossy()))
 }
 
@@ -163,12 +164,12 @@ fn starts(limits: Value, scope: &str, attack: Tool, nested: Script) -> (Lab, Run
     (lab, run)
 }
 
-fn calls(attack: Tool, scope: &str) -> (Lab, Run) {
+pub fn calls(attack: Tool, scope: &str) -> (Lab, Run) {
     starts(json!({"max_turns": CALLS}), scope, attack, nested())
 }
 
 /// The session's calls ran, those of the client among them; both clients asked for one more, and neither was heard again.
-fn bound(lab: &Lab) {
+pub fn bound(lab: &Lab) {
     assert_eq!((lab.ran().len(), lab.api.requests().len()), (CALLS, CALLS + 1), "{}", lab.story());
 }
 

@@ -23,11 +23,17 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "a person's command from a process that it leaves behind: a double fork with a clean environment, `setsid --fork`, `nohup … &`",
         outcome: Outcome::Refused,
-        then: "the command refuses without a terminal in a process that was left alone since a client is at work",
+        then: "the command refuses without a terminal in a process that was left alone since a client is at work, and with one below a process that keeps the environment of a client's shell",
         scenario: "commands_left_behind_refuse_by_themselves",
     },
     Attempt {
-        tries: "a person's command from a process that it leaves behind with a terminal of its own (`tmux new -d`, `script`), or that waits for the end of the client",
+        tries: "a person's command where the client cannot be seen: in a pid namespace with or without a /proc of its own, in a user or time namespace, with something mounted over /proc, once the state's rows of clients or of sessions are deleted",
+        outcome: Outcome::Refused,
+        then: "the command refuses where the processes above it cannot be read to their end, and where the client of an open session is in another pid namespace. A process above that a client has started, or that is called `claude`, counts as the client, whatever the state knows",
+        scenario: "commands_that_hide_the_client_refuse_by_themselves",
+    },
+    Attempt {
+        tries: "a person's command from a process that it leaves behind in a clean environment, with a terminal of its own (`tmux new -d`, `script`), or that waits for the end of the client",
         outcome: Outcome::Noticed,
         then: "nothing tells it from a person; each use is shown to the user at the session's next event, and stands in the log",
         scenario: "a_command_with_a_terminal_of_its_own_is_shown",
@@ -140,6 +146,38 @@ fn commands_in_disguise_refuse_by_themselves() {
     trial.all("is a person's to run");
 }
 
+/// Runs a statement on the database of the state.
+const SQL: &str = "python3 -c 'import os, sqlite3, sys; d = sqlite3.connect(os.environ[\"FUSEBOX_HOME\"] + \"/state.db\"); \
+                   d.execute(sys.argv[1]); d.commit()'";
+
+#[test]
+fn commands_that_hide_the_client_refuse_by_themselves() {
+    let clean = "env -i HOME=$HOME FUSEBOX_HOME=$FUSEBOX_HOME $f {}";
+    let allows = |options: &str| {
+        let words = options.split(' ').chain(["true"]);
+        let allows = std::process::Command::new("unshare").args(words).output().unwrap().status.success();
+        if !allows {
+            eprintln!("not tried: the system does not allow `unshare {options}`");
+        }
+        allows
+    };
+    let ways = [
+        ("-rpf --mount-proc", clean.to_owned()),
+        ("-rpf", clean.to_owned()),
+        ("-r", clean.to_owned()),
+        ("-rTf --boottime 9999999", clean.to_owned()),
+        ("-rm", format!("sh -c \"mount -t tmpfs none /proc; {clean}\"")),
+    ];
+    let ways = ways.into_iter().filter(|(options, _)| allows(options));
+    let ways = ways.map(|(options, command)| found(&format!("unshare {options} {command}")));
+    let rows = found(&format!("{SQL} \"DELETE FROM metadata WHERE key LIKE 'client:%'\"; {clean}"));
+    let attempts = in_turn(ways.chain([rows]));
+    let calls = attempts.len() + 2;
+    let trial = Trial::run(trial::lab(session(calls), &attempts), &attempts);
+    held(&trial, calls);
+    trial.all("is a person's to run");
+}
+
 /// A Python program that leaves the client behind and then runs a shell command, whose output it keeps in `out`.
 const LEAVE: &str = "import os, subprocess, sys
 if os.fork(): sys.exit()
@@ -173,6 +211,7 @@ fn commands_left_behind_refuse_by_themselves() {
     let attempts = in_turn([
         leave(),
         found(&format!("{}; {SHOW}", left("$f {}"))),
+        found(&format!("{}; {SHOW}", left("script -qc '$f {}' /dev/null"))),
         found(&format!("export f; {clean} setsid --fork sh -c '$f {{}} >part 2>&1; mv part out'; {SHOW}")),
         found(&format!("export f; {clean} sh -c 'nohup sh -c \"{orphan}\" >/dev/null 2>&1 &'; {SHOW}")),
     ]);
@@ -187,6 +226,7 @@ fn commands_left_behind_refuse_by_themselves() {
 fn a_command_with_a_terminal_of_its_own_is_shown() {
     let grant = "grant $CLAUDE_CODE_SESSION_ID max_turns=+1";
     let gone = "while kill -0 $PPID 2>/dev/null; do python3 -c 'import time; time.sleep(.1)'; done";
+    let left = |command: &str| format!("env -u CLAUDECODE -u CLAUDE_PID {}", left(command));
     let attempts = in_turn([
         leave(),
         found(&format!("{}; {SHOW}", left(&format!("script -qc '$f {grant}' /dev/null")))),
@@ -200,7 +240,7 @@ fn a_command_with_a_terminal_of_its_own_is_shown() {
     let lab = &trial.lab;
     assert_eq!(lab.status()["sessions"][0]["turns"], 7, "{:#?}", trial.results);
     for raised in ["from 5 to 6", "from 6 to 7"] {
-        let words = format!("a person raised max_turns of session {:.8} {raised}", trial.run.session());
+        let words = format!("raised max_turns of session {:.8} {raised}", trial.run.session());
         assert!(trial.run.tells(&words), "{}", trial.run.told);
     }
     lab.until("the grant of the one that waited", || lab.logged("LIMIT_GRANTED").len() == 3);

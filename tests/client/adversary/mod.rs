@@ -9,6 +9,7 @@ mod failing;
 mod identity;
 mod managed;
 mod mods;
+mod namespaces;
 mod paths;
 mod policy;
 mod processes;
@@ -67,6 +68,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),
+    ("namespaces", include_str!("namespaces.rs"), namespaces::ATTEMPTS),
     ("paths", include_str!("paths.rs"), paths::ATTEMPTS),
     ("policy", include_str!("policy.rs"), policy::ATTEMPTS),
     ("processes", include_str!("processes.rs"), processes::ATTEMPTS),

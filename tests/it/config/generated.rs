@@ -110,6 +110,8 @@ fn wide_policy() -> Map<String, Value> {
     let rates = json!([{ "tool": "Bash", "max": 100, "per_ms": 60000, "over": "session" },
         { "tool": "WebSearch", "max": 10, "per_ms": 60000, "over": "user" }]);
     policy.insert("rate_limits".to_owned(), rates);
+    // They read a gigabyte of responses.
+    policy.insert("adapter_rate_limit".to_owned(), json!({ "max_requests": 100_000, "per_ms": 60000 }));
     policy.insert("time_zone".to_owned(), json!("Europe/Berlin"));
     policy
 }

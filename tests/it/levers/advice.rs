@@ -110,7 +110,10 @@ fn a_reload_that_changes_nothing_says_so_to_the_person_too() {
     let story = Story::begin(&json!({}));
     story.world.run(&["reload", "--all"]).ok();
     let told = prompt(&story, "p2");
-    assert!(told.contains("a person reloaded the configuration; the limits are the same as before"), "{told}");
+    assert!(
+        told.contains("somebody without a terminal reloaded the configuration; the limits are the same as before"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
     AGENT_PAUSED main b7d1aaaa Session was paused by `fusebox pause`: "night"
     AGENT_PAUSED session Session was paused by `fusebox pause`: "night"
-    AGENT_RESUMED main b7d1aaaa A person resumed the session
-    AGENT_RESUMED session A person resumed the session
+    AGENT_RESUMED main b7d1aaaa somebody without a terminal resumed the session
+    AGENT_RESUMED session somebody without a terminal resumed the session
     "#);
 }
 

@@ -23,7 +23,7 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     a1b2c3d4e5: running; max_turns 25 project, max_cost_usd 1.00 USD project
     a2d0de0000: completed; max_turns 25 project, max_cost_usd 1.00 USD project
     a3fa11ed00: completed; max_turns 35 grant, max_cost_usd 1.00 USD project
-    Fusebox: a person raised max_turns of developer a3fa11ed from 25 to 35.
+    Fusebox: somebody without a terminal raised max_turns of developer a3fa11ed from 25 to 35.
     ");
     assert_snapshot!(log(&world), @r"
     AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %) warn project
@@ -51,7 +51,7 @@ fn a_grant_of_another_limit_lifts_nothing() {
     a1b2c3d4e5: running; max_turns 25 project, max_cost_usd 1.00 USD project
     a2d0de0000: completed; max_turns 25 project, max_cost_usd 1.00 USD project
     a3fa11ed00: failed by max_turns; max_turns 25 project, max_cost_usd 2.50 USD grant
-    Fusebox: a person raised max_cost_usd of developer a3fa11ed from 1.00 USD to 2.50 USD.
+    Fusebox: somebody without a terminal raised max_cost_usd of developer a3fa11ed from 1.00 USD to 2.50 USD.
     ");
 }
 
@@ -126,7 +126,7 @@ fn a_grant_to_a_run_that_its_sessions_limit_holds_goes_to_the_session() {
     session: running; max_cost_usd 25.50 USD grant
     p1: running, next prompt
     d1: completed; max_turns 25 project, max_cost_usd 1.00 USD project
-    Fusebox: a person raised max_cost_usd of session 5e55 from 25.00 USD to 25.50 USD.
+    Fusebox: somebody without a terminal raised max_cost_usd of session 5e55 from 25.00 USD to 25.50 USD.
     ");
 }
 

@@ -54,7 +54,11 @@ fn what_is_off_stops_nothing_and_what_is_spent_counts() {
         assert!((0..9).all(|_| scene.step(Actor::Main)), "{policy}");
         let after = load(&scene.world, "s-0000").0.counters.spent.cost;
         assert!(after.0 >= before.0 + 9 * 5_000_000_000, "{policy}: {before} {after}");
-        assert!(scene.heard().iter().any(|line| line.contains("a person switched the limits")), "{:?}", scene.heard());
+        assert!(
+            scene.heard().iter().any(|line| line.contains("somebody without a terminal switched the limits")),
+            "{:?}",
+            scene.heard()
+        );
         let status = scene.world.run(&["status"]).ok();
         assert!(status.contains("limits are off until"), "{status}");
         let report = scene.world.run(&["report"]).ok();
@@ -143,8 +147,8 @@ fn only_a_person_switches_limits_off() {
     assert_snapshot!(log(&world), @r"
     AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %) warn project
     AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
-    NOTICE a person switched the limits of this session off until `fusebox on`; all that is spent counts
-    NOTICE a person switched the limits of this session on again
+    NOTICE somebody without a terminal switched the limits of this session off until `fusebox on`; all that is spent counts
+    NOTICE somebody without a terminal switched the limits of this session on again
     ");
 }
 

@@ -89,5 +89,5 @@ fn doctor_and_status_say_whether_limits_block() {
     world.write("home/.claude/fusebox.json", r#"{"mode": "observe"}"#);
     assert_eq!(of(&world), "warn mode limits are only observed here: nothing is blocked");
     world.run(&["off"]).ok();
-    assert_eq!(of(&world), "warn mode a person has switched the limits off here");
+    assert_eq!(of(&world), "warn mode `fusebox off` has switched the limits off here");
 }
