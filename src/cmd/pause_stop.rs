@@ -23,8 +23,8 @@ use crate::wire::messages::short;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 It takes effect at the next event of the run or session; subagents below a run follow it.
-`fusebox resume` lifts it. Without an id it takes everything at work on this machine, once a person has said yes to what
-it shows; --yes does not ask.
+`fusebox resume` lifts it. Without an id it takes the one session at work on this machine, or all of them once a person has
+said yes to what it shows; --yes does not ask.
 
 Examples:
   fusebox stop              all sessions at work on this machine

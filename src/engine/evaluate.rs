@@ -49,7 +49,10 @@ pub fn evaluate_rule(rule: &LimitRule, at: RuleContext) -> Option<Finding> {
         Meter::Window => None,
     };
     if adds.is_some_and(|adds| used.saturating_add(adds) > rule.cap) {
-        let ahead = ahead(rule, rules, meters);
+        let ahead = match rule.limit.spent_by_requests() {
+            true => ahead(rule, rules, meters).max(adds.unwrap_or(0)),
+            false => 0,
+        };
         let more = used.saturating_add(ahead.max(adds.unwrap_or(0))).saturating_sub(rule.cap);
         let trip = Finding { increase: rule.sufficient_increase(more), ahead, ..finding(100, used) };
         return (rule.action != Action::Warn || !given(100)).then_some(trip);
@@ -86,12 +89,16 @@ fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     }
 }
 
-/// Returns a trip that is asked about now with the figures of this moment: its response may have been charged since.
+/// Returns a trip that is asked about now with the figures of this moment, since its response may have been charged since; with its
+/// own where those of the moment would not say why it asks.
 pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let rule = used.limits.limits.iter().find(|rule| rule.is_source(&trip.source) && trip.spent_by_requests());
     let Some(rule) = rule else { return trip.clone() };
     let meters = used.meters_of(rule);
     let (spent, ahead) = (rule.limit.used(meters), ahead(rule, used.limits, meters));
+    if spent.saturating_add(ahead) <= rule.cap {
+        return trip.clone();
+    }
     let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
     Finding { used: trip.used.max(spent), ahead, increase, ..trip.clone() }

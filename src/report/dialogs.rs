@@ -22,7 +22,7 @@ impl Answer {
     /// Returns the words for it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Answer::Open => "no answer yet",
+            Answer::Open => "no answer seen yet",
             Answer::Granted => "Yes",
             Answer::Declined => "No",
         }

@@ -210,14 +210,18 @@ fn holder<'a>(session: &'a Session, run: &'a Run, finding: &'a Finding) -> &'a s
 }
 
 fn phrase_of_block(finding: &Finding) -> &'static str {
+    let has_room = finding.used < finding.cap;
     match (finding.scope, finding.action) {
         (_, Action::Pause) => "this work is paused:",
         _ if finding.is_window() => "prompts wait:",
         (Scope::Session, _) if finding.facts().is_none() => "this session is stopped:",
+        (Scope::Session, _) if has_room => "this session's budget has no room:",
         (Scope::Session, _) => "this session's budget is used up:",
         (Scope::Run, _) => "this work was stopped:",
         (Scope::Outer, _) => "the session above is stopped:",
+        (Scope::Project, _) if has_room => "project budget has no room:",
         (Scope::Project, _) => "repository budget used up:",
+        (Scope::User, _) if has_room => "user budget has no room:",
         (Scope::User, _) => "user budget used up:",
     }
 }

@@ -147,7 +147,7 @@ fn a_users_day_is_shared_by_three_sessions_in_two_repositories() {
     assert_eq!(stopped, [(); 3].map(|()| json!("failed")));
 
     for fourth in [lab.claude("MAIN start", &[]), lab.claude_in_the_other("MAIN start")] {
-        assert!(fourth.text().contains("user budget used up"), "{}", fourth.text());
+        assert!(fourth.text().contains("user budget has no room"), "{}", fourth.text());
         assert!(fourth.text().contains("max_cost_usd_per_day"), "{}", fourth.text());
         assert!(fourth.text().contains("USD until 20"), "it says when: {}", fourth.text());
     }
@@ -160,7 +160,7 @@ fn a_repositorys_week_is_its_own() {
     lab.claude("MAIN start", &[]);
     assert_eq!(lab.api.requests().len(), 10);
     let second = lab.claude("MAIN start", &[]);
-    assert!(second.text().contains("repository budget used up"), "{}", second.text());
+    assert!(second.text().contains("project budget has no room"), "{}", second.text());
     assert!(second.text().contains("max_cost_usd_per_week"), "{}", second.text());
     lab.claude_in_the_other("MAIN start");
     assert_eq!(lab.api.requests().len(), 20);

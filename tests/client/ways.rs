@@ -185,7 +185,7 @@ fn a_cleared_conversation_is_a_new_session_under_the_same_budgets() {
     rests(2);
     // Its session has room for another, which the day has not.
     terminal.types("and again");
-    terminal.sees("user budget used up");
+    terminal.sees("user budget has no room");
     assert_eq!(lab.api.requests().len(), 4, "{}", lab.story());
 }
 
