@@ -34,6 +34,7 @@ pub struct Input<'a> {
     pub tool_input: Option<&'a RawValue>,
     /// The model that a session starts with.
     pub model: Option<String>,
+    pub(crate) to_model: Option<String>,
     pub(super) context_tokens: Option<f64>,
     pub(super) prompt_id: Option<String>,
     agent_id: Option<String>,
@@ -50,7 +51,7 @@ pub struct Input<'a> {
     pub(super) tool_calls: Vec<BatchCall<'a>>,
     #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
-    pub(super) source: Option<String>,
+    pub(crate) source: Option<String>,
     pub(super) session_crons: Vec<Cron>,
     #[serde(borrow)]
     last_assistant_message: Option<Cow<'a, str>>,

@@ -107,6 +107,8 @@ struct Fields<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
     #[serde(borrow)]
     to: Option<Cow<'a, str>>,
@@ -143,6 +145,7 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
         Does::Spawns => Intent::Spawn {
             agent_type: owned(fields.subagent_type).unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
             name: owned(fields.name),
+            model: owned(fields.model),
             prompt: owned(fields.prompt).unwrap_or_default(),
         },
         Does::Messages => owned(fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
