@@ -2,14 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::serde_default::is_default;
+
 /// What is known of the client that has a session open, since it started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientStart {
     /// Whether it has shown no response yet. What the cache has of the conversation may be for other instructions or tools.
     pub is_silent: bool,
-    /// The model that it named when it started, until it has shown a response.
+    /// The model that its next request goes to, where it or what started it names one, until it has shown a response.
     pub model: Option<String>,
+    /// What named that model when it started: its command line or environment. Gateways know models by other names.
+    #[serde(skip_serializing_if = "is_default")]
+    pub word: Option<String>,
     /// How many tokens the conversation has that it took up, by its own word; 0 where it gives none.
     pub context_tokens: u64,
     /// The model that the last compaction asked; `None` where the client does not say.
@@ -25,6 +30,21 @@ impl ClientStart {
             (self.is_silent, self.context_tokens) = (true, context_tokens);
             self.model = model.cloned();
         }
+    }
+
+    /// Takes note of the model that the client was started with, where its own event names none. The same word as before names
+    /// what has answered since, `goes_on` says.
+    pub fn started_with(&mut self, word: Option<String>, goes_on: bool) {
+        let is_same = goes_on && word.is_some() && self.word == word;
+        if self.model.is_none() && !is_same {
+            self.model.clone_from(&word);
+        }
+        self.word = word;
+    }
+
+    /// Takes note that the client goes on with another model.
+    pub fn switches(&mut self, model: String) {
+        (self.model, self.word) = (Some(model), None);
     }
 
     /// Takes note that it has shown a response: a person may choose another model from here on.

@@ -9,6 +9,8 @@ use crate::domain::serde_default::is_default;
 const PART: u64 = 8;
 /// The smallest part of the main agent's prompts that another agent's first prompt may be: it has instructions and a task, too.
 const PART_OF_MAIN: u64 = 1_000;
+/// How long the cache keeps a prompt where nothing asks for more, in milliseconds.
+const FIVE_MINUTES_MS: u32 = 300_000;
 
 /// The prompt of a response, by its usage.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,13 @@ pub struct Last {
     /// Whether inference was bound to the United States.
     #[serde(default, skip_serializing_if = "is_default")]
     pub us: bool,
+}
+
+impl Last {
+    /// Returns what is known of a conversation that another session has had.
+    pub fn of_length(prompt: u64, at_ms: i64) -> Last {
+        Last { at_ms, prompt, cached_ms: FIVE_MINUTES_MS, ..Last::default() }
+    }
 }
 
 impl Conversation {

@@ -123,6 +123,8 @@ pub enum Intent {
         agent_type: String,
         /// The name given, for messages to it.
         name: Option<String>,
+        /// The model asked for.
+        model: Option<String>,
         /// Its prompt.
         prompt: String,
     },

@@ -23,6 +23,7 @@ pub mod listed;
 pub mod meters;
 pub mod missing_usage;
 pub mod model_hook;
+pub mod next_model;
 pub mod notification;
 pub mod order;
 pub mod outcome;

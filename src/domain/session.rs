@@ -15,6 +15,7 @@ use crate::domain::listed::{ListedSession, day_of};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
 use crate::domain::model_hook::ModelHook;
+use crate::domain::next_model::NamedModels;
 pub use crate::domain::order::{Order, Phase, Status};
 use crate::domain::own_counts::OwnCounts;
 pub use crate::domain::pending_prompt::{Approval, DialogWait, PendingPrompt};
@@ -219,7 +220,10 @@ pub struct Session {
     /// What is known of its client since that started.
     #[serde(default, skip_serializing_if = "is_default")]
     pub client_start: ClientStart,
-    /// The model the client started with, where it said so.
+    /// The models that its client's files name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub named_models: NamedModels,
+    /// The model the client started with, where it or what started it says so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub model: Option<String>,
     /// The file that records go to.

@@ -61,6 +61,10 @@ pub fn charge_response(state: &mut SessionState, id: &str, new: &NewCharge, now:
         run.context = run.context.max(charge.context + charge.output);
     }
     if new.adds.requests > 0 && !charge.inherited {
+        if run.model != charge.model {
+            // What went to another model says nothing of the price of the next one.
+            run.recent.clear();
+        }
         run.model.clone_from(&charge.model);
         run.recent.push(Request { spend: new.again, output: charge.output });
         let old = run.recent.len().saturating_sub(estimate::RECENT);

@@ -7,6 +7,7 @@ use crate::domain::budget::SharedBudget;
 use crate::domain::event::{Call, Intent, Moment};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::meters::{Meters, Spend};
+use crate::domain::next_model::NextModel;
 use crate::domain::own_counts::OwnCounts;
 use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
@@ -212,10 +213,9 @@ impl<'a> Actor<'a> {
 
     /// Estimates the run's next request, as far as it counts.
     fn next(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
-        if of.is_some_and(|of| !of.include(self.model())) {
-            return Spend::default();
-        }
         match of {
+            Some(of) if !of.include(self.model()) => Spend::default(),
+            _ if let Some(next) = self.elsewhere() => next.spend.counting_cache_reads(rules.count_cache_reads),
             _ if self.run.recent.is_empty() => estimate::first(self.state),
             // The last five may have gone elsewhere.
             Some(of) if self.run.by_model.len() > 1 => {
@@ -227,11 +227,10 @@ impl<'a> Actor<'a> {
 
     /// Estimates the next request of all that are together in a scope: of an agent that is about to start, its first.
     fn next_of_all(self, rules: &LimitSet, of: Option<&Models>) -> Spend {
-        let spawns = matches!(self.occasion.step, Step::Call(Call { intent: Intent::Spawn { .. }, .. }));
-        if spawns && of.is_none_or(|of| of.include(self.model())) {
-            estimate::first(self.state)
-        } else {
-            self.next(rules, of)
+        match self.spawns() {
+            false => self.next(rules, of),
+            true if of.is_none_or(|of| of.include(self.model_asked())) => estimate::first(self.state),
+            true => Spend::default(),
         }
     }
 
@@ -244,9 +243,24 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// The model that the run's next request goes to: the last one's.
+    fn spawns(self) -> bool {
+        matches!(self.occasion.step, Step::Call(Call { intent: Intent::Spawn { .. }, .. }))
+    }
+
+    /// What the run's next request is expected to spend where it goes to another model than its last.
+    fn elsewhere(self) -> Option<&'a NextModel> {
+        self.state.next_model.as_ref().filter(|next| !self.spawns() && next.spend.requests > 0)
+    }
+
+    /// The model that the run's next request goes to: the last one's, where nothing names another.
     fn model(self) -> &'a str {
-        estimate::model_of(self.state, self.run)
+        if self.spawns() { estimate::model_of(self.state, self.run) } else { self.model_asked() }
+    }
+
+    /// The model that the request at hand goes to, of the run or of the agent that it starts.
+    fn model_asked(self) -> &'a str {
+        let named = self.state.next_model.as_ref().map(|next| next.name.as_str());
+        named.unwrap_or_else(|| estimate::model_of(self.state, self.run))
     }
 
     /// At a batch's end its response should be on disk; where the client is late, it is taken for an average one. At the end of
@@ -285,7 +299,7 @@ impl<'a> Actor<'a> {
     /// Sums what first requests of which nothing is known may spend beyond what is held for them: of others, and of the agent
     /// that is about to start.
     fn unknown(self, reservations: &[Reservation], of: Option<&Models>) -> (Spend, Spend) {
-        let counts = of.is_none_or(|of| of.include(self.model()));
+        let counts = of.is_none_or(|of| of.include(self.model_asked()));
         let own = if counts { self.state.unknown_first } else { Spend::default() };
         let others = self.others(reservations, of).filter(|held| held.first.requests > 0);
         let beyond = |held: &Reservation| Spend { requests: 1, ..held.first.beyond(held.spend) };

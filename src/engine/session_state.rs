@@ -9,6 +9,7 @@ use crate::domain::event::{Agent, Background, Call};
 use crate::domain::limit_set::ExplicitStop;
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::MissingUsage;
+use crate::domain::next_model::NextModel;
 use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::Scope;
 use crate::domain::session::{Run, Session};
@@ -45,6 +46,8 @@ pub struct SessionState {
     pub unknown_first: Spend,
     /// What the request at hand is expected to spend, where that is a compaction, or the cache does not have the conversation.
     pub request_ahead: Spend,
+    /// The model that the request at hand goes to: of a prompt where it is another than the run's last, of an agent about to start.
+    pub next_model: Option<NextModel>,
     /// What the requests of this event are taken for that no transcript shows.
     pub unlogged_requests: UnloggedRequests,
     /// Why the session is counted again at this event, where another program has changed what the state knew of it.

@@ -1,40 +1,71 @@
 //! What first requests of an agent type have cost on this machine: the next one's estimate.
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::amount::Amount;
 use crate::domain::ingested::Ingested;
 use crate::domain::meters::Spend;
 use crate::domain::session::Run;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::pricing::price;
+use crate::pricing::table::{Table, canonical};
+use crate::pricing::usage::TokenUsage;
 use crate::store::Store;
+use crate::transcript::stand_in::main_model;
 
-/// Returns what first requests of an agent type have cost on this machine, on average.
-pub fn mean(store: &Store, agent_type: &str) -> Result<Option<Spend>> {
-    let Some(fact) = store.metadata(&fact_name(agent_type))? else { return Ok(None) };
-    let Ok((count, sum)) = serde_json::from_str::<(u64, Spend)>(&fact) else { return Ok(None) };
-    let count = count.max(1);
-    Ok(Some(Spend {
-        requests: 1,
-        tokens: sum.tokens / count,
-        cache_reads: sum.cache_reads / count,
-        cost: Amount(sum.cost.0 / count),
-    }))
+/// What first requests have spent together.
+#[derive(Default, Serialize, Deserialize)]
+struct Known(u64, Spend, #[serde(default)] u64);
+
+/// Returns what a first request of an agent type is taken for: the mean of those to the model that it goes to, else of all, at the
+/// price of that model.
+pub fn estimate<'t>(
+    store: &Store,
+    state: &SessionState,
+    (agent_type, at_ms): (&str, i64),
+    table: &dyn Fn() -> &'t Table,
+) -> Result<Option<Spend>> {
+    let model = state.next_model.as_ref().map(|next| next.name.as_str());
+    let of_model = model.map(|model| known(store, &fact_of_model(agent_type, model))).transpose()?.flatten();
+    if let Some(Known(_, sum, _)) = of_model {
+        return Ok(Some(sum.mean()));
+    }
+    let Some(Known(_, sum, output)) = known(store, &fact_name(agent_type))? else { return Ok(None) };
+    let mean = sum.mean();
+    let Some(model) = model else { return Ok(Some(mean)) };
+    let output = output / sum.requests.max(1);
+    let new = mean.tokens.saturating_sub(output);
+    let usage = TokenUsage { output, write_5m: new, cache_read: mean.cache_reads, ..TokenUsage::default() };
+    let main = main_model(state, table(), at_ms);
+    let cost: Amount = price::price(table(), model, at_ms, &usage, Some(&main)).cost;
+    Ok(Some(Spend { cost, ..mean }))
 }
 
-/// Learns from first requests of subagents what the next one of their type may cost.
+/// Learns from first requests of subagents what the next one of their type may cost, and of their type with their model.
 pub fn learn(store: &Store, state: &SessionState, ingested: &Ingested) -> Result<()> {
     for (id, new) in &ingested.charges {
         let is_first = |run: &&Run| !run.is_main() && run.counters.responses() == 1 && new.adds.requests == 1;
         let Some(run) = state.run(id).filter(is_first) else { continue };
-        let name = fact_name(&run.agent_type);
-        let known = store.metadata(&name)?.and_then(|fact| serde_json::from_str::<(u64, Spend)>(&fact).ok());
-        let (count, mut sum) = known.unwrap_or_default();
-        sum += new.charge.spend;
-        store.set_metadata(&name, &serde_json::json!((count + 1, sum)).to_string())?;
+        for name in [fact_name(&run.agent_type), fact_of_model(&run.agent_type, &new.charge.model)] {
+            let Known(count, sum, output) = known(store, &name)?.unwrap_or_default();
+            let more = Known(count + 1, sum + new.charge.spend, output.saturating_add(new.charge.output));
+            store.set_metadata(&name, &serde_json::json!(more).to_string())?;
+        }
     }
     Ok(())
 }
 
+/// Returns what is known of first requests; each was one request.
+fn known(store: &Store, name: &str) -> Result<Option<Known>> {
+    let fact = store.metadata(name)?.and_then(|fact| serde_json::from_str::<Known>(&fact).ok());
+    Ok(fact.map(|Known(count, sum, output)| Known(count, Spend { requests: count, ..sum }, output)))
+}
+
 fn fact_name(agent_type: &str) -> String {
     format!("first-request:{agent_type}")
+}
+
+fn fact_of_model(agent_type: &str, model: &str) -> String {
+    format!("first-request:{agent_type} {}", canonical(model))
 }

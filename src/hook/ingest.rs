@@ -15,8 +15,8 @@ use crate::hook::load_on_demand::{need_ancestors, need_call, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
     all_usage_missing, altered_rows, answered_dialogs, backlog, called_skills, changed_calls, check_completion,
-    estimate_unlogged, nested_clients, overload, policy, recall_missed, retention, shared_budgets,
-    spend_before_install, unheard_messages,
+    estimate_unlogged, first_requests, nested_clients, next_model, overload, policy, recall_missed, retention,
+    shared_budgets, spend_before_install, unheard_messages,
 };
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -38,7 +38,8 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     state.held = held.or_else(|| overload::held(state, event));
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
-    let mut ingested = ingest_transcripts(env, store, state, event, input.prompt())?;
+    let models = next_model::find(env, state, event, input);
+    let mut ingested = ingest_transcripts(env, store, state, event, (input.prompt(), &models))?;
     ingested.missing = check_completion::missing(state, event, judged.as_ref());
     Ok(ingested)
 }
@@ -57,7 +58,7 @@ pub fn ingest_transcripts(
     store: &Store,
     state: &mut SessionState,
     event: &Event,
-    prompt: &str,
+    (prompt, models): (&str, &[String]),
 ) -> Result<Ingested> {
     let (loaded, damage) = (OnceCell::new(), Cell::new(None));
     let policy = state.session.policy.filter(|_| state.session.has_own_prices);
@@ -86,6 +87,7 @@ pub fn ingest_transcripts(
     }
     ingested.unannounced = unannounced(store, &mut ingest, state, event)?;
     state.session.user_notifications.append(&mut ingest.remarks);
+    state.next_model = ingest.next_model(state, &event.agent, event.at.wall_ms, models);
     state.request_ahead = ingest.request_ahead(state, event);
     ingested.charges = ingest.found;
     spend_before_install::set_apart(env, store, state, Some(event), &mut ingested.charges)?;
@@ -93,6 +95,9 @@ pub fn ingest_transcripts(
     if (!ingested.charges.is_empty() || ingested.link.is_some()) && state.shared_budgets.is_empty() {
         // What was found is in the state already: a shared budget that is counted anew here has it.
         shared_budgets::load_budgets(store, state, event.at.wall_ms)?;
+    }
+    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
+        state.first_request = first_requests::estimate(store, state, (agent_type, event.at.wall_ms), &table)?;
     }
     estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
     estimate_prompt(state, event, prompt, &table);

@@ -12,7 +12,7 @@ use crate::hook::deadline::Deadline;
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_known_run, need_open_runs, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_rows, catch_up, changed_calls, first_requests, orphans, pin_policy, scheduled_prompts, shared_budgets,
+    altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts, shared_budgets,
     spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
@@ -127,9 +127,6 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         let named = if state.addressee(to).is_none() { store.run_named(&state.session.id, to)? } else { None };
         need_run(store, &mut state, named.as_deref().unwrap_or(to))?;
     }
-    if let EventKind::ToolRequested(Call { intent: Intent::Spawn { agent_type, .. }, .. }) = &event.kind {
-        state.first_request = first_requests::mean(store, agent_type)?;
-    }
     shared_budgets::load_outer(store, &mut state)?;
     if shared_budgets::matters(&state, event) {
         shared_budgets::load_budgets(store, &mut state, event.at.wall_ms)?;
@@ -172,11 +169,13 @@ fn session(
         session.is_fork |= source == "fork";
         if event.agent == Agent::Main {
             session.client_start.note(source, input.start());
+            next_model::note_start(env, &mut session, source);
         }
     }
     if input.model.is_some() {
         session.model.clone_from(&input.model);
     }
+    next_model::note_switch(&mut session, input);
     if !input.transcript_path.is_empty() && session.position.path != input.transcript_path {
         session.position =
             TranscriptPosition { path: input.transcript_path.to_string(), offset: 0, ..TranscriptPosition::default() };

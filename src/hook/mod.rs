@@ -23,6 +23,7 @@ pub mod limit_source;
 pub mod load;
 pub mod load_on_demand;
 pub mod nested_clients;
+pub mod next_model;
 pub mod orphans;
 pub mod overload;
 pub mod parse;

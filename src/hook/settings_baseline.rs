@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
-use crate::install::{client_extensions, hooks};
+use crate::install::{agent_models, client_extensions, hooks};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::{changes, processes};
@@ -47,6 +47,7 @@ pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) ->
     let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
     session.model_hooks.clone_from(&now.model_hooks);
     let client = client(env, session);
+    session.named_models = agent_models::of_client(env, &client);
     let brought = if now.is_off_for_others { Vec::new() } else { model_hooks::of_client(env, &client) };
     for hook in brought.into_iter().chain(of_skills.collect::<Vec<_>>()) {
         hooks::count(&mut session.model_hooks, hook);
@@ -71,6 +72,7 @@ pub fn keep(session: &mut Session, before: &Session) {
     session.handlers.clone_from(&before.handlers);
     session.diverted = before.diverted.clone();
     session.model_hooks.clone_from(&before.model_hooks);
+    session.named_models = before.named_models.clone();
     // Those of its skills have ended with it.
     session.model_hooks.retain(|hook| hook.of != Holder::Main);
     session.has_mods = before.has_mods;

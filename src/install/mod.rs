@@ -1,5 +1,6 @@
 //! Fusebox's place in Claude Code's settings: where it is registered, and how it gets in and out without touching anything else.
 
+pub mod agent_models;
 pub mod backup;
 pub mod binary;
 pub mod client_extensions;

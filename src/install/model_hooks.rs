@@ -33,12 +33,25 @@ impl Client {
         let settings = settings_files::read(&folders);
         Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
     }
+
+    /// Returns the values of an option on its command line.
+    pub fn values_of<'a>(&'a self, option: &'a str) -> impl Iterator<Item = &'a str> {
+        plugins::values_of(&self.arguments, option)
+    }
+
+    /// Returns a text of its settings, by the file that wins.
+    pub fn setting(&self, name: &str) -> Option<String> {
+        self.settings.iter().rev().find_map(|file| {
+            let span = json::member(&file.text, &json::root(&file.text)?, name)?;
+            json::parse::<String>(&file.text, &span)
+        })
+    }
 }
 
 /// Returns the handlers that the client brings along when it starts.
 pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
-    let main = main_type(&client.settings, &client.arguments);
+    let main = main_type(client);
     for (name, hooks) in of_types(env, &client.folders, &client.arguments) {
         let is_main = main.as_ref() == Some(&name);
         for hook in hooks {
@@ -53,12 +66,8 @@ pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
 }
 
 /// Returns the type of the session's own agent, where it has one.
-fn main_type(settings: &[Settings], arguments: &[String]) -> Option<String> {
-    let setting = settings.iter().rev().find_map(|file| {
-        let span = json::member(&file.text, &json::root(&file.text)?, "agent")?;
-        json::parse::<String>(&file.text, &span)
-    });
-    plugins::values_of(arguments, "--agent").last().map(str::to_owned).or(setting)
+pub fn main_type(client: &Client) -> Option<String> {
+    plugins::value_of(&client.arguments, "--agent").map(str::to_owned).or_else(|| client.setting("agent"))
 }
 
 /// Returns the handlers of each agent's type that has some, the later ones in place of earlier ones of its name.
@@ -90,9 +99,7 @@ fn of_type(stem: &str, text: &str) -> (String, Vec<ModelHook>) {
 /// Returns the handlers of a skill or command, once it is called, and the text that they were read from; nothing where none has
 /// this name.
 pub fn of_skill(client: &Client, name: &str) -> Option<(Vec<ModelHook>, String)> {
-    let text = paths(&client.folders, &client.plugins, name)
-        .iter()
-        .find_map(|path| files::head(path, frontmatter::HEAD).ok())?;
+    let text = text_of_skill(client, name)?;
     let hooks = match frontmatter::entries(&text, &KEYS) {
         // One that works in an agent of its own brings no hooks along.
         Some(entries) if entries.get("context").and_then(Value::as_str) == Some("fork") => Vec::new(),
@@ -101,6 +108,12 @@ pub fn of_skill(client: &Client, name: &str) -> Option<(Vec<ModelHook>, String)>
     };
     let hooks = hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect();
     Some((hooks, text))
+}
+
+/// Returns the start of the file of a skill or command.
+pub fn text_of_skill(client: &Client, name: &str) -> Option<String> {
+    let paths = paths(&client.folders, &client.plugins, name);
+    paths.iter().find_map(|path| files::head(path, frontmatter::HEAD).ok())
 }
 
 /// Returns the files that a skill or command of this name may stand in.

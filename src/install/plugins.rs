@@ -58,6 +58,20 @@ fn installed(folders: &Folders, settings: &[Settings]) -> Vec<PathBuf> {
     places.filter_map(|place| place["installPath"].as_str()).map(PathBuf::from).collect()
 }
 
+/// Returns the value of an option that takes one: of several, the last. What follows it is another argument.
+pub fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
+    let mut rest = arguments.iter();
+    let mut value = None;
+    while let Some(argument) = rest.next() {
+        if argument == option {
+            value = rest.next().map(String::as_str).or(value);
+        } else if let Some(said) = argument.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
+            value = Some(said);
+        }
+    }
+    value
+}
+
 /// Returns the values of an option that may be given more than once.
 pub fn values_of<'a>(arguments: &'a [String], option: &'a str) -> impl Iterator<Item = &'a str> {
     let mut takes = false;

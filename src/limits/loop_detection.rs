@@ -28,7 +28,7 @@ pub const LIMIT: Limit = Limit {
     ),
     doc: "Ends a run that repeats itself: the last 3 tool errors identical (same tool, same error, nothing new in \
           between), 9 where their inputs differ by more than numbers and spaces, an identical call with an identical result 5 times in a row, or a cycle of 2 to 5 calls 3 times in a \
-          row. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \
+          row. An exit code that is an answer and prints nothing (`test`, `pgrep`, `command -v`, `which`, `cmp`, `diff`, `git diff --quiet`, `curl -sf`) is counted for its own command alone. A result that differs is progress. To wait is no loop at full speed: a call that took ten seconds or more by \
           itself and ended well, or that slept for a second or more, may be the same 100 times in a row, where a result of \
           the last 16 different waits is the same. The same error may come the more often the longer was waited for it, \
           whatever the command: ten times for each second, at least 15 and at most 100 times. Up to five errors may come in \

@@ -1,5 +1,6 @@
 //! Prices and the arithmetic of cost.
 
+pub mod model_names;
 pub mod overrides;
 pub mod price;
 pub mod price_row;

@@ -12,9 +12,11 @@ const PROMPT: u64 = 12_500;
 /// A short answer with a call.
 const COMPLETION: u64 = 500;
 
-/// Returns what a first request to the session's model is taken for, by its own prompt; at four bytes a token, too.
+/// Returns what a first request to the session's model, or the one that is named, is taken for, by its own prompt; at four bytes a token, too.
 pub fn first_request(state: &SessionState, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
     let usage = TokenUsage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..TokenUsage::default() };
-    let cost = price::price(table, &main_model(state, table, at_ms), at_ms, &usage, None).cost;
+    let main = main_model(state, table, at_ms);
+    let model = state.next_model.as_ref().map_or(main.as_str(), |next| &next.name);
+    let cost = price::price(table, model, at_ms, &usage, Some(&main)).cost;
     Spend { requests: 1, tokens: usage.counted_tokens(), cache_reads: 0, cost }
 }

@@ -34,6 +34,7 @@ use crate::wire::input::{is_backgrounded_main, is_id};
 
 mod compactions;
 mod inherit;
+mod next_model;
 mod request_ahead;
 mod unmetered;
 

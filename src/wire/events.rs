@@ -267,6 +267,12 @@ events! {
         can_fail_closed: true,
         on_failure: OnFailure::Block,
     }
+    /// The client goes on with another model: a person has chosen it, or the conversation that is taken up has it.
+    PostModelSwitch {
+        read: input::other,
+        touches: Touches::Own,
+        shows_person: ShowsPerson::Never,
+    }
     /// A conversation is about to be compacted.
     PreCompact {
         kind: EventKind::Compacting,

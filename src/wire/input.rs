@@ -34,6 +34,7 @@ pub struct Input<'a> {
     pub tool_input: Option<&'a RawValue>,
     /// The model that a session starts with.
     pub model: Option<String>,
+    pub(crate) to_model: Option<String>,
     pub(super) context_tokens: Option<f64>,
     pub(super) prompt_id: Option<String>,
     agent_id: Option<String>,
@@ -50,7 +51,7 @@ pub struct Input<'a> {
     pub(super) tool_calls: Vec<BatchCall<'a>>,
     #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
-    pub(super) source: Option<String>,
+    pub(crate) source: Option<String>,
     pub(super) session_crons: Vec<Cron>,
     #[serde(borrow)]
     last_assistant_message: Option<Cow<'a, str>>,
@@ -227,7 +228,6 @@ pub(super) fn call(input: &Input, guard: &Guard) -> Call {
 
 /// Reads one of the calls of a batch.
 pub(super) fn batch_call(call: &BatchCall) -> Call {
-    let intent = tools::intent(&call.tool_name, call.tool_input, &Guard::default());
     let (tool, input) = (&call.tool_name, call.tool_input);
     let mut fingerprints = fingerprints::of(tool, input, call.tool_response);
     if tools::runs_shell(tool) && tools::runs_on(tool, input) {
@@ -240,8 +240,10 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
         fingerprints.input = input.and_then(command_words).unwrap_or(fingerprints.input);
     }
     let response = call.tool_response.map_or("", RawValue::get);
+    fingerprints.error = tools::error(tool, input, response, fingerprints);
     fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
-    let shown = shown_call::of(tool, input, call.tool_response);
+    let (intent, shown) =
+        (tools::intent(tool, input, &Guard::default()), shown_call::of(tool, input, call.tool_response));
     Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints, shown }
 }
 

@@ -1,5 +1,6 @@
 //! Claude Code's hook protocol, the only place that knows its names.
 
+pub mod answers;
 pub mod bypass_detection;
 pub mod completion;
 pub mod edits;

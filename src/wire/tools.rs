@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::byte_search;
-use crate::domain::event::{Intent, Wait};
+use crate::domain::event::{Fingerprints, Intent, Wait};
+use crate::wire::answers;
 use crate::wire::bypass_detection::path_rules::from_powershell;
 use crate::wire::bypass_detection::{Guard, names_the_model};
 use crate::wire::edits;
@@ -107,6 +108,8 @@ struct Fields<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     prompt: Option<Cow<'a, str>>,
     #[serde(borrow)]
     to: Option<Cow<'a, str>>,
@@ -143,6 +146,7 @@ pub fn intent(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Intent {
         Does::Spawns => Intent::Spawn {
             agent_type: owned(fields.subagent_type).unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
             name: owned(fields.name),
+            model: owned(fields.model),
             prompt: owned(fields.prompt).unwrap_or_default(),
         },
         Does::Messages => owned(fields.to).map_or(Intent::Plain, |to| Intent::Message { to }),
@@ -207,6 +211,14 @@ pub fn wait(tool: &str, input: Option<&RawValue>) -> Wait {
         }
         _ => polling::of_name(tool),
     }
+}
+
+/// Returns the fingerprint of a call's error. An exit code that is an answer is an error of its own command alone. A result that
+/// is longer is not read.
+pub fn error(tool: &str, input: Option<&RawValue>, result: &str, of: Fingerprints) -> u32 {
+    let is_short = runs_shell(tool) && result.len() < 32;
+    let is_answer = |command: String| answers::is_answer(&as_posix(tool, &command), result);
+    if is_short && command(input).is_some_and(is_answer) { of.all } else { of.error }
 }
 
 /// Whether a tool runs a command in the background whose lines are prompts.

@@ -76,19 +76,8 @@ fn things_that_are_missing_are_no_loop_until_there_are_many() {
         "x.go",
         "y.go",
     ];
-    let programs = [
-        "which cc",
-        "which gcc",
-        "which clang",
-        "which prog0",
-        "which prog1",
-        "which rg",
-        "which fd",
-        "which ag",
-        "which jq",
-    ];
     let tests = (1..=OTHERS).map(|number| format!("sh -c 'exit 1' tests/t{number}.py")).collect::<Vec<_>>();
-    let shell: [Vec<&str>; 2] = [programs.to_vec(), tests.iter().map(String::as_str).collect()];
+    let shell: [Vec<&str>; 1] = [tests.iter().map(String::as_str).collect()];
     for (tool, error) in ERRORS {
         let all = if tool == "Bash" { shell.to_vec() } else { vec![files.to_vec()] };
         for things in all {
@@ -132,4 +121,33 @@ fn a_loop_that_varies_what_means_nothing_is_ended() {
     // One that was varied before is counted from there on.
     let after = ["a", "b"].into_iter().chain(std::iter::repeat_n("c", 20)).map(|thing| about("Bash", thing));
     assert_eq!(runs("Bash", "Exit code 1", after), 2 + SAME + 1);
+}
+
+/// Commands that ask something, and the code that answers; `§` is the thing that is asked about.
+const QUESTIONS: [(&str, u8); 8] = [
+    ("sh -c 'test -f out§.txt'", 1),
+    ("[ -d dir§ ]", 1),
+    ("pgrep -x prog§", 1),
+    ("command -v prog§", 1),
+    ("which prog§", 1),
+    ("git diff --quiet HEAD -- f§.txt || cmp -s f§.txt g§.txt", 1),
+    ("diff -q a§ b§ >/dev/null", 1),
+    ("curl -sf http://127.0.0.1:8080/page§", 22),
+];
+
+#[test]
+fn answers_to_different_questions_are_no_loop_and_those_to_one_question_are() {
+    for (question, code) in QUESTIONS {
+        let error = format!("Exit code {code}");
+        let ask = |thing: &str| about("Bash", &question.replace('§', thing));
+        let things: Vec<String> = (b'a'..b'a' + 20).map(|letter| format!("x{}", char::from(letter))).collect();
+        let made = runs("Bash", &error, things.iter().map(|thing| ask(thing)));
+        assert_eq!(made, things.len(), "{question}");
+        let made = runs("Bash", &error, (0..20).map(|_| ask("xa")));
+        assert_eq!(made, SAME + 1, "{question}");
+        for inputs in 2..=4 {
+            let turn = (0..60).map(|number| ask(&things[number % inputs]));
+            assert!(runs("Bash", &error, turn) < 60, "{question}, {inputs} in turn");
+        }
+    }
 }

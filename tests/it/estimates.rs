@@ -5,7 +5,7 @@
 use fusebox::domain::rfc3339;
 use serde_json::{Value, json};
 
-use crate::given::{BEGAN_MS, GivenTime};
+use crate::given::{BEGAN_MS, GivenTime, RunningClient};
 use crate::world::{TestWorld, in_long_form};
 
 const SECOND_MS: i64 = 1_000;
@@ -13,6 +13,8 @@ const MINUTE_MS: i64 = 60 * SECOND_MS;
 /// Prices in pico-dollars: the model that sessions start with, and another: input, output, write for 5 minutes, for an hour, read.
 const OPUS: (&str, [u64; 5]) = ("claude-opus-5-5", [4_000_000, 20_000_000, 5_000_000, 8_000_000, 200_000]);
 const SONNET: (&str, [u64; 5]) = ("claude-sonnet-5-5", [2_000_000, 10_000_000, 2_500_000, 4_000_000, 100_000]);
+/// One that is two and a half times as dear, and five times where the cache has the prompt.
+const FABLE: (&str, [u64; 5]) = ("claude-fable-5", [10_000_000, 50_000_000, 12_500_000, 20_000_000, 1_000_000]);
 /// The next request and the report are taken for at most three halves of what they are, and at least for two thirds.
 const MOST: (u64, u64) = (3, 2);
 
@@ -25,6 +27,39 @@ enum Asks {
     NewClient,
     /// A client that is started for it with another model.
     OtherModel,
+    /// The same with a dearer one.
+    Dearer(Named),
+}
+
+/// Where the dearer model is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    /// By the event of the client's start.
+    Start,
+    /// By the client's command line, in one word or two.
+    Word,
+    Words,
+    /// By its environment.
+    Variable,
+    /// By the command that the prompt is.
+    Command,
+    /// By an event of the same client, in which a person has chosen it.
+    Switch,
+}
+
+impl Asks {
+    fn switches(self) -> bool {
+        self == Asks::Dearer(Named::Switch)
+    }
+
+    /// Whether the event of the client's start names the model.
+    fn says_at_start(self) -> bool {
+        !matches!(self, Asks::Dearer(named) if named != Named::Start)
+    }
+
+    fn prompt(self, number: usize) -> String {
+        if self == Asks::Dearer(Named::Command) { "/dear".to_owned() } else { format!("go {number}") }
+    }
 }
 
 /// A session.
@@ -79,7 +114,11 @@ impl Shape {
         let sent = |number: u64| self.prompt + number * (self.adds + self.output);
         let number = number as u64;
         let read = if is_warm && number > 0 { sent(number - 1) } else { 0 };
-        let prices = if number >= self.responses as u64 && self.asks == Asks::OtherModel { SONNET } else { OPUS };
+        let prices = match self.asks {
+            Asks::OtherModel if number >= self.responses as u64 => SONNET,
+            Asks::Dearer(_) if number >= self.responses as u64 => FABLE,
+            _ => OPUS,
+        };
         Given { read, written: sent(number) - read, output: self.output, prices, hour: self.cached_ms > 5 * MINUTE_MS }
     }
 
@@ -89,7 +128,7 @@ impl Shape {
         let all = all.map(|number| {
             let begins = number % self.responses == 0;
             let waited = if begins { self.pause_ms } else { self.call_ms };
-            let changes = self.asks == Asks::OtherModel && number == self.responses;
+            let changes = matches!(self.asks, Asks::OtherModel | Asks::Dearer(_)) && number == self.responses;
             self.response(number, waited <= self.cached_ms && !changes)
         });
         all.collect()
@@ -112,8 +151,10 @@ struct Point {
 fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Point> {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", policy.to_string());
+    world.write("project/.claude/commands/dear.md", format!("---\nmodel: {}\n---\nGo on.\n", FABLE.0));
     let mut time = GivenTime::at(&world, BEGAN_MS);
     let all = shape.responses(prompts);
+    let mut clients = Vec::new();
     let event = |time: &GivenTime, prompt: usize, name: &str, rest: Value| {
         let mut input = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
             "prompt_id": format!("p{prompt}"), "hook_event_name": name});
@@ -130,11 +171,17 @@ fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Poin
                     event(&time, prompt - 1, "Stop", json!({}));
                 }
                 time.pass_ms(shape.pause_ms);
-                if number > 0 && shape.asks != Asks::SameClient {
+                let asks = if number > 0 { shape.asks } else { Asks::SameClient };
+                if matches!(asks, Asks::NewClient | Asks::OtherModel | Asks::Dearer(_)) && !asks.switches() {
                     event(&time, prompt - 1, "SessionEnd", json!({"reason": "other"}));
-                    event(&time, prompt, "SessionStart", json!({"source": "resume", "model": given.prices.0}));
+                    clients.extend(begin_client(&mut time, asks));
+                    let model = Some(given.prices.0).filter(|_| asks.says_at_start());
+                    event(&time, prompt, "SessionStart", json!({"source": "resume", "model": model}));
                 }
-                event(&time, prompt, "UserPromptSubmit", json!({"prompt": format!("go {prompt}")}))
+                if asks.switches() {
+                    event(&time, prompt, "PostModelSwitch", json!({"to_model": given.prices.0, "source": "picker"}));
+                }
+                event(&time, prompt, "UserPromptSubmit", json!({"prompt": asks.prompt(prompt)}))
             }
             false => {
                 let call = json!({"tool_name": "Read", "tool_use_id": format!("t{number}"),
@@ -160,6 +207,24 @@ fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Poin
     points
 }
 
+/// Starts what stands for a client that names the dearer model in its own way.
+fn begin_client(time: &mut GivenTime, asks: Asks) -> Option<RunningClient> {
+    let Asks::Dearer(named) = asks else { return None };
+    let (model, of_word) = (FABLE.0.to_owned(), format!("--model={}", FABLE.0));
+    let arguments = match named {
+        Named::Word => vec![of_word],
+        Named::Words => vec!["--model".to_owned(), model],
+        Named::Variable => {
+            time.set("ANTHROPIC_MODEL", model);
+            return None;
+        }
+        Named::Start | Named::Command | Named::Switch => return None,
+    };
+    let client = RunningClient::start(&arguments);
+    time.set("CLAUDE_PID", client.id().to_string());
+    Some(client)
+}
+
 /// Says where a session was refused too early or too late under a cap.
 fn wrong(points: &[Point], cap: u64) -> Option<String> {
     points.iter().find_map(|point| {
@@ -171,6 +236,18 @@ fn wrong(points: &[Point], cap: u64) -> Option<String> {
         (early || late).then(|| format!("{how} at response {number}: {used} used, {ahead} ahead, cap {cap}"))
     })
 }
+
+const ASKS: [Asks; 9] = [
+    Asks::SameClient,
+    Asks::NewClient,
+    Asks::OtherModel,
+    Asks::Dearer(Named::Start),
+    Asks::Dearer(Named::Word),
+    Asks::Dearer(Named::Words),
+    Asks::Dearer(Named::Variable),
+    Asks::Dearer(Named::Command),
+    Asks::Dearer(Named::Switch),
+];
 
 fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
@@ -184,7 +261,7 @@ fn shapes() -> Vec<Shape> {
                     (61 * MINUTE_MS, SECOND_MS),
                     (SECOND_MS, 7 * MINUTE_MS),
                 ] {
-                    for asks in [Asks::SameClient, Asks::NewClient, Asks::OtherModel] {
+                    for asks in ASKS {
                         for responses in [1, 3] {
                             shapes.push(Shape { prompt, adds, output, cached_ms, responses, pause_ms, call_ms, asks });
                         }
@@ -231,6 +308,6 @@ fn no_session_is_ended_that_has_room_and_none_goes_on_that_has_not() {
             }
         }
     }
-    assert!(all > 90, "{all}");
+    assert!(all > 250, "{all}");
     assert!(mistakes.is_empty(), "{} of {all}:\n{}", mistakes.len(), mistakes.join("\n"));
 }

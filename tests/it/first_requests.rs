@@ -1,15 +1,21 @@
 //! Agents whose first requests nothing is known of start one after another where they would not all fit.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::unwritten::Story;
 
 /// Asks to start so many agents in one response; returns for each whether it may, and the last answer.
 fn spawned(story: &Story, agents: usize) -> (Vec<bool>, String) {
+    spawned_as(story, agents, &json!({"subagent_type": "Explore"}))
+}
+
+/// The same of some type, and with a model that the call names.
+fn spawned_as(story: &Story, agents: usize, who: &Value) -> (Vec<bool>, String) {
     let mut last = String::new();
     let may = (0..agents).map(|n| {
-        let call = json!({"tool_name": "Agent", "tool_use_id": format!("t{n}"),
-            "tool_input": {"description": "work", "prompt": "work", "subagent_type": "Explore"}});
+        let mut input = json!({"description": "work", "prompt": "work"});
+        input.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+        let call = json!({"tool_name": "Agent", "tool_use_id": format!("t{n}"), "tool_input": input});
         last = story.event("PreToolUse", &call);
         !last.contains("deny")
     });
@@ -58,4 +64,37 @@ fn a_refusal_says_what_is_under_way() {
         said.contains("cost of the whole session 0.21/0.60 USD and 0.0175 USD under way, too little left"),
         "{said}"
     );
+}
+
+/// Models by what the client calls them, and what a first request of 12,500 tokens costs there, in USD.
+const MODELS: [(&str, f64); 5] = [
+    ("claude-fable-5", 0.181_25),
+    ("fable", 0.145),
+    ("claude-opus-4-5", 0.090_625),
+    ("sonnet", 0.036_25),
+    ("claude-haiku-4-5", 0.018_125),
+];
+
+#[test]
+fn an_agent_is_held_at_the_price_of_the_model_that_is_named_for_it() {
+    for (model, each) in MODELS {
+        for way in ["call", "file", "variable", "file before variable"] {
+            let policy = json!({"session": {"max_cost_usd": each * 5.7 + 0.01, "timeout_action": "terminate", "grace_turns": 0}});
+            let story = Story::with(&policy, |world| {
+                if way.starts_with("file") {
+                    let file = format!("---\nname: worker\ndescription: works\nmodel: {model}\n---\nWork.\n");
+                    world.write("project/.claude/agents/worker.md", file);
+                }
+                if way.ends_with("variable") {
+                    let other = if way == "variable" { model } else { "claude-mythos-5" };
+                    world.set("CLAUDE_CODE_SUBAGENT_MODEL", other);
+                }
+            });
+            story.write(&["m0"]);
+            let who = json!({"subagent_type": "worker", "model": Some(model).filter(|_| way == "call")});
+            let (may, said) = spawned_as(&story, 12, &who);
+            let fit = may.iter().filter(|may| **may).count();
+            assert!((5..=6).contains(&fit), "{model} named by {way}: {fit} of 12; {said}");
+        }
+    }
 }

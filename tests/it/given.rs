@@ -1,7 +1,8 @@
 //! A world whose clock a test owns: hooks and commands run in this process, at the moment that the test says.
 
 use std::cell::RefCell;
-use std::process::ExitCode;
+use std::collections::BTreeMap;
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use fusebox::domain::event::Moment;
 use fusebox::platform::environment::Environment;
@@ -20,6 +21,8 @@ const UP_MS: u64 = 400 * DAY_MS as u64;
 pub struct GivenTime<'a> {
     world: &'a TestWorld,
     now: Moment,
+    /// Variables beside the world's own.
+    variables: BTreeMap<String, String>,
     /// The arguments of each program that was to be begun in the background.
     pub begun: RefCell<Vec<Vec<String>>>,
 }
@@ -28,12 +31,17 @@ impl<'a> GivenTime<'a> {
     /// Sets the clock of a world.
     pub fn at(world: &'a TestWorld, wall_ms: i64) -> GivenTime<'a> {
         let now = Moment { wall_ms, mono_ms: UP_MS, boot: 1, slept_ms: 0 };
-        GivenTime { world, now, begun: RefCell::default() }
+        GivenTime { world, now, variables: BTreeMap::new(), begun: RefCell::default() }
     }
 
     /// Sets the clock of another world to the same moment.
     pub fn moment_in<'b>(&self, world: &'b TestWorld) -> GivenTime<'b> {
-        GivenTime { world, now: self.now, begun: RefCell::default() }
+        GivenTime { world, now: self.now, variables: BTreeMap::new(), begun: RefCell::default() }
+    }
+
+    /// Sets a variable from here on.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.variables.insert(name.to_owned(), value.into());
     }
 
     /// Lets so many milliseconds pass.
@@ -69,7 +77,7 @@ impl<'a> GivenTime<'a> {
 
     fn in_process(&self, arguments: &[&str], input: Vec<u8>, run: fn(&Environment) -> ExitCode) -> Outcome {
         let given = GivenWorld {
-            variables: self.world.variables(),
+            variables: self.world.variables().into_iter().chain(self.variables.clone()).collect(),
             folder: self.world.path("project"),
             binary: FUSEBOX.into(),
             arguments: arguments.iter().map(Into::into).collect(),
@@ -84,6 +92,30 @@ impl<'a> GivenTime<'a> {
         let text = |text: &RefCell<String>| self.world.normalized(&text.borrow());
         let code = if code == ExitCode::SUCCESS { 0 } else { 1 };
         Outcome { code, stdout: text(&given.output), stderr: text(&given.errors) }
+    }
+}
+
+/// A process that stands for a client, with a command line of its own.
+pub struct RunningClient(Child);
+
+impl RunningClient {
+    /// Starts one with these arguments.
+    pub fn start(arguments: &[String]) -> RunningClient {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "read line; true", "claude"]).args(arguments).stdin(Stdio::piped());
+        RunningClient(command.spawn().unwrap())
+    }
+
+    /// Returns its id.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for RunningClient {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ended = self.0.wait();
     }
 }
 

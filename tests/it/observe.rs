@@ -70,7 +70,7 @@ fn work(mode: Mode) -> (SessionState, Vec<Decision>, Vec<String>) {
     let (mut state, policy) = strict(mode);
     let mut kinds = vec![EventKind::Prompt { text_hash: 1, notifications: Vec::new(), by_machine: false }];
     for number in 0..8 {
-        let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
+        let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
         let calls =
             [call(&format!("a{number}"), "Agent", spawn), call(&format!("w{number}"), "WebSearch", Intent::Plain)];
         kinds.extend(calls.iter().cloned().map(EventKind::ToolRequested));
@@ -117,7 +117,7 @@ fn observing_writes_everything_down_once_and_blocks_nothing() {
 #[test]
 fn what_would_be_refused_counts_as_running() {
     let (mut state, policy) = strict(Mode::Observe);
-    let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
+    let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
     for (seconds, id) in [(1, "a1"), (2, "a2")] {
         let event = event(seconds, EventKind::ToolRequested(call(id, "Agent", spawn.clone())));
         let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &policy);
@@ -141,7 +141,7 @@ fn of_a_storm_of_refused_calls_each_runs_first_is_written_down() {
     state.session.limits = rules(&[("max_parallel_subagents", 0, Action::Terminate)], Layer::User);
     let policy = Policy(LimitSet::default());
     for (seconds, prompt) in (0..6).zip(["p1", "p1", "p1", "p2", "p2", "p2"]) {
-        let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, prompt: String::new() };
+        let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
         let requested = EventKind::ToolRequested(call(&format!("t{seconds}"), "Agent", spawn));
         let event = Event { prompt_id: Some(prompt.to_owned()), ..event(seconds, requested) };
         assert_eq!(apply_event(&mut state, &event, &Ingested::default(), &policy).1.decision, Decision::Deny);

@@ -1,6 +1,6 @@
 //! What the request is expected to spend that an event leads to, where the run's last responses do not tell.
 
-use crate::domain::conversation::Conversation;
+use crate::domain::conversation::{Conversation, Last};
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::meters::Spend;
 use crate::engine::session_state::SessionState;
@@ -46,11 +46,17 @@ impl<C: Charges> TranscriptIngest<'_, C> {
         let start = &state.session.client_start;
         // A client's first request is its prompt's. Below another client an agent decides what that is.
         let begins = start.is_silent && event.agent == Agent::Main && matches!(event.kind, EventKind::Prompt { .. });
-        let last = self.last_model(state, run).unwrap_or_default();
-        let model = start.model.as_deref().filter(|_| begins).unwrap_or(last);
-        let is_another = begins && !state.above.is_empty() || canonical(model) != canonical(last);
+        let last_model = self.last_model(state, run).unwrap_or_default();
+        let named = state.next_model.as_ref().map(|next| next.name.as_str());
+        let model = named.or(start.model.as_deref().filter(|_| begins)).unwrap_or(last_model);
+        let is_another = begins && !state.above.is_empty() || canonical(model) != canonical(last_model);
         let at_ms = event.at.wall_ms;
-        let Some(usage) = cache::resent(&told.last, at_ms, is_another) else { return Spend::default() };
+        // A fork has no transcript yet. What it took up is written again by another model, and for an agent.
+        let last = match told.last.prompt {
+            0 if begins && is_another => Last::of_length(start.context_tokens, at_ms),
+            _ => told.last,
+        };
+        let Some(usage) = cache::resent(&last, at_ms, is_another) else { return Spend::default() };
         let table = self.prices.table();
         let stand_in = main_model(state, table, at_ms);
         let priced = price::price(table, model, at_ms, &usage, Some(&stand_in));

@@ -260,7 +260,7 @@ impl Client<'_> {
         if self.agents.contains_key(&id) || matches!(self.state(by), None | Some(State::Ended)) {
             return;
         }
-        let intent = Intent::Spawn { agent_type: "worker".to_owned(), name: None, prompt: String::new() };
+        let intent = Intent::Spawn { agent_type: "worker".to_owned(), name: None, model: None, prompt: String::new() };
         let call = self.call("Agent", intent, id);
         let starts = self.batch(by, &[call], &Turn::small(by));
         self.agents.insert(id, if starts { State::AtWork } else { State::Over });

@@ -118,6 +118,12 @@ fn ran_on(id: &str) -> CallOutcome {
     CallOutcome { background: Some(background), ..CallOutcome::default() }
 }
 
+/// Returns what a call does that starts an agent of a name.
+pub fn spawn_of(name: &str) -> Intent {
+    let (agent_type, name) = ("worker".to_owned(), Some(name.to_owned()));
+    Intent::Spawn { agent_type, name, model: None, prompt: "work".to_owned() }
+}
+
 impl Deed {
     /// The events of one time: whose they are (nobody's name is the main agent's), and what happens.
     fn events(self, number: usize) -> Vec<(String, EventKind)> {
@@ -127,8 +133,7 @@ impl Deed {
         let of_agent = |kind| (id.clone(), kind);
         let asks = |call| of_main(EventKind::ToolRequested(call));
         let prompt = |text_hash, notifications| EventKind::Prompt { text_hash, notifications, by_machine: false };
-        let spawn =
-            Intent::Spawn { agent_type: "worker".to_owned(), name: Some(id.clone()), prompt: "work".to_owned() };
+        let spawn = spawn_of(&id);
         match self {
             Deed::Spawns => vec![asks(call(&id, "Agent", spawn))],
             Deed::Messages => {
@@ -240,7 +245,7 @@ impl History {
         let mut state = load::load_state(&self.store, session, &event).unwrap();
         state.held = overload::held(&mut state, &event);
         let mut ingested =
-            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, "").unwrap();
+            ingest::ingest_transcripts(&Environment::real(), &self.store, &mut state, &event, ("", &[])).unwrap();
         let run = state.session.main.clone().unwrap_or_default();
         ingested.charges.extend(charge.map(|number| (run.clone(), made_up(number, &run))));
         apply_event(&mut state, &event, &ingested, &self.policy);
@@ -336,7 +341,8 @@ fn no_command_in_the_background_is_forgotten() {
             kind: EventKind::ToolEnded(call("late", "Bash", Intent::Wait { timeout_ms: 1 }), ran_on("late")),
             ..event
         };
-        let found = ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, "").unwrap();
+        let found =
+            ingest::ingest_transcripts(&Environment::real(), &history.store, &mut state, &ended, ("", &[])).unwrap();
         apply_event(&mut state, &ended, &found, &history.policy);
         let kills: Vec<&str> = state.kills.iter().map(|task| task.task.as_str()).collect();
         assert_eq!(kills, ["blate"], "{deed:?}");

@@ -23,7 +23,7 @@ use crate::laws::way::Way;
 
 /// What each request spends: tokens and pico-dollars alike.
 pub const ONE: u64 = 3;
-/// How often a way goes on where nothing ends it.
+/// How often a way goes on.
 pub const STEPS: usize = 16;
 /// How long each step takes.
 pub const STEP_MS: u64 = 300;
@@ -126,8 +126,8 @@ impl Play<'_> {
             | Way::MessagesToOneAtWork
             | Way::StartsOfItsOwn
             | Way::DialogLeftOpen => {
-                let intent = Intent::Spawn { agent_type: "worker".to_owned(), name: None, prompt: String::new() };
-                let begins = self.batch("", intent) && self.starts("a1", Some("t1"));
+                let spawn = crate::laws::growth::spawn_of("worker");
+                let begins = self.batch("", spawn) && self.starts("a1", Some("t1"));
                 if begins && self.way != Way::DialogLeftOpen {
                     self.answers("a1");
                 }

@@ -1,0 +1,51 @@
+//! The models that a client's files name: for the types of agents, for the session's own agent, and in the settings.
+
+use serde_json::{Map, Value};
+
+use crate::config::{frontmatter, load};
+use crate::domain::next_model::NamedModels;
+use crate::install::model_hooks::{self, Client};
+use crate::platform::environment::Environment;
+
+/// The keys of a frontmatter that say which model an agent works with.
+const KEYS: [&str; 2] = ["name", "model"];
+
+/// Reads which models the files of a client name when it starts. It does not read them again.
+pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
+    let mut named = NamedModels::default();
+    let files = load::frontmatters(env, &client.folders.project).into_iter();
+    let files = files.filter_map(|(stem, text)| {
+        let entries = frontmatter::entries(&text, &KEYS)?;
+        let name = entries.get("name").and_then(Value::as_str).unwrap_or(&stem).to_owned();
+        Some((name, model_of(entries.get("model"))))
+    });
+    let said = client.values_of("--agents").filter_map(|text| serde_json::from_str(text).ok());
+    let said = said.flat_map(|agents: Map<String, Value>| agents);
+    let said = said.map(|(name, agent)| (name, model_of(agent.get("model"))));
+    for (name, model) in files.chain(said.collect::<Vec<_>>()) {
+        match model {
+            Some(model) => named.types.insert(name, model),
+            None => named.types.remove(&name),
+        };
+    }
+    named.agent = model_hooks::main_type(client).and_then(|name| named.types.get(&name).cloned());
+    named.settings = client.values_of("--settings").filter_map(of_settings).last();
+    named.settings = named.settings.or_else(|| client.setting("model"));
+    named
+}
+
+/// Returns the model that settings name which stand on the command line.
+fn of_settings(text: &str) -> Option<String> {
+    model_of(serde_json::from_str::<Value>(text).ok()?.get("model"))
+}
+
+/// Returns the model that a skill or command works with, once a person has typed its name.
+pub fn of_skill(client: &Client, name: &str) -> Option<String> {
+    let text = model_hooks::text_of_skill(client, name)?;
+    let entries = frontmatter::entries(&text, &KEYS)?;
+    model_of(entries.get("model"))
+}
+
+fn model_of(value: Option<&Value>) -> Option<String> {
+    value.and_then(Value::as_str).map(str::to_owned)
+}
