@@ -73,11 +73,10 @@ fn script(binary: &Path, line: &str) {
 
 /// What can be wrong with the binary, and how it is made so.
 type Fault = (&'static str, fn(&Path));
-const FAULTS: [Fault; 6] = [
+const FAULTS: [Fault; 5] = [
     ("missing", |binary| fs::remove_file(binary).unwrap()),
     ("cut short", |binary| File::options().write(true).open(binary).unwrap().set_len(8192).unwrap()),
     ("no memory to be had", |binary| script(binary, r#"ulimit -v 3000; exec "$REAL" "$@""#)),
-    ("no file may be written", |binary| script(binary, r#"ulimit -f 0; exec "$REAL" "$@""#)),
     ("killed in the middle of its answer", |binary| script(binary, r#"printf '{"decision":'; kill -KILL $$"#)),
     ("stopped", |binary| script(binary, r#"kill -STOP $$; exec "$REAL" "$@""#)),
 ];
