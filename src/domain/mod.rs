@@ -11,6 +11,7 @@ pub mod conversation;
 pub mod counters;
 pub mod duration;
 pub mod event;
+pub mod fact;
 pub mod failures;
 pub mod finding_source;
 pub mod incomplete;

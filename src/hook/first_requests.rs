@@ -1,6 +1,7 @@
 //! What first requests of an agent type have cost on this machine: the next one's estimate.
 
 use crate::domain::amount::Amount;
+use crate::domain::fact;
 use crate::domain::ingested::Ingested;
 use crate::domain::meters::Spend;
 use crate::domain::session::Run;
@@ -36,5 +37,5 @@ pub fn learn(store: &Store, state: &SessionState, ingested: &Ingested) -> Result
 }
 
 fn fact_name(agent_type: &str) -> String {
-    format!("first-request:{agent_type}")
+    fact::FIRST_REQUEST.of(agent_type)
 }

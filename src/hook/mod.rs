@@ -1,6 +1,7 @@
 //! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
 
 pub mod all_usage_missing;
+pub mod altered_facts;
 pub mod altered_rows;
 pub mod answered_dialogs;
 pub mod apply;
