@@ -23,6 +23,7 @@ pub mod ingest;
 pub mod limit_source;
 pub mod load;
 pub mod load_on_demand;
+pub mod lost_charges;
 pub mod nested_clients;
 pub mod orphans;
 pub mod overload;

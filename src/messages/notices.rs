@@ -71,6 +71,10 @@ messages! {
     facts_altered(what = "`trust:/home/you/shop` (trust in a repository)")
         => "another program (or an earlier Fusebox) has written {what} into the state: it is not believed. `fusebox doctor` says what to do.";
 
+    /// Responses in the state are not as they were charged, and are restored by the session's counters.
+    charges_restored(session = "5f0c1d2e", cost = "2.3500 USD")
+        => "another program has changed or deleted what session {session} was charged in the state: {cost} of it is restored.";
+
     /// Facts that Fusebox has written into the state are gone.
     facts_deleted()
         => "another program has deleted facts from the state. What was to be told of a change since the last session may not be told.";
