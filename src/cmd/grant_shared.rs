@@ -86,7 +86,7 @@ fn laid(store: &Store, known: &[LimitSet], whose: (Scope, &str), when: (Option<&
         Scope::User => session.user_limits = all,
         _ => session.project_limits = all,
     }
-    shared_budgets::recount(store, &session, zone, now.wall_ms)?;
+    shared_budgets::recount(store, &mut session, zone, now.wall_ms)?;
     let mut state = SessionState::new(session);
     shared_budgets::load(store, &mut state, now.wall_ms)?;
     Ok(state)

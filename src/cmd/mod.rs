@@ -14,6 +14,7 @@ pub mod grant_shared;
 pub mod init;
 pub mod log;
 pub mod off;
+pub mod order_giver;
 pub mod past_sessions;
 pub mod pause_stop;
 pub mod pricing;

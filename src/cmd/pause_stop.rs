@@ -1,9 +1,11 @@
-//! `fusebox pause` and `fusebox stop`: orders that anybody may give, since they only hold back.
+//! `fusebox pause` and `fusebox stop`: orders that hold back. A person gives them to anything, an agent to its own session and those
+//! below it.
 
 use std::process::ExitCode;
 
 use crate::cmd::clear_order;
 use crate::cmd::everything::{self, Lever, LeverArgs};
+use crate::cmd::order_giver::OrderGiver;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
 use crate::cmd::target::{Fits, Target};
@@ -79,11 +81,15 @@ fn pull(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
     if let Some(named) = args.lever.named() {
         // After a stop a person's next prompt is let through, and after a pause it is not: that is a person's to change.
         let may_replace = if kind.status == Status::Stopped { require_human::require(env, verb(kind)) } else { Ok(()) };
-        return session_edit::edit_session(env, named, Fits::AtWork, |edit| give(edit, kind, reason, may_replace));
+        let giver = OrderGiver::of(env, verb(kind))?;
+        return session_edit::edit_session(env, named, Fits::AtWork, |edit| {
+            giver.may_order(verb(kind), &edit.state.session)?;
+            give(edit, kind, (reason, &giver), may_replace)
+        });
     }
     let lever = Lever { verb: verb(kind), takes: "at work" };
     everything::pull(env, lever, (everything::at_work(env)?, args.lever.yes()), |target| {
-        session_edit::edit(env, target, |edit| give(edit, kind, reason, Ok(())))
+        session_edit::edit(env, target, |edit| give(edit, kind, (reason, &OrderGiver::Person), Ok(())))
     })
 }
 
@@ -91,7 +97,7 @@ fn pull(env: &Environment, args: &Args, kind: &OrderKind) -> Result<ExitCode> {
 fn give(
     edit: &mut SessionEdit,
     kind: &OrderKind,
-    reason: Option<&str>,
+    (reason, giver): (Option<&str>, &OrderGiver),
     may_replace: Result<()>,
 ) -> Result<Vec<String>> {
     let reason = reason.map(completion::reason).filter(|reason| !reason.is_empty());
@@ -108,7 +114,7 @@ fn give(
         may_replace?;
     }
     let scope = if matches!(edit.target, Target::Session(_)) { Scope::Session } else { Scope::Run };
-    let finding = Finding::ordered(kind.source.clone(), scope, kind.action);
+    let finding = Finding { subject: giver.name(), ..Finding::ordered(kind.source.clone(), scope, kind.action) };
     let order = Order { finding: finding.clone(), phase: Phase::Halted, grace_left: 0, reason: reason.clone() };
     let followers = match edit.target.clone() {
         Target::Session(_) => {
@@ -119,7 +125,8 @@ fn give(
         Target::Run { run, .. } => halt(edit, &run, &order),
     };
     let who = if scope == Scope::Session { "Session" } else { "Agent" };
-    let words = format!("{who} was {} by `fusebox {}`", kind.status.as_str(), verb(kind));
+    let by = if finding.subject.is_empty() { String::new() } else { format!(" of {}", finding.subject) };
+    let words = format!("{who} was {} by `fusebox {}`{by}", kind.status.as_str(), verb(kind));
     edit.record(kind.record, &finding, (&words, Some(reason.as_deref().unwrap_or(&words))));
     Ok(said(edit, kind, followers))
 }

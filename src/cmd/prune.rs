@@ -26,6 +26,7 @@ use crate::upkeep::prune::{self, PAUSE, PruneOrder, Removed};
 A hook begins this by itself once a day, in the background, with `retention_days` as configured when clients start.
 What stays: sums of each day by project and model; the counters, orders and grants of a session whose transcript is still
 there, so that a resumed session goes on where it stood; trust; budgets of open days, weeks and months.
+Facts in the state that another program has written go, too.
 
 Examples:
   fusebox prune --dry-run           what would go
@@ -70,6 +71,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     require_human::require(env, "prune")?;
+    if !args.dry_run {
+        Store::open(env)?.delete_altered_facts()?;
+    }
     let Some(days) = args.older_than.or_else(|| configured(env)) else {
         env.print("everything is kept: `retention_days` is null\n");
         return Ok(ExitCode::SUCCESS);

@@ -66,6 +66,7 @@ fn zero(edit: &mut SessionEdit) -> Counters {
             let session = &mut edit.state.session;
             session.inherited = Spend::default();
             session.nested_turns = 0;
+            session.nested_spend = Spend::default();
             session.spend_before_install = session.spend_before_install.of_no_spend();
             session.by_model.clear();
             session.own_counts = OwnCounts::default();

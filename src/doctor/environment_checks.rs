@@ -5,8 +5,10 @@ use std::path::Path;
 use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::installation::Installation;
+use crate::domain::fact::kind_of;
 use crate::domain::policy::{Mode, OnError};
-use crate::hook::retention;
+use crate::error::Result;
+use crate::hook::{altered_facts, retention};
 use crate::platform::environment::system_name;
 use crate::platform::lacks::lacks;
 use crate::platform::{file_system, locks};
@@ -65,16 +67,44 @@ pub fn state(installation: &Installation<'_>) -> Diagnosis {
     let hint = "FUSEBOX_HOME names another folder for the state";
     let checked = Store::open(installation.env).and_then(|store| {
         store.try_write()?;
-        Ok((store.faults()?, store.folder().join("state.db")))
+        Ok((store.faults()?, store.folder().join("state.db"), facts(&store)?))
     });
+    let checked = match checked {
+        Ok((faults, path, facts)) if faults.is_empty() => {
+            return facts.unwrap_or_else(|| Diagnosis::ok(format!("{} is sound", installation.short(&path))));
+        }
+        other => other.map(|(faults, path, _)| (faults, path)),
+    };
     match checked {
-        Ok((faults, path)) if faults.is_empty() => Diagnosis::ok(format!("{} is sound", installation.short(&path))),
         Ok((faults, path)) => Diagnosis::fail(
             format!("{} is damaged: {}", installation.short(&path), faults.join("; ")),
             "move it away; the next event begins a new one",
         ),
         Err(error) => Diagnosis::fail(error.to_string(), error.advice().unwrap_or(hint)),
     }
+}
+
+/// Returns what is wrong with the facts of the state; `None` where each is as Fusebox has written it.
+fn facts(store: &Store) -> Result<Option<Diagnosis>> {
+    let altered = store.altered_facts()?;
+    let names: Vec<String> = altered.iter().filter_map(|name| altered_facts::describe(name)).take(5).collect();
+    if !names.is_empty() {
+        let words = format!(
+            "another program (or an earlier Fusebox) has written {} into the state: it is not believed",
+            names.join(", ")
+        );
+        let said = altered.iter().filter_map(|name| kind_of(name)?.command).next();
+        let again = said.map(|command| format!("; where it was you, `fusebox {command}` says it again"));
+        let hint = format!("`fusebox prune` removes it{}", again.unwrap_or_default());
+        return Ok(Some(Diagnosis::warn(words, hint)));
+    }
+    let deleted = store.fact_faults()?.lacks_some.then(|| {
+        Diagnosis::warn(
+            "another program has deleted facts from the state",
+            "look at `fusebox config show` and the settings yourself: the next session may not tell what has changed",
+        )
+    });
+    Ok(deleted)
 }
 
 /// How long a pruning may have to come to its end, in milliseconds.

@@ -12,6 +12,7 @@ pub mod counters;
 pub mod duration;
 pub mod ended_call;
 pub mod event;
+pub mod fact;
 pub mod failures;
 pub mod finding_source;
 pub mod incomplete;

@@ -130,6 +130,9 @@ pub struct Session {
     /// Tool calls of clients below it, contained in the counters: they are theirs where sessions are summed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub nested_turns: u64,
+    /// What clients below it spent, contained in the counters: its own responses have the rest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub nested_spend: Spend,
     /// What it had spent before Fusebox was installed, contained in the counters.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spend_before_install: SpendBeforeInstall,

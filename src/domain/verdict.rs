@@ -87,6 +87,16 @@ impl Finding {
         }
     }
 
+    /// Whether a command has ordered it, and no rule.
+    pub fn is_ordered(&self) -> bool {
+        self.layer == Layer::Grant && self.facts().is_none()
+    }
+
+    /// Names who has ordered it.
+    pub fn orderer(&self) -> &str {
+        if self.subject.is_empty() { "a person" } else { &self.subject }
+    }
+
     /// Returns the limit's facts; nothing for a person's order.
     pub fn facts(&self) -> Option<&'static Limit> {
         self.source.limit()

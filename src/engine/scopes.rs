@@ -75,6 +75,9 @@ impl<'a> ScopeMut<'a> {
                 *of_model(by_model, adds.model, adds.is_priced) += adds.spend;
             }
         }
+        if let ScopeMut::Outer(session) = self {
+            session.nested_spend += adds.spend;
+        }
         if let ScopeMut::Session(session) = self
             && adds.inherited
         {
@@ -98,6 +101,9 @@ impl<'a> ScopeMut<'a> {
                 let of_model = of_model(by_model, model, true);
                 *of_model = of_model.beyond(spend);
             }
+        }
+        if let ScopeMut::Outer(session) = self {
+            session.nested_spend = session.nested_spend.beyond(spend);
         }
         self.observe(Some(model), &Observed::TakenBack(spend));
     }

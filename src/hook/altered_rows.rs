@@ -50,7 +50,9 @@ fn take_over_nested(new: &mut Session, below: &Session) {
     let turns = below.counters.turns.saturating_sub(earlier.turns);
     new.counters.turns += turns;
     new.nested_turns += turns;
-    new.counters.spent += below.counters.spent.beyond(below.inherited).beyond(earlier.spent);
+    let spent = below.counters.spent.beyond(below.inherited).beyond(earlier.spent);
+    new.counters.spent += spent;
+    new.nested_spend += spent;
     new.counters.unlogged += below.counters.unlogged;
     for (model, spend) in &below.by_model {
         let earlier = earlier.models.get(model).copied().unwrap_or_default();

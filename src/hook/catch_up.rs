@@ -11,7 +11,7 @@ use crate::engine::session_state::SessionState;
 use crate::error::{ErrorKind, Result};
 use crate::hook::limit_source::PinnedLimits;
 use crate::hook::orphans;
-use crate::hook::{policy, shared_budgets, spend_before_install};
+use crate::hook::{lost_charges, policy, shared_budgets, spend_before_install};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
@@ -23,6 +23,7 @@ use crate::transcript::layout;
 /// Charges what is new in a session's transcripts, and takes note that its client has died.
 pub fn catch_up(env: &Environment, store: &Store, session: &str) -> Result<()> {
     store.begin()?;
+    lost_charges::restore_between_events(store, session, env.now())?;
     read_to_the_end(env, store, session)?;
     store.commit()
 }

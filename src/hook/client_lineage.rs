@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::event::{Event, Moment};
+use crate::domain::fact;
 use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
@@ -20,7 +21,7 @@ const STARTED_FOR: &str = "CLAUDE_CODE_SESSION_ID";
 /// Names the sessions that a client in the background was launched from, in its environment.
 const LAUNCHED_BY: &str = "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS";
 /// How the names of the facts begin that say a client's policy and session.
-pub const CLIENT: &str = "client:";
+pub const CLIENT: &str = fact::CLIENT.stem;
 
 /// Remembers a session and its policy with their client, for its next session and for clients below it.
 pub fn remember(store: &Store, session: &Session, boot: u64) -> Result<()> {

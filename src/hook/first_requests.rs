@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
+use crate::domain::fact;
 use crate::domain::ingested::Ingested;
 use crate::domain::meters::Spend;
 use crate::domain::session::Run;
@@ -63,7 +64,7 @@ fn known(store: &Store, name: &str) -> Result<Option<Known>> {
 }
 
 fn fact_name(agent_type: &str) -> String {
-    format!("first-request:{agent_type}")
+    fact::FIRST_REQUEST.of(agent_type)
 }
 
 fn fact_of_model(agent_type: &str, model: &str) -> String {

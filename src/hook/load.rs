@@ -12,8 +12,8 @@ use crate::hook::deadline::Deadline;
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_known_run, need_open_runs, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts, shared_budgets,
-    spend_before_install, state_folder,
+    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts,
+    shared_budgets, spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -62,6 +62,7 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
     let session = session(env, &store, known, (call.input, &call.event))?;
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at.wall_ms)?;
+    altered_facts::tell(&store, &mut state.session, &call.event)?;
     Ok((store, state))
 }
 

@@ -1,6 +1,7 @@
 //! One hook call: `respond` is the recipe, and each of its steps is a file of its name.
 
 pub mod all_usage_missing;
+pub mod altered_facts;
 pub mod altered_rows;
 pub mod answered_dialogs;
 pub mod apply;
@@ -22,6 +23,7 @@ pub mod ingest;
 pub mod limit_source;
 pub mod load;
 pub mod load_on_demand;
+pub mod lost_charges;
 pub mod nested_clients;
 pub mod next_model;
 pub mod orphans;

@@ -6,6 +6,7 @@ use crate::calendar;
 use crate::config::load;
 use crate::config::policy::Policy;
 use crate::domain::event::{Event, EventKind};
+use crate::domain::fact;
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Layer, Scope};
 use crate::domain::session::{Process, Session};
@@ -27,8 +28,6 @@ use crate::pricing;
 use crate::store::{Store, log_file, private};
 use crate::wire::input::Input;
 
-/// The fact that says in which time zone the days of the last client began.
-const ZONE: &str = "zone";
 /// Opens a session that was never seen.
 pub fn open(env: &Environment, input: &Input, event: &Event) -> Session {
     let folder = env.var("CLAUDE_PROJECT_DIR").map_or_else(|| PathBuf::from(&*input.cwd), PathBuf::from);
@@ -206,7 +205,7 @@ pub fn fingerprint(env: &Environment, folder: &Path) -> u64 {
 /// Tells where the limits are not those that the session before it in this project was last pinned to: an agent may have
 /// edited them.
 fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()> {
-    let fact = format!("latest:{}", session.project);
+    let fact = fact::LATEST.of(&session.project);
     let latest = store.metadata(&fact)?;
     if latest.as_deref() == Some(name) {
         return Ok(());
@@ -219,14 +218,14 @@ fn tell_of_change(store: &Store, session: &mut Session, name: &str) -> Result<()
 
 /// Tells where days do not begin when they did for the client before: a variable in the settings may have moved them.
 fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> {
-    let before = store.metadata(ZONE)?;
+    let before = store.metadata(fact::ZONE.stem)?;
     if before.as_deref() == Some(zone) {
         return Ok(());
     }
     if let Some(before) = before {
         session.notify_user(&notices::zone_changed(zone, before));
     }
-    store.set_metadata(ZONE, zone)
+    store.set_metadata(fact::ZONE.stem, zone)
 }
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.

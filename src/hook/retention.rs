@@ -1,17 +1,18 @@
 //! How long detail is kept, and what is noted of prunings: facts of the state.
 
 use crate::config::resolved::RETENTION_DAYS;
+use crate::domain::fact;
 use crate::error::Result;
 use crate::store::Store;
 
 /// The fact that says for how many days detail is kept, in JSON.
-const RETENTION: &str = "retention";
+const RETENTION: &str = fact::RETENTION.stem;
 /// The fact that says when a pruning was begun, and as of when, in JSON.
-pub const BEGUN: &str = "pruning";
+pub const BEGUN: &str = fact::PRUNING.stem;
 /// The fact that says when the last pruning was done.
-pub const DONE: &str = "pruned";
+pub const DONE: &str = fact::PRUNED.stem;
 /// The fact that says up to which moment detail was pruned.
-pub const CLOSED: &str = "closed";
+pub const CLOSED: &str = fact::CLOSED.stem;
 
 /// Notes for how many days detail is kept. Pruning goes by what was pinned, not by files that an agent may show it.
 pub fn keep_for(store: &Store, days: Option<u64>) -> Result<()> {

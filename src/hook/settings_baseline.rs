@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::domain::fact;
 use crate::domain::model_hook::Holder;
 use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
@@ -146,5 +147,5 @@ pub fn known(store: &Store, session: &Session) -> Result<Vec<u64>> {
 }
 
 fn fact(session: &Session) -> String {
-    format!("settings:{}", session.project)
+    fact::SETTINGS.of(&session.project)
 }

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use crate::calendar::Zone;
 use crate::domain::bounds;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::Event;
+use crate::domain::event::{Event, Moment};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::Scope;
 use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::{altered_rows, estimate_unlogged, policy};
+use crate::hook::{estimate_unlogged, lost_charges, policy};
 use crate::store::Store;
 use crate::store::response::Whose;
 use crate::wire::events::Touches;
@@ -62,13 +62,12 @@ pub fn matters(state: &SessionState, event: &Event) -> bool {
 /// Loads into the state the budgets and rates that its session shares, as of a wall time in milliseconds.
 pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Result<()> {
     let session = &state.session;
-    let mut budgets = Vec::new();
+    let (mut budgets, mut restored) = (Vec::new(), Vec::new());
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
         if budget.is_due(rules, now_ms) {
-            check_responses(store, session)?;
             let policy = session.policy.map(|id| policy::stored(store, id)).transpose()?.unwrap_or_default();
-            count(store, &mut budget, (session, rules), (&Zone::named(policy.time_zone()), now_ms))?;
+            restored.extend(count(store, &mut budget, (session, rules), (&Zone::named(policy.time_zone()), now_ms))?);
             budget.counted = true;
         }
         budget.set_limits(rules);
@@ -77,6 +76,7 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
         budget.limits.grace_turns = session.limits.grace_turns;
         budgets.push(budget);
     }
+    tell(&mut state.session, &restored);
     for budget in &mut budgets {
         take_pending_trips(budget, &mut state.session);
     }
@@ -84,15 +84,6 @@ pub fn load_budgets(store: &Store, state: &mut SessionState, now_ms: i64) -> Res
     state.session.pending_trips.retain(|trip| !matches!(trip.scope, Scope::User | Scope::Project));
     state.shared_budgets = budgets;
     Ok(())
-}
-
-/// Fails where a session has spent and none of its responses is there to be counted: they were deleted.
-fn check_responses(store: &Store, session: &Session) -> Result<()> {
-    let has_spent = session.counters.spent.requests > 0 && session.pruned.is_none() && session.listed.is_some();
-    match has_spent && store.some_charges(&session.id, 1)?.is_empty() {
-        true => Err(altered_rows::altered(&session.id)),
-        false => Ok(()),
-    }
 }
 
 /// Returns the scopes in which a session has rules, each with whose they are.
@@ -113,20 +104,37 @@ fn take_pending_trips(budget: &mut SharedBudget, session: &mut Session) {
 }
 
 /// Counts anew what was spent in the periods that a session's rules cap: sessions without such rules have spent too.
-pub fn recount(store: &Store, session: &Session, zone: Option<&str>, now_ms: i64) -> Result<()> {
+pub fn recount(store: &Store, session: &mut Session, zone: Option<&str>, now_ms: i64) -> Result<()> {
+    let mut restored = Vec::new();
     for (scope, id, rules) in shares(session) {
         let mut budget = store.shared_budget(scope, id)?.unwrap_or_else(|| SharedBudget::new(scope, id));
-        count(store, &mut budget, (session, rules), (&Zone::named(zone), now_ms))?;
+        restored.extend(count(store, &mut budget, (session, rules), (&Zone::named(zone), now_ms))?);
         store.save_shared_budget(&budget)?;
     }
+    tell(session, &restored);
     Ok(())
 }
 
+/// Tells a session's person, once, what was restored.
+fn tell(session: &mut Session, restored: &[String]) {
+    for what in restored {
+        session.notify_user_once("charges", what);
+    }
+}
+
 /// Opens a shared budget's periods, and sums what every session was billed for in them.
-fn count(store: &Store, budget: &mut SharedBudget, of: (&Session, &LimitSet), when: (&Zone, i64)) -> Result<()> {
+///
+/// Returns what the person is to be told: what sessions were charged may have been changed.
+fn count(
+    store: &Store,
+    budget: &mut SharedBudget,
+    of: (&Session, &LimitSet),
+    when: (&Zone, i64),
+) -> Result<Vec<String>> {
     let ((session, rules), (zone, now_ms)) = (of, when);
     budget.open(rules, now_ms, |span| zone.period(span, now_ms));
-    let Some(since) = budget.since() else { return Ok(()) };
+    let Some(since) = budget.since() else { return Ok(Vec::new()) };
+    let restored = restore(store, session, since, now_ms)?;
     let owner = budget.id.clone();
     let whose = match budget.scope {
         Scope::Project => Whose::Project { project: &owner, and: &session.id },
@@ -139,5 +147,17 @@ fn count(store: &Store, budget: &mut SharedBudget, of: (&Session, &LimitSet), wh
             let model = budget.name_of(&charge.session, &charge.model, is_priced);
             budget.charge((&model, is_priced), charge.at_ms, charge.spend);
         }
-    })
+    })?;
+    Ok(restored)
+}
+
+/// Restores what the sessions with an event since a moment, and the one at hand, were charged.
+fn restore(store: &Store, session: &Session, since_ms: i64, now_ms: i64) -> Result<Vec<String>> {
+    let now = Moment { wall_ms: now_ms, ..session.last };
+    for id in store.sessions_without_row(since_ms)? {
+        store.sum_sound_charges(&id)?;
+    }
+    let others = store.sessions_since(since_ms)?;
+    let all = others.iter().filter(|other| other.id != session.id).chain([session]);
+    all.filter_map(|one| lost_charges::restore(store, one, now).transpose()).collect()
 }

@@ -67,6 +67,18 @@ messages! {
     calls_unasked(calls = "3 tool calls", agent = "developer", next = NextStep::FailClosed)
         => "{calls} of {agent} went by without Fusebox being asked: its hooks were ended, failed or took too long. They are counted. {next}";
 
+    /// Facts in the state are not believed, since Fusebox has not written them so.
+    facts_altered(what = "`trust:/home/you/shop` (trust in a repository)")
+        => "another program (or an earlier Fusebox) has written {what} into the state: it is not believed. `fusebox doctor` says what to do.";
+
+    /// Responses in the state are not as they were charged, and are restored by the session's counters.
+    charges_restored(session = "5f0c1d2e", cost = "2.3500 USD")
+        => "another program has changed or deleted what session {session} was charged in the state: {cost} of it is restored.";
+
+    /// Facts that Fusebox has written into the state are gone.
+    facts_deleted()
+        => "another program has deleted facts from the state. What was to be told of a change since the last session may not be told.";
+
     /// A session is met in the middle of its work, and the transcript is empty.
     beginning_unknown()
         => "the state knows nothing of how this session began, and neither does the transcript: what it used before cannot be counted.";

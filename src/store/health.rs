@@ -165,7 +165,7 @@ mod tests {
     fn what_others_put_into_the_schema_does_nothing_and_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let open = || Store::open_for(folder.path(), None).unwrap();
-        open().set_metadata("key", "before").unwrap();
+        open().set_metadata("zone", "before").unwrap();
         open()
             .conn
             .execute_batch(
@@ -175,8 +175,8 @@ mod tests {
             )
             .unwrap();
         let store = open();
-        store.set_metadata("key", "after").unwrap();
-        assert_eq!(store.metadata("key").unwrap().as_deref(), Some("after"));
+        store.set_metadata("zone", "after").unwrap();
+        assert_eq!(store.metadata("zone").unwrap().as_deref(), Some("after"));
         let told = store.faults().unwrap();
         for name in ["trigger lose", "trigger undo", "view seen"] {
             assert!(told.iter().any(|fault| fault.contains(name)), "{told:?}");

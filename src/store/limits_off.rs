@@ -1,5 +1,6 @@
 //! Projects whose limits a person has switched off for a while.
 
+use crate::domain::fact;
 use crate::domain::limits_off::LimitsOff;
 use crate::error::Result;
 use crate::store::Store;
@@ -21,5 +22,5 @@ impl Store {
 }
 
 fn key(project: &str) -> String {
-    format!("off:{project}")
+    fact::OFF.of(project)
 }

@@ -6,7 +6,7 @@ pub mod event;
 pub mod health;
 pub mod limits_off;
 pub mod log_file;
-mod metadata;
+pub mod metadata;
 mod policy;
 pub mod private;
 pub mod prune;
@@ -15,6 +15,7 @@ mod run;
 mod save;
 pub mod schema;
 mod seal;
+mod sealed_facts;
 mod session;
 mod sqlite_error;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub mod trust;
 mod value;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,6 +56,8 @@ pub struct Store {
     folder: PathBuf,
     /// The sets of limits that were read or written, by their numbers, each with the hash of its text.
     limit_sets: RefCell<BTreeMap<i64, (LimitSet, u64)>>,
+    /// The names of the facts that were read and not believed.
+    altered_facts: RefCell<BTreeSet<String>>,
     locks: Locks,
 }
 
@@ -73,6 +76,7 @@ impl Store {
             conn: connect(&path, schema::migrate)?,
             folder: folder.to_path_buf(),
             limit_sets: RefCell::default(),
+            altered_facts: RefCell::default(),
             locks,
         })
     }
@@ -90,7 +94,13 @@ impl Store {
             Err(cause) if cause.kind == ErrorKind::Outdated => return Ok(None),
             other => other?,
         };
-        Ok(Some(Store { conn, folder: folder.to_path_buf(), limit_sets: RefCell::default(), locks }))
+        Ok(Some(Store {
+            conn,
+            folder: folder.to_path_buf(),
+            limit_sets: RefCell::default(),
+            altered_facts: RefCell::default(),
+            locks,
+        }))
     }
 
     /// Begins to write.

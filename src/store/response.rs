@@ -4,10 +4,17 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
 use crate::domain::charge::Charge;
+use crate::domain::meters::Spend;
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, column, to_json};
 
+/// In the order in which they are written: the seal is over them in that order.
+const SEALED: &str = "SELECT session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, cost_pico_usd, \
+     is_inherited, engine FROM response";
+/// Where its JSON stands among those.
+const ENGINE: usize = 10;
 const COLUMNS: &str = "SELECT engine, session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
      cost_pico_usd, is_inherited FROM response";
 
@@ -23,6 +30,17 @@ pub enum Whose<'a> {
         /// The session.
         and: &'a str,
     },
+}
+
+/// The responses of a session that are as they were written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SoundCharges {
+    /// What they spent.
+    pub spent: Spend,
+    /// How many they are.
+    pub count: usize,
+    /// How many others there were.
+    pub altered: usize,
 }
 
 impl Store {
@@ -70,25 +88,16 @@ impl Store {
 
     /// Saves a response.
     pub fn save_charge(&self, charge: &Charge) -> Result<()> {
-        let engine = to_json("a response", charge)?;
         let Charge { session, message, run, model, at_ms, spend, inherited, .. } = charge;
         let replace = "REPLACE INTO response (session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
              cost_pico_usd, is_inherited, engine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let [requests, tokens, cache_reads, cost] =
             [spend.requests, spend.tokens, spend.cache_reads, spend.cost.0].map(column);
-        self.prepare(replace)?.execute(params![
-            session,
-            message,
-            run,
-            model,
-            at_ms,
-            requests,
-            tokens,
-            cache_reads,
-            cost,
-            inherited,
-            engine
-        ])?;
+        let mut values: [&dyn ToSql; 11] =
+            [session, message, run, model, at_ms, &requests, &tokens, &cache_reads, &cost, inherited, &""];
+        let engine = ColumnsHash::of_values(&values, ENGINE)?.put(to_json("a response", charge)?, false);
+        values[ENGINE] = &engine;
+        self.prepare(replace)?.execute(&values[..])?;
         Ok(())
     }
 
@@ -97,6 +106,37 @@ impl Store {
         let mut charges = Vec::new();
         self.each_charge("WHERE session_id = ?1 LIMIT ?2", &[&session, &column(most)], |charge| charges.push(charge))?;
         Ok(charges)
+    }
+
+    /// Returns the ids of sessions that have responses since `since_ms` and no row.
+    pub fn sessions_without_row(&self, since_ms: i64) -> Result<Vec<String>> {
+        let without = "SELECT DISTINCT session_id FROM response WHERE at_ms >= ?1 \
+             AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = session_id)";
+        let mut statement = self.prepare(without)?;
+        let ids = statement.query_map(params![since_ms], |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Sums the responses of a session that are as they were written, and deletes the others.
+    pub fn sum_sound_charges(&self, session: &str) -> Result<SoundCharges> {
+        let mut found = SoundCharges::default();
+        let mut altered: Vec<String> = Vec::new();
+        let mut statement = self.prepare(&format!("{SEALED} WHERE session_id = ?1"))?;
+        let mut rows = statement.query(params![session])?;
+        while let Some(row) = rows.next()? {
+            if ColumnsHash::of_row(row, ENGINE + 1, ENGINE)?.is_broken(row.get_ref(ENGINE)?.as_bytes()?) {
+                altered.push(row.get(1)?);
+                continue;
+            }
+            found.spent += Columns::from(row, 5).spend()?;
+            found.count += 1;
+        }
+        for message in &altered {
+            let delete = "DELETE FROM response WHERE session_id = ?1 AND id = ?2";
+            self.prepare(delete)?.execute(params![session, message])?;
+        }
+        found.altered = altered.len();
+        Ok(found)
     }
 
     /// Deletes a response.

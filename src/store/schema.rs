@@ -9,9 +9,11 @@
 use rusqlite::Connection;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::sealed_facts;
 
 /// Every step from an empty database to today's. Never edit a step that a release has written: append one.
-pub const MIGRATIONS: [&str; 1] = ["
+pub const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE session (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL,
@@ -117,7 +119,11 @@ CREATE TABLE day_sum (
   PRIMARY KEY (day, project, model)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-"];
+",
+    "
+ALTER TABLE metadata ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+",
+];
 
 /// The versions of one form of the state: what one of them has written, the others read.
 const VERSIONS_OF_A_FORM: u32 = 100;
@@ -125,6 +131,9 @@ const VERSIONS_OF_A_FORM: u32 = 100;
 const FIRST: u32 = 100;
 /// The `user_version` of a database after every step.
 pub const LATEST: u32 = FIRST + MIGRATIONS.len() as u32 - 1;
+
+/// The first `user_version` whose facts have seals.
+const SEALED: u32 = 101;
 
 /// Bytes of a page. A call writes some four pages, so small ones keep the write-ahead log short.
 pub const PAGE: u64 = 2048;
@@ -167,6 +176,9 @@ pub fn migrate(conn: &Connection) -> Result<()> {
     if let Version::Behind(done) = version(conn)? {
         let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
         steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
+        if done < SEALED {
+            sealed_facts::seal_all(conn)?;
+        }
     }
     conn.execute_batch(&format!("PRAGMA user_version={LATEST}; COMMIT"))?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::domain::fact;
 use crate::error::Result;
 use crate::platform::environment::Environment;
 use crate::store::Store;
@@ -24,7 +25,7 @@ impl Store {
 }
 
 fn key(project: &str) -> String {
-    format!("trust:{project}")
+    fact::TRUST.of(project)
 }
 
 /// Whether a person trusts the repository of a folder.

@@ -81,8 +81,10 @@ fn names(limit: &Limit, unit: &str) -> bool {
 pub fn orders(finding: &Finding, by: &str) -> String {
     let Finding { source, subject, .. } = finding;
     match source {
-        FindingSource::ExplicitPause => "a person paused it (`fusebox pause`)".to_owned(),
-        FindingSource::ExplicitStop if subject.is_empty() => "a person stopped it (`fusebox stop`)".to_owned(),
+        FindingSource::ExplicitPause => format!("{} paused it (`fusebox pause`)", finding.orderer()),
+        FindingSource::ExplicitStop if finding.is_ordered() => {
+            format!("{} stopped it (`fusebox stop`)", finding.orderer())
+        }
         FindingSource::ExplicitStop => format!("{subject} asked for its end {by}"),
         _ if is_of_end(finding) => format!("{subject} {by}"),
         other => other.to_string(),
@@ -196,10 +198,7 @@ pub fn parent_notification(news: &ParentNotification) -> String {
         return to_agents::child_incomplete(agent, why);
     }
     let why = why + &because(news.reason.as_ref());
-    if news.finding.source == FindingSource::ExplicitStop
-        && !news.finding.subject.is_empty()
-        && news.stopped_with.is_none()
-    {
+    if news.finding.source == FindingSource::ExplicitStop && !news.finding.is_ordered() && news.stopped_with.is_none() {
         return to_agents::child_ended(agent, why);
     }
     let (what, then) = match news.paused {

@@ -284,7 +284,8 @@ fn what_sessions_without_a_budget_spent_counts_once() {
         store.save_charge(&charge("m2", &main_run("theirs", "p1"), 65, 40)).unwrap();
         // What such a session spends while the day is open counts when the next session with a budget is pinned.
         assert_eq!(spent(&laid(store, 70_000)), 500);
-        shared_budgets::recount(store, &store.session("mine").unwrap().unwrap(), Some("UTC"), TEN + 80_000).unwrap();
+        shared_budgets::recount(store, &mut store.session("mine").unwrap().unwrap(), Some("UTC"), TEN + 80_000)
+            .unwrap();
         assert_eq!(spent(&laid(store, 90_000)), 540);
     });
 }

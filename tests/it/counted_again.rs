@@ -181,9 +181,8 @@ fn a_client_that_starts_below_a_session_whose_row_is_gone_waits_for_it() {
     assert_eq!(load(&world, "s1").0.counters.turns, 1);
 }
 
-/// What `docs/threat-model.md` says of responses: nothing seals them.
 #[test]
-fn responses_of_an_earlier_session_that_are_changed_lower_the_sums_of_the_day() {
+fn responses_of_an_earlier_session_that_are_changed_are_restored_in_the_sums_of_the_day() {
     for damage in ["UPDATE response SET cost_pico_usd = 0", "DELETE FROM response"] {
         let world = TestWorld::new();
         world.write("home/.claude/fusebox.json", json!({"user": {"max_cost_usd_per_day": 100}}).to_string());
@@ -196,6 +195,6 @@ fn responses_of_an_earlier_session_that_are_changed_lower_the_sums_of_the_day() 
         execute(&world, damage);
         assert_eq!(spent(), before, "{damage}: until the sums are counted anew");
         start(&world, second.pids[0], "s2");
-        assert_eq!((before > 0, spent()), (true, 0), "{damage}");
+        assert_eq!((before > 0, spent()), (true, before), "{damage}");
     }
 }

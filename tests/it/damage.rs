@@ -220,7 +220,12 @@ fn cases(scope: &str) -> Vec<(When, String)> {
         .flat_map(|when| found.iter().map(move |deed| (when, deed)));
     let some = all.enumerate().filter(|(at, _)| in_long_form() || (at + scope.len()).is_multiple_of(37));
     let together = TOGETHER.map(|deed| (When::Always, deed.to_owned()));
-    some.map(|(_, (when, deed))| (when, deed.clone())).chain(together).collect()
+    // What was charged is looked at again where a shared budget is counted anew: each deed on it together with that.
+    let charged = found.iter().filter(|deed| deed.contains(" response")).enumerate();
+    let charged = charged.filter(|(at, _)| in_long_form() || at.is_multiple_of(7)).map(|(_, deed)| deed);
+    let counted =
+        charged.filter(|_| scope == OF_USER).map(|deed| (When::Always, format!("{deed}; DELETE FROM budget")));
+    some.map(|(_, (when, deed))| (when, deed.clone())).chain(together).chain(counted).collect()
 }
 
 #[test]
@@ -236,6 +241,47 @@ fn a_pinned_policy_that_is_changed_before_a_run_frees_nothing_and_is_told_once()
     for deed in ["UPDATE policy SET content = replace(content, ':3', ':300')", "UPDATE policy SET content = 'other'"] {
         let played = Play::begin(OF_MAIN, deed, When::Before).through();
         assert!(played.is_done && played.made == CAP && played.told.len() == 1, "{deed}: {played:#?}");
+    }
+}
+
+/// Returns what the report says that all sessions have cost, in millionths of a dollar.
+fn reported(world: &TestWorld) -> i64 {
+    let report: Value = serde_json::from_str(&world.run(&["report", "--json"]).ok()).unwrap();
+    let costs = report["sessions"].as_array().unwrap().iter().map(|session| session["new_cost_usd"].as_str().unwrap());
+    costs.map(|cost| (cost.parse::<f64>().unwrap() * 1e6).round() as i64).sum()
+}
+
+#[test]
+fn what_sessions_were_charged_is_restored_in_budgets_and_reports() {
+    let sound = Play::begin(OF_CALLS, "", When::Always);
+    let mut sound = sound;
+    while sound.made < CAP && sound.request() {}
+    let spent = reported(&sound.world);
+    assert!(spent > 0);
+    for deed in [
+        "UPDATE response SET cost_pico_usd = 0",
+        "UPDATE response SET at_ms = 1",
+        "UPDATE response SET at_ms = at_ms + 86400000000",
+        "UPDATE response SET is_inherited = 1",
+        "UPDATE response SET session_id = 'other'",
+        "DELETE FROM response WHERE id = 'm2'",
+        "DELETE FROM response",
+    ] {
+        let mut play = Play::begin(OF_CALLS, deed, When::Always);
+        while play.made < CAP && play.request() {}
+        assert_eq!(reported(&play.world), spent, "{deed}");
+        play.act();
+        // Another session's budget is counted from what this one was charged.
+        play.world.write("home/.claude/fusebox.json", policy(OF_USER).to_string());
+        let start = json!({"session_id": "s2", "transcript_path": play.world.path("s2.jsonl"), "source": "startup",
+            "cwd": play.world.path("project"), "hook_event_name": "SessionStart"});
+        GivenTime::at(&play.world, Environment::real().now().wall_ms).hook(start);
+        let budget: i64 =
+            database(&play.world).query_row("SELECT day_cost_pico_usd FROM budget", [], |row| row.get(0)).unwrap();
+        assert_eq!(budget / 1_000_000, spent, "{deed}");
+        assert_eq!(reported(&play.world), spent, "{deed}");
+        let told = play.world.run(&["log", "--json"]).stdout;
+        assert!(told.lines().any(|line| line.contains("NOTICE") && line.contains(NAMES_DAMAGE[0])), "{deed}: {told}");
     }
 }
 

@@ -29,6 +29,7 @@ mod endings;
 mod errors_in_turn;
 mod estimates;
 mod events_page;
+mod facts;
 mod failing;
 mod first_requests;
 mod forged;

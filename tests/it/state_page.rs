@@ -7,6 +7,7 @@ use std::path::Path;
 use fusebox::domain::budget::SharedBudget;
 use fusebox::domain::call::{CallRecord, CallState};
 use fusebox::domain::charge::{Charge, DaySum, RecordKind};
+use fusebox::domain::fact::FACTS;
 use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::platform::environment::Environment;
@@ -137,6 +138,8 @@ fn each_key_of_metadata_is_listed() {
     let listed: BTreeSet<String> = names(section.split("\n## ").next().unwrap()).map(stem).collect();
     let found: BTreeSet<String> = keys.iter().map(|key| stem(key)).collect();
     assert!(found.len() >= 5 && found.is_subset(&listed), "{found:?} of {listed:?}");
+    let known: BTreeSet<String> = FACTS.iter().map(|kind| stem(kind.stem)).collect();
+    assert_eq!(listed, known);
 }
 
 #[test]

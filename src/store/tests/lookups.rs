@@ -63,7 +63,7 @@ fn ids_are_found_by_their_beginnings() -> Result<()> {
     assert_eq!(store.matching("a1")?, [session, ("a1b".to_owned(), None), run.clone()]);
     assert_eq!(store.matching("a1c")?, [run]);
     assert_eq!(store.matching("a%")?.len(), 1);
-    let facts = ["client:1", "client:10", "client:2", "clients", "trust:/p"];
+    let facts = ["client:1", "client:10", "client:2", "closed", "trust:/p"];
     facts.iter().try_for_each(|name| store.set_metadata(name, name))?;
     let some =
         |after| store.some_metadata("client:", after, 2).unwrap().into_iter().map(|fact| fact.0).collect::<Vec<_>>();

@@ -1,0 +1,55 @@
+//! What sessions were charged and another program has changed or deleted in the state, as an agent can: it is restored by what the
+//! session's own counters say, which have a seal.
+
+use crate::domain::charge::{Charge, Record, RecordKind};
+use crate::domain::event::Moment;
+use crate::domain::meters::Spend;
+use crate::domain::rfc3339;
+use crate::domain::session::Session;
+use crate::error::Result;
+use crate::messages::notices;
+use crate::store::Store;
+use crate::wire::messages::short;
+
+/// Restores what a session was charged where its responses no longer come to that, as one response at its last event. Returns what
+/// the person is to be told.
+pub fn restore(store: &Store, session: &Session, now: Moment) -> Result<Option<String>> {
+    if session.is_altered || session.listed.is_none() || session.policy.is_none() {
+        return Ok(None);
+    }
+    let found = store.sum_sound_charges(&session.id)?;
+    let lacks = own(session).beyond(found.spent).beyond(session.pruned.unwrap_or_default().spent);
+    if found.altered == 0 && lacks == Spend::default() {
+        return Ok(None);
+    }
+    if lacks != Spend::default() {
+        let dearest = session.by_model.iter().max_by_key(|(_, spend)| spend.cost);
+        store.save_charge(&Charge {
+            message: format!("restored:{}:{}", now.wall_ms, found.count),
+            session: session.id.clone(),
+            run: session.main.clone().unwrap_or_default(),
+            model: dearest.map(|(model, _)| model.clone()).or(session.model.clone()).unwrap_or_default(),
+            at_ms: session.last.wall_ms,
+            spend: lacks,
+            ..Charge::default()
+        })?;
+    }
+    Ok(Some(notices::charges_restored(short(&session.id), lacks.cost)))
+}
+
+/// Does so between events, and writes it down; the person is told at the session's next event.
+pub fn restore_between_events(store: &Store, id: &str, now: Moment) -> Result<()> {
+    let Some(mut session) = store.session(id)? else { return Ok(()) };
+    let Some(what) = restore(store, &session, now)? else { return Ok(()) };
+    session.notify_user_once("charges", &what);
+    store.save_session(&session)?;
+    let (at, event) = (rfc3339::format(now.wall_ms), Some(RecordKind::Notice));
+    store.save_record(&Record { error: what, at, event, session: session.id.clone(), ..Record::default() }, now)
+}
+
+/// Returns what a session's own responses have spent, by its counters.
+fn own(session: &Session) -> Spend {
+    // Earlier versions did not keep what clients below had spent.
+    let is_unknown = session.nested_turns > 0 && session.nested_spend == Spend::default();
+    if is_unknown { Spend::default() } else { session.counters.spent.beyond(session.nested_spend) }
+}
