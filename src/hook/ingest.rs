@@ -102,10 +102,7 @@ pub fn ingest_transcripts(
     estimate_first_requests(state, event, ingested.charges.is_empty(), &table);
     estimate_prompt(state, event, prompt, &table);
     estimate_unlogged::estimate_requests(state, event, &ingested.charges, table);
-    let holders: BTreeSet<&String> = ingested.charges.iter().map(|(holder, _)| holder).collect();
-    for holder in holders {
-        need_run(store, state, holder)?;
-    }
+    need_holders(store, state, &ingested)?;
     if let Some(cause) = damage.take() {
         return Err(cause);
     }
@@ -113,6 +110,12 @@ pub fn ingest_transcripts(
     spend_before_install::close(state, event, &ingested.recalled);
     ingested.answered = answered_dialogs::answered(store, state, event)?;
     Ok(ingested)
+}
+
+/// Loads the runs that something was charged to.
+fn need_holders(store: &Store, state: &mut SessionState, ingested: &Ingested) -> Result<()> {
+    let holders: BTreeSet<&String> = ingested.charges.iter().map(|(holder, _)| holder).collect();
+    holders.into_iter().try_for_each(|holder| need_run(store, state, holder).map(|_| ()))
 }
 
 /// Estimates first requests of which no response tells: the session's own, and the one of an agent that is about to start.

@@ -84,7 +84,7 @@ pub fn refuses_call(record: &Record) -> bool {
     ends == Some(Ends::Call) && record.event == Some(RecordKind::AgentWarning) && record.action == "terminate"
 }
 
-/// Returns `max_turns 20/25 (past 80 %)`; nothing for a record that is about no limit.
+/// Returns `max_turns 20/25 (80 %+)`; nothing for a record that is about no limit.
 pub fn figures(record: &Record) -> Option<String> {
     let limit = limits::find(&record.limit)?;
     let subject = if record.subject.is_empty() { String::new() } else { format!(" ({})", plain(&record.subject)) };
@@ -92,7 +92,7 @@ pub fn figures(record: &Record) -> Option<String> {
         return Some(format!("{}{subject}", record.limit));
     }
     let figures = pair(limit, limit.base(record.used?)?, limit.base(record.cap?)?);
-    let percent = record.percent.map(|percent| format!(" (past {percent} %)")).unwrap_or_default();
+    let percent = record.percent.map(|percent| format!(" ({percent} %+)")).unwrap_or_default();
     Some(format!("{} {figures}{subject}{percent}", record.limit))
 }
 

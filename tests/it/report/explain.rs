@@ -21,7 +21,7 @@ fn explain_tells_what_happened_and_what_would_have_helped() {
     Timeline
       2026-11-20 10:01:00 began
       2026-11-20 10:01:03 1 request, 3000 tokens, 0.30 USD
-      2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (past 80 %), warn, project
+      2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (80 %+), warn, project
       2026-11-20 10:03:20 1 request, 3000 tokens, 0.34 USD
       2026-11-20 10:04:00 #2 AGENT_FAILED: max_turns 25/25, terminate, project
       2026-11-20 10:06:00 last event; failed
@@ -79,7 +79,7 @@ fn explain_tells_of_a_run_that_was_not_stopped_and_of_a_session() {
     Timeline
       2026-11-20 10:00:00 began
       2026-11-20 10:01:03 4 requests, 12.0k tokens, 2.02 USD
-      2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (past 80 %), warn, project
+      2026-11-20 10:03:00 #1 AGENT_WARNING: max_turns 20/25 (80 %+), warn, project
       2026-11-20 10:03:20 1 request, 3000 tokens, 0.34 USD
       2026-11-20 10:04:00 #2 AGENT_FAILED: max_turns 25/25, terminate, project
 
@@ -119,7 +119,7 @@ fn what_is_not_known_or_not_unique_is_answered_with_candidates() {
 fn the_log_lists_records_as_lines_or_json() {
     let world = with_shop();
     assert_snapshot!(world.run(&["log", "--since", "all"]), @r"
-    #1 2026-11-20 10:03:00 AGENT_WARNING developer a3fa11ed max_turns 20/25 (past 80 %)
+    #1 2026-11-20 10:03:00 AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+)
       warn project
     #2 2026-11-20 10:04:00 AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate
       project
