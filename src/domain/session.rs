@@ -258,6 +258,9 @@ pub struct Session {
     /// Things said once: unknown models, unknown events, responses without usage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub notified: Vec<String>,
+    /// How often another program has changed what the state knew of it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub altered_times: u32,
     /// What was pruned of it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pruned: Option<Pruned>,
