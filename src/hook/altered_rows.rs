@@ -6,9 +6,12 @@ use std::path::Path;
 use crate::domain::bounds::of_model;
 use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::Ingested;
-use crate::domain::session::Session;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::{Order, Phase, Session, Status};
 use crate::domain::spend_before_prompt;
+use crate::domain::verdict::Finding;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +25,7 @@ pub fn altered(session: &str) -> Error {
     Error::failed(what).of_kind(ErrorKind::Altered).hint("its next event counts it again from its transcripts")
 }
 
-/// A session that another program has changed goes on so often; then its calls and prompts are refused.
+/// A session that another program has changed goes on so often; then it is stopped.
 const MOST_TIMES: u32 = 2;
 
 /// What was known of a session before it is counted again.
@@ -55,6 +58,13 @@ pub fn note(state: &mut SessionState, altered: AlteredSession) {
     state.altered = Some(altered.cause.to_string());
     state.session.altered_times = altered.times;
     state.remains = altered.charges;
+    if altered.times > MOST_TIMES {
+        let stop = Finding::ordered(FindingSource::ExplicitStop, Scope::Session, Action::Terminate);
+        let finding = Finding { subject: "Fusebox".to_owned(), ..stop };
+        let reason = Some(format!("another program has changed its rows in the state {} times", altered.times));
+        state.session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason });
+        state.session.status = Status::Stopped;
+    }
 }
 
 /// Adds to what was found what a session was charged before, and its transcripts do not show any more.
@@ -77,18 +87,6 @@ pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found
     }
     found.charges.splice(0..0, lost);
     Ok(())
-}
-
-/// Says why a prompt or call is refused: another program changes the session's rows again and again.
-pub fn held_for_good(state: &SessionState, event: &Event) -> Option<String> {
-    let asks = matches!(event.kind, EventKind::ToolRequested(_) | EventKind::Prompt { .. } | EventKind::Compacting);
-    (asks && state.session.altered_times > MOST_TIMES).then(|| {
-        format!(
-            "no prompt and no call of this session is let through: another program has changed its rows in the state {} times. \
-             A new session goes on.",
-            state.session.altered_times
-        )
-    })
 }
 
 /// Takes over what is left in the state of a session that has no row: rows of its own are deleted. What was charged at an

@@ -34,7 +34,6 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let (input, event) = (call.input, &call.event);
     let held = nested_clients::held(env, store, state, input, event, &call.guard)?;
     let held = held.or_else(|| changed_calls::held(&state.session, event));
-    let held = held.or_else(|| altered_rows::held_for_good(state, event));
     let held = held.map_or_else(|| altered_rows::held(store, state, event), |held| Ok(Some(held)))?;
     state.held = held.or_else(|| overload::held(state, event));
     unheard_messages::note_messages(state, (input, event), &call.guard);
