@@ -52,6 +52,8 @@ pub struct SessionState {
     pub unlogged_requests: UnloggedRequests,
     /// Why the session is counted again at this event, where another program has changed what the state knew of it.
     pub altered: Option<String>,
+    /// What the session was charged before it is counted again, but for estimates.
+    pub remains: Vec<Charge>,
     /// Why the prompt or call of this event is refused, where no limit is the reason: settings that wait for a person, or too much
     /// that is under way. The sentence to say.
     pub held: Option<String>,

@@ -4,8 +4,15 @@
 use std::path::Path;
 
 use crate::domain::bounds::of_model;
-use crate::domain::event::{Event, EventKind};
-use crate::domain::session::Session;
+use crate::domain::charge::{Charge, NewCharge};
+use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::finding_source::FindingSource;
+use crate::domain::ingested::Ingested;
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::{Order, Phase, Session, Status};
+use crate::domain::spend_before_prompt;
+use crate::domain::verdict::Finding;
+use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hook::retention;
@@ -18,12 +25,68 @@ pub fn altered(session: &str) -> Error {
     Error::failed(what).of_kind(ErrorKind::Altered).hint("its next event counts it again from its transcripts")
 }
 
-/// Deletes what the state in a folder has of a session, for its event to begin anew.
-pub fn forget(folder: &Path, session: &str) -> Result<()> {
+/// A session that another program has changed goes on so often; then it is stopped.
+const MOST_TIMES: u32 = 2;
+
+/// What was known of a session before it is counted again.
+#[derive(Debug)]
+pub struct AlteredSession {
+    /// Why it is.
+    pub cause: Error,
+    /// What it was charged, as far as that is as it was written.
+    charges: Vec<Charge>,
+    /// How often that has happened.
+    times: u32,
+}
+
+/// Deletes what the state in a folder has of a session, for its event to begin anew. What it was charged is returned: its
+/// transcript may be shorter by now.
+pub fn forget(folder: &Path, session: &str, cause: Error) -> Result<AlteredSession> {
     let store = Store::open_for(folder, Some(session))?;
     store.begin()?;
+    let times = store.session(session).ok().flatten().map_or(0, |known| known.altered_times).saturating_add(1);
+    store.sum_sound_charges(session)?;
+    let mut charges = store.charges_of(session)?;
+    charges.retain(|charge| !charge.is_estimate() && !charge.earlier);
     store.forget_session(session)?;
-    store.commit()
+    store.commit()?;
+    Ok(AlteredSession { cause, charges, times })
+}
+
+/// Notes in the state of an event that its session is counted again.
+pub fn note(state: &mut SessionState, altered: AlteredSession) {
+    state.altered = Some(altered.cause.to_string());
+    state.session.altered_times = altered.times;
+    state.remains = altered.charges;
+    if altered.times > MOST_TIMES {
+        let stop = Finding::ordered(FindingSource::ExplicitStop, Scope::Session, Action::Terminate);
+        let finding = Finding { subject: "Fusebox".to_owned(), ..stop };
+        let reason = Some(format!("another program has changed its rows in the state {} times", altered.times));
+        state.session.order = Some(Order { finding, phase: Phase::Halted, grace_left: 0, reason });
+        state.session.status = Status::Stopped;
+    }
+}
+
+/// Adds to what was found what a session was charged before, and its transcripts do not show any more.
+pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
+    let main = find_run::main_id(&state.session, event);
+    let mut lost = Vec::new();
+    for mut charge in std::mem::take(&mut state.remains) {
+        if store.charge(&charge.message, &state.session.id)?.is_some() {
+            continue;
+        }
+        if state.run(&charge.run).is_none() && (event.agent != Agent::Main || charge.run != main) {
+            charge.run = spend_before_prompt::id_of(&state.session.id);
+        }
+        store.save_charge(&charge)?;
+        for budget in state.shared_budgets.iter_mut().filter(|budget| budget.counted && !charge.inherited) {
+            budget.charge((&charge.model, !charge.unknown_model), charge.at_ms, charge.spend);
+        }
+        let (adds, again) = (charge.spend, charge.spend);
+        lost.push((charge.run.clone(), NewCharge { charge, adds, again, replay_price: (0, 0) }));
+    }
+    found.charges.splice(0..0, lost);
+    Ok(())
 }
 
 /// Takes over what is left in the state of a session that has no row: rows of its own are deleted. What was charged at an

@@ -107,6 +107,7 @@ pub fn ingest_transcripts(
         return Err(cause);
     }
     recall_missed::add(store, state, event, &mut ingested)?;
+    altered_rows::add_remains(store, state, event, &mut ingested)?;
     spend_before_install::close(state, event, &ingested.recalled);
     ingested.answered = answered_dialogs::answered(store, state, event)?;
     Ok(ingested)

@@ -49,7 +49,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
+use crate::hook::altered_rows::AlteredSession;
 use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::follow_up::FollowUp;
 use crate::platform::environment::Environment;
@@ -133,8 +134,8 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
             respond(env, deadline, (input, bytes), &mut folder, None)
         }
         Err(cause) if cause.kind == ErrorKind::Altered => {
-            altered_rows::forget(&folder, &input.session_id)?;
-            respond(env, deadline, (input, bytes), &mut folder, Some(&cause))
+            let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
+            respond(env, deadline, (input, bytes), &mut folder, Some(altered))
         }
         other => other,
     }
@@ -147,7 +148,7 @@ pub fn respond(
     deadline: &Deadline,
     what: (&Input, &[u8]),
     folder: &mut PathBuf,
-    altered: Option<&Error>,
+    altered: Option<AlteredSession>,
 ) -> Result<HookResult> {
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
@@ -155,7 +156,9 @@ pub fn respond(
     if let Some(answer) = given_answers::find(&loaded.state, &call) {
         return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
     }
-    loaded.state.altered = altered.map(ToString::to_string);
+    if let Some(altered) = altered {
+        altered_rows::note(&mut loaded.state, altered);
+    }
     deadline.waits_for(Waits::Files);
     let ingested = ingest::ingest(env, &mut loaded, &call)?;
     let applied = apply::apply(env, &mut loaded, &call, &ingested)?;

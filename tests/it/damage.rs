@@ -286,6 +286,22 @@ fn what_sessions_were_charged_is_restored_in_budgets_and_reports() {
 }
 
 #[test]
+fn rows_that_are_changed_and_a_transcript_that_is_cut_free_nothing_together() {
+    for scope in [OF_SESSION, OF_MAIN, OF_USER] {
+        for deed in ["UPDATE session SET requests = 0", "UPDATE run SET requests = 0", TOGETHER[0], TOGETHER[7]] {
+            let mut play = Play::begin(scope, deed, When::Always);
+            while play.made < SCRIPTED && play.request() {
+                let rows = play.world.read("s1.jsonl").unwrap();
+                let kept: String =
+                    rows.lines().filter(|row| !row.contains("assistant")).map(|row| format!("{row}\n")).collect();
+                play.world.write("s1.jsonl", kept);
+            }
+            assert!(play.made <= CAP + 1, "{scope}, {deed}: {} of {CAP}", play.made);
+        }
+    }
+}
+
+#[test]
 fn no_column_of_the_state_frees_a_run_of_its_sessions_limit() {
     let broken = broken(OF_SESSION);
     assert!(broken.is_empty(), "{broken:#?}");
