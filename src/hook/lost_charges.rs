@@ -25,7 +25,8 @@ pub fn restore(store: &Store, session: &Session, now: Moment) -> Result<Option<S
     if lacks != Spend::default() {
         let dearest = session.by_model.iter().max_by_key(|(_, spend)| spend.cost);
         store.save_charge(&Charge {
-            message: format!("restored:{}:{}", now.wall_ms, found.count),
+            // Each id counts once in a sum over sessions.
+            message: format!("restored:{}:{}:{}", session.id, now.wall_ms, found.count),
             session: session.id.clone(),
             run: session.main.clone().unwrap_or_default(),
             model: dearest.map(|(model, _)| model.clone()).or(session.model.clone()).unwrap_or_default(),

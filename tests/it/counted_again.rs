@@ -189,6 +189,10 @@ fn responses_of_an_earlier_session_that_are_changed_are_restored_in_the_sums_of_
         let (first, second) = (Processes::start(), Processes::start());
         let spent =
             || Store::open_for(&world.path("state"), None).unwrap().shared_budgets().unwrap()[0].spent(None).day.cost.0;
+        // Of several sessions, each is restored.
+        let earlier = Processes::start();
+        start(&world, earlier.pids[0], "s0");
+        work(&world, earlier.pids[0], "s0", 1);
         start(&world, first.pids[0], "s1");
         work(&world, first.pids[0], "s1", 1);
         let before = spent();
