@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Once;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -327,9 +328,18 @@ pub fn copy_fusebox(to: impl AsRef<Path>) {
     assert!(Command::new("cp").arg(fusebox()).arg(to.as_ref()).status().unwrap().success());
 }
 
-/// Returns the binary under test.
+/// Returns the binary under test, in a folder of its own: where cargo builds it, `init` would register a copy.
 pub fn fusebox() -> PathBuf {
-    std::env::var_os("FUSEBOX_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fusebox").into(), PathBuf::from)
+    const PLACE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/client/fusebox");
+    static PLACED: Once = Once::new();
+    PLACED.call_once(|| {
+        let named = std::env::var_os("FUSEBOX_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_fusebox").into());
+        fs::create_dir_all(Path::new(PLACE).parent().unwrap()).unwrap();
+        let new = format!("{PLACE}-{}", std::process::id());
+        fs::hard_link(&named, &new).or_else(|_| fs::copy(&named, &new).map(|_| ())).unwrap();
+        fs::rename(&new, PLACE).unwrap();
+    });
+    PathBuf::from(PLACE)
 }
 
 fn write(path: &Path, text: &str) {

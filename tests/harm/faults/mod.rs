@@ -39,6 +39,8 @@ enum Counts {
     All,
     /// Every response once; of the calls, those that the last fold-back of the write-ahead log had.
     Responses,
+    /// Everything, once, and the response that the fault itself is.
+    Itself,
 }
 
 /// One fault. It strikes a session that has made one call and is about to make the second.
@@ -95,9 +97,10 @@ fn strike(fault: &Fault, way: usize, on_error: &str) -> Result<(), String> {
     }
     let (turns, requests) = (stage.meter("s1", Meter::Turns), stage.meter("s1", Meter::Requests));
     let enough = match fault.counts {
-        Counts::All => ran == CAP,
+        Counts::All | Counts::Itself => ran == CAP,
         Counts::Responses => ran >= CAP,
     };
+    let requests = requests - u64::from(matches!(fault.counts, Counts::Itself));
     if turns == CAP && requests == ran && enough {
         return Ok(());
     }
@@ -160,6 +163,7 @@ fn the_table_of_faults_is_current() {
         let counts = match fault.counts {
             Counts::All => "everything, once",
             Counts::Responses => "every response once, calls as of the last fold-back",
+            Counts::Itself => "everything, once, and itself as a response",
         };
         let says = if fault.says.is_empty() { String::new() } else { format!("\"… {} …\"", fault.says) };
         table += &format!("| {} | {} | {comes} | {says} | {counts} |\n", fault.fault, fault.made);

@@ -4,13 +4,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
 
-use crate::faults::{Comes, FAULT, Fault, strike_all};
+use crate::faults::{Comes, Counts, FAULT, Fault, strike_all};
 use crate::stage::{Stage, make_pipe};
 
 const PLACE: &str = "live/s1.jsonl";
 const ASIDE: &str = "live/aside.jsonl";
 /// A response's row, up to where something may be put in.
 const ROW: &str = r#"{"type":"assistant","message":{"role":"assistant","id":"m-x","model":"claude-opus-5-5","usage":"#;
+
+/// Returns lists in lists.
+fn deep() -> String {
+    "[".repeat(100_000) + &"]".repeat(100_000)
+}
 
 /// Lays something else under the transcript's name.
 fn replace(stage: &Stage, lay: impl FnOnce(&std::path::Path)) {
@@ -39,7 +44,7 @@ fn add(stage: &Stage, bytes: &[u8]) {
     OpenOptions::new().append(true).open(stage.path(PLACE)).unwrap().write_all(bytes).unwrap();
 }
 
-pub const FAULTS: [Fault; 11] = [
+pub const FAULTS: [Fault; 12] = [
     Fault {
         fault: "the transcript is missing",
         made: "moved away",
@@ -106,18 +111,18 @@ pub const FAULTS: [Fault; 11] = [
         ..FAULT
     },
     Fault {
-        fault: "rows nested 100,000 deep",
-        made: "lists in a response's row, and in its usage",
-        says: "",
-        ways: 2,
-        make: |stage, way| {
-            let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-            let row = match way {
-                0 => format!(r#"{{"type":"user","message":{{"content":{deep}}}}}"#),
-                _ => format!(r#"{ROW}{deep}}}}}"#),
-            };
-            add(stage, (row + "\n").as_bytes());
+        fault: "a row nested 100,000 deep",
+        made: "lists in a message",
+        make: |stage, _| {
+            add(stage, format!("{{\"type\":\"user\",\"message\":{{\"content\":{}}}}}\n", deep()).as_bytes())
         },
+        ..FAULT
+    },
+    Fault {
+        fault: "a response whose usage is nested 100,000 deep",
+        made: "lists in its place",
+        counts: Counts::Itself,
+        make: |stage, _| add(stage, format!("{ROW}{}}}}}\n", deep()).as_bytes()),
         ..FAULT
     },
     Fault {

@@ -24,7 +24,7 @@ const CAP: u64 = 3;
 /// The most calls that may be held back while something is read.
 const MOST_HELD: usize = 120;
 /// What is said of a call that is held back.
-const HELD: &str = "is not read yet";
+const HELD: &str = "held back";
 
 /// Something that can grow.
 struct Dimension {
