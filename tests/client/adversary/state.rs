@@ -62,7 +62,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "lowers the counters of its own session in the database, takes the limits off its row, deletes or renames its rows, in each call",
         outcome: Outcome::NoEffect,
-        then: "each row has a seal over its columns, and what another program has changed is counted again from the transcripts; it is in the log",
+        then: "each row has a seal over its columns, and what another program has changed is counted again from the transcripts; the third time ends the session; it is in the log",
         scenario: "rows_that_are_changed_in_each_call_are_counted_again",
     },
     Attempt {
@@ -242,7 +242,8 @@ fn rows_that_are_changed_in_each_call_are_counted_again() {
         let steps = std::iter::repeat_n(call([program(&statement(sql))]), 8).chain([say(siege::ESCAPED)]);
         let lab = Lab::new(four_calls(), vec![main(steps)]);
         lab.claude("MAIN start", &[]);
-        assert_eq!(lab.api.requests().len(), 5, "{sql}: {}", lab.story());
+        // At the third change the session is over, if its calls have not ended it before.
+        assert!((3..=5).contains(&lab.api.requests().len()), "{sql}: {}", lab.story());
     }
 }
 
