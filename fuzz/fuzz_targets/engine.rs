@@ -28,8 +28,8 @@ use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::completion::mark;
 use fusebox::wire::events::EventName;
 use fusebox::wire::input::{self, Input};
-use fusebox::wire::read_event;
 use fusebox::wire::output::{self, Case};
+use fusebox::wire::read_event;
 use libfuzzer_sys::fuzz_target;
 
 /// Limits that are soon reached, over the session and over runs, with every action.
