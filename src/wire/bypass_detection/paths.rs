@@ -36,9 +36,9 @@ impl Guard {
         let own =
             |own: &Option<String>| own.as_deref().is_some_and(|own| is_above(&path, bare(&self.rules.unified(own))));
         if own(&self.program) {
-            return Some(format!("`{path}`, in which the program lies that holds the limits"));
+            return Some(format!("`{path}`, the folder of the program that holds the limits"));
         }
-        own(&self.state_dir).then(|| format!("`{path}`, in which Fusebox's state lies"))
+        own(&self.state_dir).then(|| format!("`{path}`, the folder that holds Fusebox's state"))
     }
 
     /// Whether the policy of this session is read from a folder.

@@ -125,10 +125,9 @@ impl Guard {
                 let is_apart = named.is_some_and(|word| matches!(word, "-t" | "--target-directory"));
                 let sources = operands().count() - usize::from(named.is_none() && operands().next().is_some());
                 let mut sources = operands().take(sources).skip(usize::from(is_apart));
-                let moved = sources.find_map(|path| self.holds(folder, path));
-                moved
-                    .or_else(|| operands().find_map(|path| self.guarded(folder, path)))
-                    .or_else(|| self.copied(folder, args))
+                let own = operands().find_map(|path| self.guarded(folder, path));
+                let above = || sources.find_map(|path| self.holds(folder, path));
+                own.or_else(above).or_else(|| self.copied(folder, args))
             }
             Writes::InPlace(letters) if edits_in_place(words(), letters) => {
                 operands().find_map(|path| self.guarded(folder, path))

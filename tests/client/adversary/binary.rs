@@ -21,7 +21,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_fake_in_the_path_is_not_run",
     },
     Attempt {
-        tries: "plainly overwrites, moves, links or truncates the program that the hooks run, or takes its right to run",
+        tries: "plainly overwrites, moves, links or truncates the program that the hooks run, takes its right to run, or takes a folder above it away",
         outcome: Outcome::Refused,
         then: "the agent reads that it holds the limits",
         scenario: "plain_edits_of_the_program_are_refused",
