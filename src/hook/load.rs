@@ -12,7 +12,7 @@ use crate::hook::deadline::Deadline;
 use crate::hook::load_on_demand::{need_ancestors, need_call, need_known_run, need_open_runs, need_run};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts,
+    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts, sender,
     shared_budgets, spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
@@ -54,12 +54,16 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
 }
 
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
-    let (store, known) = state_folder::open(env, folder, &call.event)?;
+    let (store, mut known) = state_folder::open(env, folder, &call.event)?;
+    if let Some(known) = &mut known {
+        sender::require(&store, known, &call.event, call.sender)?;
+    }
     let known = match known {
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,
     };
-    let session = session(env, &store, known, (call.input, &call.event))?;
+    let mut session = session(env, &store, known, (call.input, &call.event))?;
+    session.client_start.tells_over_channel |= call.sender.is_some() && call.sender == session.client;
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at.wall_ms)?;
     altered_facts::tell(&store, &mut state.session, &call.event)?;

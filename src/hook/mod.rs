@@ -37,6 +37,7 @@ pub mod reply;
 pub mod retention;
 pub mod save;
 pub mod scheduled_prompts;
+pub mod sender;
 pub mod settings_baseline;
 pub mod settings_watch;
 pub mod shared_budgets;
@@ -133,6 +134,7 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
             failure::begin_anew(env, &folder, input, &cause)?;
             respond(env, deadline, (input, bytes), &mut folder, None)
         }
+        Err(cause) if cause.kind == ErrorKind::Foreign => Ok(HookResult::only(failure::foreign(input, &cause))),
         Err(cause) if cause.kind == ErrorKind::Altered => {
             let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
             respond(env, deadline, (input, bytes), &mut folder, Some(altered))

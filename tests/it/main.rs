@@ -8,6 +8,8 @@ mod bad_input;
 mod benchmarks;
 mod budgets;
 mod calendar;
+#[cfg(target_os = "linux")]
+mod channels;
 mod clock;
 mod compactions;
 mod compatibility;
