@@ -9,7 +9,9 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};
 use crate::hook::deadline::Deadline;
-use crate::hook::load_on_demand::{need_ancestors, need_call, need_known_run, need_open_runs, need_run};
+use crate::hook::load_on_demand::{
+    need_ancestors, need_call, need_known_run, need_open_runs, need_requested_call, need_run,
+};
 use crate::hook::parse::HookCall;
 use crate::hook::{
     altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts,
@@ -105,7 +107,10 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         need_run(store, &mut state, &compacted)?;
     }
     for id in calls_of(&event.kind) {
-        need_call(store, &mut state, id)?;
+        match event.kind {
+            EventKind::ToolRequested(_) => need_requested_call(store, &mut state, id)?,
+            _ => need_call(store, &mut state, id)?,
+        }
     }
     if let EventKind::Prompt { notifications, .. } = &event.kind {
         for call in state.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {
