@@ -12,6 +12,7 @@ pub mod catch_up;
 pub mod changed_calls;
 pub mod check_completion;
 pub mod client_lineage;
+pub mod client_starts;
 pub mod command_watch;
 pub mod deadline;
 pub mod estimate_unlogged;

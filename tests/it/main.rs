@@ -8,6 +8,7 @@ mod bad_input;
 mod benchmarks;
 mod budgets;
 mod calendar;
+mod client_starts;
 mod clock;
 mod compactions;
 mod compatibility;

@@ -94,22 +94,28 @@ const VALUED: [&str; 10] =
 /// Statements that only read.
 const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", ".dump"];
 
+/// Says something about a path that is written; `folder` is where it is relative to.
+pub(super) type Look<'a> = dyn Fn(Option<&str>, &str) -> Option<String> + 'a;
+
 impl Guard {
-    /// Says what a program writes, where an agent may not.
-    pub(super) fn written(&self, folder: Option<&str>, program: &str, args: &[Word]) -> Option<String> {
+    /// Asks `look` about each path that a program writes, and returns the first thing that it says.
+    pub(super) fn written(
+        &self,
+        folder: Option<&str>,
+        (program, args): (&str, &[Word]),
+        look: &Look,
+    ) -> Option<String> {
         let (_, writes) = ROWS.iter().find(|(name, _)| name.eq_ignore_ascii_case(program))?;
         let words = || args.iter().map(|word| &*word.text);
         let operands = || words().filter(|word| !word.starts_with('-'));
-        let any = |found: Option<&str>| found.and_then(|path| self.guarded(folder, path));
+        let any = |found: Option<&str>| found.and_then(|path| look(folder, path));
         match writes {
-            Writes::All => operands().find_map(|path| self.guarded(folder, path)),
+            Writes::All => operands().find_map(|path| look(folder, path)),
             Writes::First => any(operands().next()),
-            Writes::Last => self.copied(folder, args),
-            Writes::Moves => {
-                operands().find_map(|path| self.guarded(folder, path)).or_else(|| self.copied(folder, args))
-            }
+            Writes::Last => copied(folder, args, look),
+            Writes::Moves => operands().find_map(|path| look(folder, path)).or_else(|| copied(folder, args, look)),
             Writes::InPlace(letters) if edits_in_place(words(), letters) => {
-                operands().find_map(|path| self.guarded(folder, path))
+                operands().find_map(|path| look(folder, path))
             }
             Writes::InPlace(_) => None,
             Writes::Option(names) => words().enumerate().find_map(|(at, word)| {
@@ -117,40 +123,14 @@ impl Guard {
                 any(if names.contains(&word) { next } else { attached(word, names) })
             }),
             Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),
-            Writes::Git => self.put_back(folder, args),
+            Writes::Git => self.put_back(folder, args, look),
             Writes::Database if only_reads(words()) => None,
             Writes::Database => any(operands().next()),
         }
     }
 
-    /// Says what a copy overwrites: its destination, or files in it of the names that it copies.
-    fn copied(&self, folder: Option<&str>, args: &[Word]) -> Option<String> {
-        let mut operands = Vec::new();
-        let mut destination = None;
-        let mut words = args.iter().map(|word| &*word.text);
-        while let Some(word) = words.next() {
-            match word {
-                "-t" | "--target-directory" => destination = words.next(),
-                _ if VALUED.contains(&word) => {
-                    words.next();
-                }
-                _ if word.starts_with('-') => {
-                    destination = word.strip_prefix("--target-directory=").or(destination);
-                }
-                _ => operands.push(word),
-            }
-        }
-        // One word alone names no destination.
-        let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
-        let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
-        self.guarded(folder, destination).or_else(|| {
-            let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
-            inside.into_iter().find_map(|path| self.guarded(folder, &path))
-        })
-    }
-
     /// Says what git puts back, moves or takes away.
-    fn put_back(&self, folder: Option<&str>, args: &[Word]) -> Option<String> {
+    fn put_back(&self, folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
         let mut words = args.iter().map(|word| &*word.text);
         let mut folder = folder.map(str::to_owned);
         let subcommand = loop {
@@ -172,8 +152,34 @@ impl Guard {
             _ => false,
         };
         let paths = rest.iter().filter(|word| writes && !word.starts_with('-'));
-        paths.into_iter().find_map(|path| self.guarded(folder.as_deref(), path))
+        paths.into_iter().find_map(|path| look(folder.as_deref(), path))
     }
+}
+
+/// Says what a copy overwrites: its destination, or files in it of the names that it copies.
+fn copied(folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
+    let mut operands = Vec::new();
+    let mut destination = None;
+    let mut words = args.iter().map(|word| &*word.text);
+    while let Some(word) = words.next() {
+        match word {
+            "-t" | "--target-directory" => destination = words.next(),
+            _ if VALUED.contains(&word) => {
+                words.next();
+            }
+            _ if word.starts_with('-') => {
+                destination = word.strip_prefix("--target-directory=").or(destination);
+            }
+            _ => operands.push(word),
+        }
+    }
+    // One word alone names no destination.
+    let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
+    let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
+    look(folder, destination).or_else(|| {
+        let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
+        inside.into_iter().find_map(|path| look(folder, &path))
+    })
 }
 
 /// Returns the value that an option carries in its own word: `-oFILE`, `--output=FILE`.
