@@ -1,19 +1,28 @@
-//! The settings of a client that a plain command starts, read before it is: the file that its command line names, and those of the
-//! folder that it is started in.
+//! The settings and plugins of a client that a plain command starts, read before it is: those that its command line names, and the
+//! settings of the folder that it is started in.
 
 use std::path::Path;
 
 use crate::domain::session::Session;
+use crate::install::client_extensions;
 use crate::install::diverted;
 use crate::install::handlers;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 use crate::wire::bypass_detection::ClientStart;
 
 /// Says what the settings of a client would do that is about to start; nothing where they are those of the session, or do no
 /// more. What diverts in a folder's own files is met by the hooks that run there.
 pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option<String> {
+    if let Some(plugin) = start.plugins.iter().find(|path| client_extensions::is_mod(Path::new(path))) {
+        return Some(format!("`{plugin}` is a mod, which can answer for every hook"));
+    }
+    let is_archive = |path: &&String| file_info::of(Path::new(path)).is_ok_and(|meta| meta.is_file());
+    if let Some(plugin) = start.plugins.iter().find(is_archive) {
+        return Some(format!("`{plugin}` is an archive, and a mod in it can answer for every hook"));
+    }
     let folder = start.folder.as_deref().unwrap_or(&session.folder);
     if start.settings.is_empty() && folder == session.folder {
         return None;

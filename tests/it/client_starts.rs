@@ -125,6 +125,32 @@ fn a_client_is_not_started_in_a_folder_whose_settings_take_the_hooks_away() {
 }
 
 #[test]
+fn a_client_is_not_started_with_a_mod() {
+    let bench = Bench::new("user");
+    bench.world.write("free/hooks/hooks.json", "{\"modules\": [\"x.js\"]}");
+    bench.world.write("plain/hooks/hooks.json", "{\"hooks\": {}}");
+    bench.world.write("free.zip", "PK");
+    let path = |name: &str| bench.world.path(name).to_string_lossy().into_owned();
+    let (free, plain, archive) = (path("free"), path("plain"), path("free.zip"));
+    for (at, (command, expected)) in [
+        (format!("claude -p go --plugin-dir {free}"), true),
+        (format!("claude --plugin-dir={free} -p go"), true),
+        (format!("claude -p go --plugin-dir {plain} --plugin-dir-no-mcp {free}"), true),
+        (format!("claude -p go --plugin-dir {archive}"), true),
+        (format!("cp x {plain}/hooks/hooks.json; claude -p go --plugin-dir {plain}"), true),
+        ("claude -p go --plugin-url https://x/free.zip".to_owned(), true),
+        (format!("CLAUDE_CODE_PLUGIN_DIRS={free} claude -p go"), true),
+        (format!("claude -p go --plugin-dir {plain}"), false),
+        (format!("cat {free}/hooks/hooks.json; claude -p 'write --plugin-dir {free}'"), false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(bench.refuses(&command, at), expected, "{command}");
+    }
+}
+
+#[test]
 fn ordinary_starts_pass() {
     let mut wrongs = Vec::new();
     for scope in ["local", "user"] {

@@ -10,10 +10,14 @@ pub struct ClientStart {
     pub folder: Option<String>,
     /// The settings files that its command line names.
     pub settings: Vec<String>,
+    /// The plugins that its command line names.
+    pub plugins: Vec<String>,
 }
 
 /// The option that names settings.
-pub(super) const OPTION: &str = "--settings";
+const SETTINGS: &str = "--settings";
+/// The options that name plugins.
+const PLUGINS: [&str; 2] = ["--plugin-dir", "--plugin-dir-no-mcp"];
 
 /// The settings files that every client reads in the folder that it is started in.
 const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
@@ -21,22 +25,32 @@ const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"]
 /// How a file is named that is none: what another program writes meanwhile.
 const STREAMS: [&str; 4] = ["<(", "/dev/", "/proc/", "-"];
 
-/// Returns the settings files that an invocation names, where it starts a client with an agent in it.
-pub(super) fn settings_of<'a>(it: &'a Invocation<'a>) -> Option<Vec<&'a str>> {
+/// What a client's command line names, as its words are.
+#[derive(Default)]
+pub(super) struct Named<'a> {
+    /// Settings files.
+    pub settings: Vec<&'a str>,
+    /// Plugins.
+    pub plugins: Vec<&'a str>,
+}
+
+/// Returns what an invocation names, where it starts a client with an agent in it.
+pub(super) fn named<'a>(it: &'a Invocation<'a>) -> Option<Named<'a>> {
     if !clients::starts(it) {
         return None;
     }
-    let mut words = it.args.iter().map(|word| &*word.text).take_while(|word| *word != "--");
-    let mut found = Vec::new();
+    let mut words = it.args.iter().map(|word| &*word.text).take_while(|word| *word != "--").peekable();
+    let mut named = Named::default();
     while let Some(word) = words.next() {
-        let value = match word.strip_prefix(OPTION) {
-            Some("") => words.next(),
-            Some(rest) => rest.strip_prefix('='),
-            None => None,
-        };
-        found.extend(value.filter(|value| !value.trim_start().starts_with('{')));
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        let Some(value) = value.or_else(|| words.peek().copied()) else { break };
+        if name == SETTINGS && !value.trim_start().starts_with('{') {
+            named.settings.push(value);
+        } else if PLUGINS.contains(&name) {
+            named.plugins.push(value);
+        }
     }
-    Some(found)
+    Some(named)
 }
 
 /// Whether a word names a file that can be read beforehand.
@@ -44,15 +58,25 @@ pub(super) fn is_file(word: &str) -> bool {
     !STREAMS.iter().any(|start| word.starts_with(start))
 }
 
+impl ClientStart {
+    /// Whether a client reads a path at its start.
+    pub(super) fn reads(&self, path: &str) -> bool {
+        let is_below = |folder: &String| {
+            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        is_settings(path) || self.settings.iter().any(|file| file == path) || self.plugins.iter().any(is_below)
+    }
+}
+
 /// Whether a path is that of a settings file which every client reads.
-pub(super) fn is_settings(path: &str) -> bool {
+fn is_settings(path: &str) -> bool {
     READ.iter().any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')))
 }
 
 /// Says what a client is whose settings file the text does not name.
 pub(super) fn unnamed() -> String {
     format!(
-        "a client with `{OPTION}`, and the command's text does not say which file that is. Name the file as it is called"
+        "a client with `{SETTINGS}`, and the command's text does not say which file that is. Name the file as it is called"
     )
 }
 

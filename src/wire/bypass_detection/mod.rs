@@ -97,7 +97,7 @@ struct Walk<'g> {
     said: Vec<String>,
     /// The clients that were started so far.
     starts: Vec<ClientStart>,
-    /// The settings files and others that were written so far.
+    /// The files that were written so far.
     written: RefCell<Vec<String>>,
     /// Whether it is looked at what speaks to the model.
     asks_of_model: bool,
@@ -232,20 +232,19 @@ impl<'g> Walk<'g> {
 
     /// Remembers a client that is started; says what it is, where its settings cannot be read beforehand.
     fn note_start(&mut self, it: &Invocation) -> Option<String> {
-        let named = client_starts::settings_of(it)?;
+        let named = client_starts::named(it)?;
         let folder = self.scope.folder.as_deref();
-        let mut settings = Vec::new();
-        for word in named {
+        let mut start = ClientStart { folder: self.scope.folder.clone(), ..ClientStart::default() };
+        start.plugins = named.plugins.iter().filter_map(|word| self.guard.resolve(folder, word)).collect();
+        for word in named.settings {
             match self.guard.resolve(folder, word).filter(|_| client_starts::is_file(word)) {
-                Some(path) => settings.push(path),
+                Some(path) => start.settings.push(path),
                 None => return Some(client_starts::unnamed()),
             }
         }
-        let written = self.written.borrow();
-        let read = written.iter().find(|path| client_starts::is_settings(path) || settings.contains(path));
-        let refused = read.map(|path| client_starts::written_beside(path));
-        self.starts.push(ClientStart { folder: self.scope.folder.clone(), settings });
-        refused
+        let read = self.written.borrow().iter().find(|path| start.reads(path)).cloned();
+        self.starts.push(start);
+        read.map(|path| client_starts::written_beside(&path))
     }
 
     /// Returns the folder that a `cd` leads to.
