@@ -14,7 +14,7 @@ use crate::hook::load_on_demand::{
 };
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts,
+    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts, sender,
     shared_budgets, spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
@@ -57,6 +57,9 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
 
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
     let (store, known) = state_folder::open(env, folder, &call.event)?;
+    if let Some(known) = &known {
+        sender::check(env, &store, known, &call.event)?;
+    }
     let known = match known {
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,

@@ -38,6 +38,7 @@ pub mod reply;
 pub mod retention;
 pub mod save;
 pub mod scheduled_prompts;
+pub mod sender;
 pub mod settings_baseline;
 pub mod settings_watch;
 pub mod shared_budgets;
@@ -137,6 +138,10 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
         Err(cause) if cause.kind == ErrorKind::Altered => {
             let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
             respond(env, deadline, (input, bytes), &mut folder, Some(altered))
+        }
+        Err(cause) if cause.kind == ErrorKind::Foreign => {
+            sender::tell(&folder, &input.session_id, &cause.to_string())?;
+            Ok(HookResult::only(failure::refused(input, &cause)))
         }
         other => other,
     }

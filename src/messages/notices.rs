@@ -25,6 +25,10 @@ messages! {
     settings_held_below(harm = "would take Fusebox's hooks away", next = "If that is yours: `fusebox reload` in a terminal of your own takes it up.")
         => "a client that its agent started is held back: the settings there {harm}. {next}";
 
+    /// An event of the session was sent by a program that is not its client.
+    event_foreign(what = "a program below process 4711 sent an event of session 0e6f5ab1 that its client did not send: it was not taken")
+        => "{what}.";
+
     /// The settings divert more than those of the last session here did.
     settings_changed(what = "`ANTHROPIC_BASE_URL` in `env` of `.claude/settings.json`, which sends requests elsewhere")
         => "the settings have changed since the last session here: they have {what}.";

@@ -61,6 +61,7 @@ mod replay;
 mod report;
 mod retention;
 mod schedules;
+mod senders;
 mod setup;
 mod shared_state;
 mod sources;
