@@ -57,8 +57,12 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
 
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
     let (store, known) = state_folder::open(env, folder, &call.event)?;
-    if let Some(known) = &known {
-        sender::check(env, &store, known, &call.event)?;
+    match &known {
+        Some(known) => sender::check(env, &store, known, &call.event)?,
+        None if !call.is_again && altered_rows::had_row(env, &store, &call.event)? => {
+            return Err(altered_rows::altered(&call.event.session));
+        }
+        None => {}
     }
     let known = match known {
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,

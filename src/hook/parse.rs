@@ -23,13 +23,15 @@ pub struct HookCall<'a> {
     pub event: Event,
     /// What of the machine is this session's own.
     pub guard: Guard,
+    /// Whether its session was forgotten a moment ago, to be counted again.
+    pub is_again: bool,
 }
 
 /// Reads a hook call whose state is in `folder`.
 pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]), folder: &Path) -> HookCall<'a> {
     let guard = guard(env, input, folder);
     let event = event_of(env, input, &guard);
-    HookCall { input, bytes, name: EventName::parse(&input.hook_event_name), event, guard }
+    HookCall { input, bytes, name: EventName::parse(&input.hook_event_name), event, guard, is_again: false }
 }
 
 impl HookCall<'_> {

@@ -167,7 +167,9 @@ impl<'a> Play<'a> {
         let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
             "cwd": self.world.path("project"), "prompt_id": "p1", "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        let time = GivenTime::at(&self.world, Environment::real().now().wall_ms);
+        let mut time = GivenTime::at(&self.world, Environment::real().now().wall_ms);
+        // This process stands for the client.
+        time.set("CLAUDE_PID", std::process::id().to_string());
         serde_json::from_str(&time.hook(input)).unwrap_or_default()
     }
 
@@ -335,6 +337,20 @@ fn rows_that_are_changed_and_a_transcript_that_is_cut_free_nothing_together() {
                 let kept: String =
                     rows.lines().filter(|row| !row.contains("assistant")).map(|row| format!("{row}\n")).collect();
                 play.world.write("s1.jsonl", kept);
+            }
+            assert!(play.made <= CAP + 1, "{scope}, {deed}: {} of {CAP}", play.made);
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_deleted_and_a_transcript_that_is_cut_end_the_session_at_the_third_time() {
+    let all = "DELETE FROM session; DELETE FROM run; DELETE FROM response; DELETE FROM tool_call";
+    for scope in [OF_CALLS, OF_SESSION, OF_MAIN] {
+        for deed in ["DELETE FROM session", "UPDATE session SET id = 'x' || id", TOGETHER[3], TOGETHER[4], all] {
+            let mut play = Play::begin(scope, deed, When::Always);
+            while play.made < SCRIPTED && play.request() {
+                play.world.write("s1.jsonl", "");
             }
             assert!(play.made <= CAP + 1, "{scope}, {deed}: {} of {CAP}", play.made);
         }
