@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::domain::event::Event;
-use crate::domain::session::Process;
-use crate::hook::pin_policy;
 use crate::platform::environment::Environment;
 use crate::platform::folders::{HERE, System};
 use crate::wire::bypass_detection::Guard;
@@ -26,7 +24,9 @@ pub struct HookCall<'a> {
     /// What of the machine is this session's own.
     pub guard: Guard,
     /// The process that opened the channel which the event came over, where the system tells.
-    pub sender: Option<Process>,
+    pub sender: Option<u32>,
+    /// Whether its session was forgotten a moment ago, to be counted again.
+    pub is_again: bool,
 }
 
 /// Reads a hook call whose state is in `folder`.
@@ -34,7 +34,7 @@ pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]
     let guard = guard(env, input, folder);
     let event = event_of(env, input, &guard);
     let name = EventName::parse(&input.hook_event_name);
-    HookCall { input, bytes, name, event, guard, sender: env.input_sender().and_then(pin_policy::process) }
+    HookCall { input, bytes, name, event, guard, sender: env.input_sender(), is_again: false }
 }
 
 impl HookCall<'_> {

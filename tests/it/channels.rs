@@ -94,7 +94,7 @@ fn nobody_else_tells_of_a_session() {
             let said = forge(&world, forger, name, &rest);
             assert_eq!(said.code, 0, "{forger} {name}: {said}");
             assert_eq!(known(&world), before, "{forger} {name}: {said}");
-            let is_refused = said.stdout.contains("did not come from the client");
+            let is_refused = said.stdout.contains("did not send");
             let can_be = ["PreToolUse", "UserPromptSubmit", "ConfigChange", "PreCompact"].contains(&name);
             assert!(is_refused || !can_be, "{forger} {name}: {said}");
             let said = of_client(
@@ -102,7 +102,7 @@ fn nobody_else_tells_of_a_session() {
                 "PostToolUse",
                 &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1", "tool_response": {}}),
             );
-            assert!(said.ok().contains("another program than this session's client"), "{forger} {name}");
+            assert!(said.ok().contains("that its client did not send"), "{forger} {name}");
         }
     }
 }

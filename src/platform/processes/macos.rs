@@ -123,11 +123,6 @@ pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
     group.is_ok()
 }
 
-/// Returns nothing: it is asked for only where the system tells who sends an event.
-pub fn executable(_pid: u32) -> Option<PathBuf> {
-    None
-}
-
 /// Asks a process to end: the one that `is_it` says yes to. Returns whether it was asked.
 pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);

@@ -107,11 +107,6 @@ fn children(parent: u32) -> Vec<(u32, u64)> {
     started.filter(|(_, start)| *start >= since).collect()
 }
 
-/// Returns nothing: it is asked for only where the system tells who sends an event.
-pub fn executable(_pid: u32) -> Option<PathBuf> {
-    None
-}
-
 /// Ends a process, which cannot be asked: the one that `is_it` still says yes to once nothing else can take its id. Returns whether
 /// it was ended.
 pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
