@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::amount::Amount;
 use crate::domain::serde_default::is_default;
 
 /// What is known of the client that has a session open, since it started.
@@ -18,6 +19,9 @@ pub struct ClientStart {
     /// How many agents have begun past a cap that is used up, which no admitted call is known to have started.
     #[serde(skip_serializing_if = "is_default")]
     pub starts_past_cap: u32,
+    /// What the client's own total was, and what was counted by then, when they were compared last.
+    #[serde(skip_serializing_if = "is_default")]
+    pub compared: Option<(Amount, Amount)>,
     /// What named that model when it started: its command line or environment. Gateways know models by other names.
     #[serde(skip_serializing_if = "is_default")]
     pub word: Option<String>,

@@ -86,6 +86,28 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
     }
 }
 
+/// Charges by how much a client's own total has grown more than what was counted since they were compared last: some commands
+/// (`/recap`, `/rename`) ask the model without a prompt or a row. The first total tells of what came before, and is charged by nothing.
+///
+/// Only a client's start is told behind its predecessor's last row. A row that an agent writes can but raise what it is charged.
+pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
+    let session = &state.session;
+    let (Some(total), false, 0) = (session.client_cost.map(Amount), session.has_own_prices, session.unread()) else {
+        return;
+    };
+    let own = session.counters.spent.beyond(session.nested_spend).cost;
+    let (total_before, own_before) = session.client_start.compared.unwrap_or((total, own));
+    // An older client begins its total anew.
+    let grown = if total < total_before { total } else { total.minus(total_before) };
+    let missing = grown.minus(own.minus(own_before));
+    if missing > Amount::ZERO {
+        let model = state.run(run).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
+        let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
+        charge(state, run, &name, (model, Spend { requests: 1, cost: missing, ..Spend::default() }));
+    }
+    state.session.client_start.compared = Some((total, own + missing));
+}
+
 fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (String, Spend)) {
     if spend.requests == 0 {
         return;

@@ -116,7 +116,12 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             state.session.schedules |= !crons.is_empty();
             lifecycle::complete(state, run);
         }
-        EventKind::SessionStart { source } => session_lifecycle::start(state, run, source),
+        EventKind::SessionStart { source } => {
+            session_lifecycle::start(state, run, source);
+            if source == "resume" {
+                charge_unlogged::charge_beyond_total(state, run);
+            }
+        }
         EventKind::Prompt { .. } => {
             // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
             state.session.pending_trips.clear();

@@ -19,6 +19,7 @@ mod state;
 mod transcripts;
 mod trial;
 mod turns;
+mod unasked;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -76,6 +77,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("state", include_str!("state.rs"), state::ATTEMPTS),
     ("transcripts", include_str!("transcripts.rs"), transcripts::ATTEMPTS),
     ("turns", include_str!("turns.rs"), turns::ATTEMPTS),
+    ("unasked", include_str!("unasked.rs"), unasked::ATTEMPTS),
 ];
 
 #[test]
