@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Corrupt,
     /// Another program has changed rows of a session.
     Altered,
-    /// Another program than the session's client has sent an event.
+    /// An event comes from another program than the client of its session.
     Foreign,
     /// A later version has written the state, in a form that this one cannot read.
     TooNew,

@@ -12,6 +12,15 @@ pub struct ClientStart {
     pub is_silent: bool,
     /// The model that its next request goes to, where it or what started it names one, until it has shown a response.
     pub model: Option<String>,
+    /// Whether an event came over a channel that it has opened: from then on only such events of the session are believed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tells_over_channel: bool,
+    /// How many agents have begun past a cap that is used up, which no admitted call is known to have started.
+    #[serde(skip_serializing_if = "is_default")]
+    pub starts_past_cap: u32,
+    /// The model that the conversation went to before a command that has a model of its own: the prompt after that goes there again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub before_command: Option<String>,
     /// What named that model when it started: its command line or environment. Gateways know models by other names.
     #[serde(skip_serializing_if = "is_default")]
     pub word: Option<String>,
@@ -44,7 +53,7 @@ impl ClientStart {
 
     /// Takes note that the client goes on with another model.
     pub fn switches(&mut self, model: String) {
-        (self.model, self.word) = (Some(model), None);
+        (self.model, self.word, self.before_command) = (Some(model), None, None);
     }
 
     /// Takes note that it has shown a response: a person may choose another model from here on.

@@ -55,8 +55,8 @@ pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {
     refusal(name, &reason).unwrap_or_default()
 }
 
-/// Answers an event that is not taken.
-pub fn refused(input: &Input, cause: &Error) -> String {
+/// Answers an event that another program than the session's client has sent: what it asks for is refused, and nothing is counted.
+pub fn foreign(input: &Input, cause: &Error) -> String {
     refusal(EventName::parse(&input.hook_event_name), &format!("Fusebox: {cause}")).unwrap_or_default()
 }
 

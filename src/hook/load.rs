@@ -56,9 +56,9 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
 }
 
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
-    let (store, known) = state_folder::open(env, folder, &call.event)?;
-    match &known {
-        Some(known) => sender::check(env, &store, known, &call.event)?,
+    let (store, mut known) = state_folder::open(env, folder, &call.event)?;
+    match &mut known {
+        Some(known) => sender::require(env, &store, known, call)?,
         None if !call.is_again && altered_rows::had_row(env, &store, &call.event)? => {
             return Err(altered_rows::altered(&call.event.session));
         }
@@ -68,7 +68,8 @@ fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Sto
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,
     };
-    let session = session(env, &store, known, (call.input, &call.event))?;
+    let mut session = session(env, &store, known, (call.input, &call.event))?;
+    session.client_start.tells_over_channel |= call.sender.is_some() && call.sender == session.client;
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at.wall_ms)?;
     altered_facts::tell(&store, &mut state.session, &call.event)?;

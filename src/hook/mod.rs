@@ -43,6 +43,7 @@ pub mod settings_baseline;
 pub mod settings_watch;
 pub mod shared_budgets;
 pub mod spend_before_install;
+pub mod starter;
 pub mod state_folder;
 pub mod unheard_messages;
 
@@ -135,13 +136,10 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
             failure::begin_anew(env, &folder, input, &cause)?;
             respond(env, deadline, (input, bytes), &mut folder, None)
         }
+        Err(cause) if cause.kind == ErrorKind::Foreign => Ok(HookResult::only(failure::foreign(input, &cause))),
         Err(cause) if cause.kind == ErrorKind::Altered => {
             let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
             respond(env, deadline, (input, bytes), &mut folder, Some(altered))
-        }
-        Err(cause) if cause.kind == ErrorKind::Foreign => {
-            sender::tell(&folder, &input.session_id, &cause.to_string())?;
-            Ok(HookResult::only(failure::refused(input, &cause)))
         }
         other => other,
     }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::domain::event::Event;
+use crate::domain::session::Process;
+use crate::hook::pin_policy;
 use crate::platform::environment::Environment;
 use crate::platform::folders::{HERE, System};
 use crate::wire::bypass_detection::Guard;
@@ -25,13 +27,17 @@ pub struct HookCall<'a> {
     pub guard: Guard,
     /// Whether its session was forgotten a moment ago, to be counted again.
     pub is_again: bool,
+    /// The process that opened the channel which the event came over, where the system tells.
+    pub sender: Option<Process>,
 }
 
 /// Reads a hook call whose state is in `folder`.
 pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]), folder: &Path) -> HookCall<'a> {
     let guard = guard(env, input, folder);
     let event = event_of(env, input, &guard);
-    HookCall { input, bytes, name: EventName::parse(&input.hook_event_name), event, guard, is_again: false }
+    let name = EventName::parse(&input.hook_event_name);
+    let sender = env.input_sender().and_then(pin_policy::process);
+    HookCall { input, bytes, name, event, guard, sender, is_again: false }
 }
 
 impl HookCall<'_> {

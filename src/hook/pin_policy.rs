@@ -58,7 +58,8 @@ pub fn is_due(env: &Environment, session: &Session, event: &Event) -> bool {
     session.policy.is_none() || !same
 }
 
-fn process(pid: u32) -> Option<Process> {
+/// Returns a process that is at work.
+pub fn process(pid: u32) -> Option<Process> {
     processes::parent_and_start(pid).map(|(_, start)| Process { pid, start, ns: processes::namespace().unwrap_or(0) })
 }
 

@@ -1,84 +1,58 @@
-//! Who has sent an event: the session's client, or a program that an agent has started.
+//! Who sends an event. The client opens the channel that a hook reads it from, and the system says who opened it.
 //!
-//! A client starts a handler itself, or has one shell start it. Below a tool's shell, below another session's client, and in what was
-//! left behind while the client is at work, the program was started by somebody else.
-
-use std::path::Path;
+//! Any program of the user's can start `fusebox hook` and feed it an event of any session. So once an event of a session has come
+//! over its client's channel, only such events are believed of it. Where the channel tells nothing (macOS, Windows, a hook behind a
+//! pipe of somebody's own) the processes above the hook are looked at.
 
 use crate::domain::event::Event;
+use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::client_lineage;
+use crate::hook::parse::HookCall;
+use crate::hook::{client_lineage, starter};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
-use crate::store::Store;
-use crate::wire::messages::short;
+use crate::store::{Store, log_file};
 
-/// What the client puts behind the command of a tool's shell.
-const TAIL: &str = "pwd -P >|";
-/// What the line of a shell names that runs our handler.
-const HANDLER: &str = "fusebox";
-/// The first process of a system or a container.
-const FIRST: u32 = 1;
-
-/// Fails where an event of a session is not its client's. Where nobody can tell, it is.
-pub fn check(env: &Environment, store: &Store, session: &Session, event: &Event) -> Result<()> {
-    let Some(client) = session.client else { return Ok(()) };
-    if processes::parent_id() == client.pid {
+/// Fails where a session is known to be told of by its client alone, and the event at hand comes from another program.
+pub fn require(env: &Environment, store: &Store, session: &mut Session, call: &HookCall) -> Result<()> {
+    let event = &call.event;
+    let is_believed = match session.client_start.tells_over_channel {
+        true => is_client(store, session, event, call.sender)?,
+        false => !starter::is_foreign(env, store, session, event)?,
+    };
+    if is_believed {
         return Ok(());
     }
-    match foreign(env, store, client, event)? {
-        Some(who) => Err(Error::failed(format!(
-            "{who} sent an event of session {} that its client did not send: it was not taken",
-            short(&session.id)
-        ))
-        .of_kind(ErrorKind::Foreign)),
-        None => Ok(()),
+    let what = notices::foreign_events();
+    if session.says_first("foreign-events") {
+        session.notify_user(&what);
+        let mut record = log_file::notice(&session.id, &what, event.at.wall_ms);
+        record.at = rfc3339::format(event.at.wall_ms);
+        store.save_record(&record, event.at)?;
+        store.save_session(session)?;
+        store.commit()?;
+        log_file::append(log_file::LogPlace { of_session: &session.log, state: store.folder() }, &[record]);
     }
+    Err(Error::failed("this event did not come from the client of its session, so it is not believed")
+        .of_kind(ErrorKind::Foreign))
 }
 
-/// Says who has sent an event, where that is not the client of its session.
-fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> Result<Option<String>> {
-    let above = processes::ancestors(env.pid());
-    let named: Option<u32> = env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok());
-    let mut nearest = None;
-    for (at, (pid, start)) in above.iter().enumerate().skip(1) {
-        let is_known = || client_lineage::fact_of(store, Process { pid: *pid, start: *start, ..client }, event.at.boot);
-        if *pid == client.pid || Some(*pid) == named || is_known()?.is_some() {
-            nearest = Some((at, *pid));
-            break;
+/// Whether a process is the client of a session, or may be its next one.
+fn is_client(store: &Store, session: &Session, event: &Event, sender: Option<Process>) -> Result<bool> {
+    let (Some(sender), Some(client)) = (sender, session.client) else { return Ok(false) };
+    if sender == client || !processes::is_at_work(client.pid, client.start, client.ns) {
+        return Ok(true);
+    }
+    // A person has the session open a second time. An agent has not: what it starts lies below a client, or is another program.
+    if processes::executable(sender.pid) != processes::executable(client.pid) {
+        return Ok(false);
+    }
+    for (pid, start) in processes::ancestors(sender.pid).into_iter().skip(1) {
+        if client_lineage::known_client(store, Process { pid, start, ..sender }, event.at)?.is_some() {
+            return Ok(false);
         }
     }
-    let is_at_work = processes::is_at_work(client.pid, client.start, client.ns);
-    let Some((at, sender)) = nearest else {
-        let began = processes::left_alone(env.pid()).filter(|began| is_at_work && client.start < *began);
-        return Ok(began.map(|_| "a process that was left behind".to_owned()));
-    };
-    let is_below = above[at..].iter().any(|(pid, _)| *pid == client.pid);
-    if sender != client.pid && is_at_work && is_below && !processes::run_the_same(sender, client.pid) {
-        return Ok(Some(format!("process {sender}, which is no client")));
-    }
-    // What the sender has started: this process, or a shell that runs the handler.
-    let (started, _) = above[at - 1];
-    let line = if at == 1 { String::new() } else { processes::arguments(started).join(" ") };
-    // The first process takes in what others leave behind, so its children need not be its own.
-    let names_handler = sender == FIRST || line.contains(HANDLER);
-    let is_handler = at == 1 || names_handler && !line.contains(TAIL);
-    Ok((!is_handler).then(|| format!("a program below process {started}")))
-}
-
-/// Tells the person of a session of an event that its client did not send, once, and writes it down.
-pub fn tell(folder: &Path, id: &str, what: &str) -> Result<()> {
-    let store = Store::open_for(folder, Some(id))?;
-    store.begin()?;
-    if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
-        && session.says_first("foreign event")
-    {
-        session.notify_user(&notices::event_foreign(what));
-        store.save_session(&session)?;
-    }
-    store.commit()?;
-    store.leave();
-    Ok(())
+    Ok(true)
 }

@@ -140,6 +140,16 @@ pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
     ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start)
 }
 
+/// Returns the file that a process runs, where the system tells.
+pub fn executable(pid: u32) -> Option<PathBuf> {
+    system::executable(pid)
+}
+
+/// Asks the process that started then to end, as a person would who closes its terminal; returns whether it was there.
+pub fn ask_to_end(pid: u32, start: u64, ns: u64) -> bool {
+    system::ask_to_end(pid, || is_at_work(pid, start, ns))
+}
+
 /// Keeps other processes of the same user away from this one's descriptors and memory, as far as the platform can: what one of
 /// them wrote to its standard output would be taken for its answer.
 pub fn seal(env: &Environment) {

@@ -162,22 +162,28 @@ struct Point {
     refused: bool,
 }
 
+/// Writes the commands that have a model of their own.
+fn write_commands(world: &TestWorld) {
+    for (name, (model, _)) in [("dear", FABLE), ("cheap", SONNET)] {
+        world.write(&format!("project/.claude/commands/{name}.md"), format!("---\nmodel: {model}\n---\nGo on.\n"));
+    }
+}
+
 /// Plays a session under a policy until it is refused.
 fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Point> {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", policy.to_string());
-    world.write("project/.claude/commands/dear.md", format!("---\nmodel: {}\n---\nGo on.\n", FABLE.0));
-    world.write("project/.claude/commands/cheap.md", format!("---\nmodel: {}\n---\nGo on.\n", SONNET.0));
+    write_commands(&world);
     let mut time = GivenTime::at(&world, BEGAN_MS);
     let all = shape.responses(prompts);
-    let mut clients = Vec::new();
+    let first = shape.asks == Asks::SameWord;
+    let mut clients: Vec<_> = first.then(|| begin_client(&mut time, shape.asks)).flatten().into_iter().collect();
     let event = |time: &GivenTime, prompt: usize, name: &str, rest: Value| {
         let mut input = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
             "prompt_id": format!("p{prompt}"), "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         time.hook(input)
     };
-    clients.extend((shape.asks == Asks::SameWord).then(|| begin_client(&mut time, shape.asks)).flatten());
     event(&time, 0, "SessionStart", json!({"source": "startup", "model": OPUS.0}));
     let (mut points, mut rows, mut used) = (Vec::new(), String::new(), 0);
     for (number, given) in all.iter().enumerate() {

@@ -8,6 +8,8 @@ mod bad_input;
 mod benchmarks;
 mod budgets;
 mod calendar;
+#[cfg(target_os = "linux")]
+mod channels;
 mod client_starts;
 mod clock;
 mod compactions;
