@@ -22,6 +22,9 @@ pub struct ClientStart {
     /// What the client's own total was, and what was counted by then, when they were compared last.
     #[serde(skip_serializing_if = "is_default")]
     pub compared: Option<(Amount, Amount)>,
+    /// The model that the conversation went to before a command that has a model of its own: the prompt after that goes there again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub before_command: Option<String>,
     /// What named that model when it started: its command line or environment. Gateways know models by other names.
     #[serde(skip_serializing_if = "is_default")]
     pub word: Option<String>,
@@ -54,7 +57,7 @@ impl ClientStart {
 
     /// Takes note that the client goes on with another model.
     pub fn switches(&mut self, model: String) {
-        (self.model, self.word) = (Some(model), None);
+        (self.model, self.word, self.before_command) = (Some(model), None, None);
     }
 
     /// Takes note that it has shown a response: a person may choose another model from here on.

@@ -52,16 +52,17 @@ pub fn note_switch(session: &mut Session, input: &Input) {
 }
 
 /// Returns the models that the next request of an event may go to, where something names them.
-pub fn find(env: &Environment, state: &SessionState, event: &Event, input: &Input) -> Vec<String> {
+pub fn find(env: &Environment, state: &mut SessionState, event: &Event, input: &Input) -> Vec<String> {
     match &event.kind {
         EventKind::Prompt { .. } if event.agent == Agent::Main => {
             let of_command = of_command(env, state, input);
+            let before = note_command(state, of_command.is_some());
             // Below another client an agent decides what the command line says, and where each word belongs.
             let is_below = state.session.outer.is_some();
             let last = state.session.main.as_deref().filter(|_| is_below).and_then(|main| state.run(main));
             let last = last.map(|run| estimate::model_of(state, run).to_owned());
             let start = state.session.client_start.model.clone().filter(|_| of_command.is_none());
-            let named = of_command.or(start);
+            let named = of_command.or(start).or(before);
             let last = last.filter(|_| named.is_some());
             named.into_iter().chain(last).collect()
         }
@@ -70,6 +71,21 @@ pub fn find(env: &Environment, state: &SessionState, event: &Event, input: &Inpu
         }
         _ => Vec::new(),
     }
+}
+
+/// Takes note of a prompt that is a command with a model of its own, or is none; returns the model that the conversation went to
+/// before such a command.
+fn note_command(state: &mut SessionState, is_one: bool) -> Option<String> {
+    let last = state.session.main.as_deref().and_then(|main| state.run(main));
+    let last = last.map(|run| estimate::model_of(state, run).to_owned()).filter(|model| !model.is_empty());
+    let before = &mut state.session.client_start.before_command;
+    if !is_one {
+        return before.take();
+    }
+    if before.is_none() {
+        *before = last;
+    }
+    None
 }
 
 /// Returns the model of the command or skill that a prompt is.

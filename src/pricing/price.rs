@@ -36,6 +36,13 @@ pub fn price(table: &Table, model: &str, at_ms: i64, usage: &TokenUsage, stand_i
     Priced { cost: Amount(u64::try_from(cost).unwrap_or(u64::MAX)), known }
 }
 
+/// Returns the first model of a response that has no price of its own: the one that answered, or one that it names a part of.
+pub fn without_price<'a>(table: &Table, model: &'a str, at_ms: i64, usage: &'a TokenUsage) -> Option<&'a str> {
+    let parts = usage.parts.iter().filter(|part| part.kind != PartKind::Message);
+    let mut models = std::iter::once(model).chain(parts.filter_map(|part| part.model.as_deref()));
+    models.find(|model| table.find(model, at_ms).is_none())
+}
+
 /// Returns what sending a conversation again costs: pico-dollars per token read from the cache, and per output token.
 pub fn replay_price(table: &Table, model: &str, at_ms: i64, stand_in: Option<&str>) -> (u64, u64) {
     let Rates { cache_read, output, .. } = PricesAt { table, at_ms, stand_in }.model(model).price.standard;
@@ -226,6 +233,9 @@ mod tests {
         let advised =
             TokenUsage { parts: vec![part(Advisor, "claude-never-heard-of-9", [0, 1, 0, 0, 0])], ..usage([0; 5]) };
         assert!(!price(&Table::embedded(), sonnet, 0, &advised, None).known);
+        let unknown = [(sonnet, &advised), ("new-one", &advised), (sonnet, &usage([1; 5]))]
+            .map(|(model, used)| without_price(&Table::embedded(), model, 0, used));
+        assert_eq!(unknown, [Some("claude-never-heard-of-9"), Some("new-one"), None]);
     }
 
     #[test]

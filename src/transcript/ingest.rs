@@ -259,8 +259,8 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
         };
         credible::note(state, run, (before.as_ref(), &charge));
         let charge = Charge { unknown_model: !priced.known, ..charge };
-        if !priced.known {
-            self.remark_unknown(state, &response.model, stand_in);
+        if let Some(model) = price::without_price(table, &response.model, response.at_ms, &response.usage) {
+            self.remark_unknown(state, model, stand_in);
         }
         self.charges.keep(charge.clone())?;
         let replay_price = price::replay_price(table, &response.model, response.at_ms, stand_in);

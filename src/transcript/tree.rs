@@ -15,7 +15,7 @@ use crate::byte_search;
 use crate::domain::charge::Charge;
 use crate::error::{Error, Result};
 use crate::platform::file_info;
-use crate::pricing::price::price;
+use crate::pricing::price::{price, without_price};
 use crate::pricing::table::Table;
 use crate::transcript::compaction;
 use crate::transcript::cursor::{self, Chunk};
@@ -208,8 +208,8 @@ impl Scan<'_> {
             let stand_in = main_models.get(session).copied().unwrap_or(CLIENTS_DEFAULT);
             let priced = price(self.table, &response.model, response.at_ms, &response.usage, Some(stand_in));
             let charge = response.charge((session, of.run()), &priced);
-            if charge.unknown_model {
-                unknown.entry(response.model.clone()).or_insert(stand_in);
+            if let Some(model) = without_price(self.table, &response.model, response.at_ms, &response.usage) {
+                unknown.entry(model.to_owned()).or_insert(stand_in);
             }
             sessions.entry(session).or_default().charges.push(charge);
         }

@@ -29,6 +29,10 @@ enum Asks {
     OtherModel,
     /// The same with a dearer one.
     Dearer(Named),
+    /// The client that asked the first: every other prompt is a command with a cheap model of its own.
+    CheapCommands,
+    /// A client that is started for it with the word that named the first one's model, after such a command.
+    SameWord,
 }
 
 /// Where the dearer model is named.
@@ -54,11 +58,20 @@ impl Asks {
 
     /// Whether the event of the client's start names the model.
     fn says_at_start(self) -> bool {
-        !matches!(self, Asks::Dearer(named) if named != Named::Start)
+        !matches!(self, Asks::Dearer(named) if named != Named::Start) && self != Asks::SameWord
     }
 
     fn prompt(self, number: usize) -> String {
-        if self == Asks::Dearer(Named::Command) { "/dear".to_owned() } else { format!("go {number}") }
+        match self {
+            Asks::Dearer(Named::Command) => "/dear".to_owned(),
+            Asks::CheapCommands | Asks::SameWord if number % 2 == 1 => "/cheap".to_owned(),
+            _ => format!("go {number}"),
+        }
+    }
+
+    /// Whether commands with a cheap model come between.
+    fn is_cheap(self) -> bool {
+        matches!(self, Asks::CheapCommands | Asks::SameWord)
     }
 }
 
@@ -116,6 +129,7 @@ impl Shape {
         let read = if is_warm && number > 0 { sent(number - 1) } else { 0 };
         let prices = match self.asks {
             Asks::OtherModel if number >= self.responses as u64 => SONNET,
+            asks if asks.is_cheap() && number / self.responses as u64 % 2 == 1 => SONNET,
             Asks::Dearer(_) if number >= self.responses as u64 => FABLE,
             _ => OPUS,
         };
@@ -128,7 +142,8 @@ impl Shape {
         let all = all.map(|number| {
             let begins = number % self.responses == 0;
             let waited = if begins { self.pause_ms } else { self.call_ms };
-            let changes = matches!(self.asks, Asks::OtherModel | Asks::Dearer(_)) && number == self.responses;
+            let changes = matches!(self.asks, Asks::OtherModel | Asks::Dearer(_)) && number == self.responses
+                || self.asks.is_cheap() && begins;
             self.response(number, waited <= self.cached_ms && !changes)
         });
         all.collect()
@@ -147,14 +162,22 @@ struct Point {
     refused: bool,
 }
 
+/// Writes the commands that have a model of their own.
+fn write_commands(world: &TestWorld) {
+    for (name, (model, _)) in [("dear", FABLE), ("cheap", SONNET)] {
+        world.write(&format!("project/.claude/commands/{name}.md"), format!("---\nmodel: {model}\n---\nGo on.\n"));
+    }
+}
+
 /// Plays a session under a policy until it is refused.
 fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Point> {
     let world = TestWorld::new();
     world.write("home/.claude/fusebox.json", policy.to_string());
-    world.write("project/.claude/commands/dear.md", format!("---\nmodel: {}\n---\nGo on.\n", FABLE.0));
+    write_commands(&world);
     let mut time = GivenTime::at(&world, BEGAN_MS);
     let all = shape.responses(prompts);
-    let mut clients = Vec::new();
+    let first = shape.asks == Asks::SameWord;
+    let mut clients: Vec<_> = first.then(|| begin_client(&mut time, shape.asks)).flatten().into_iter().collect();
     let event = |time: &GivenTime, prompt: usize, name: &str, rest: Value| {
         let mut input = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
             "prompt_id": format!("p{prompt}"), "hook_event_name": name});
@@ -172,7 +195,8 @@ fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Poin
                 }
                 time.pass_ms(shape.pause_ms);
                 let asks = if number > 0 { shape.asks } else { Asks::SameClient };
-                if matches!(asks, Asks::NewClient | Asks::OtherModel | Asks::Dearer(_)) && !asks.switches() {
+                let is_new = matches!(asks, Asks::NewClient | Asks::OtherModel | Asks::Dearer(_) | Asks::SameWord);
+                if is_new && !asks.switches() {
                     event(&time, prompt - 1, "SessionEnd", json!({"reason": "other"}));
                     clients.extend(begin_client(&mut time, asks));
                     let model = Some(given.prices.0).filter(|_| asks.says_at_start());
@@ -209,7 +233,15 @@ fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Poin
 
 /// Starts what stands for a client that names the dearer model in its own way.
 fn begin_client(time: &mut GivenTime, asks: Asks) -> Option<RunningClient> {
-    let Asks::Dearer(named) = asks else { return None };
+    let named = match asks {
+        Asks::Dearer(named) => named,
+        Asks::SameWord => {
+            let client = RunningClient::start(&[format!("--model={}", OPUS.0)]);
+            time.set("CLAUDE_PID", client.id().to_string());
+            return Some(client);
+        }
+        _ => return None,
+    };
     let (model, of_word) = (FABLE.0.to_owned(), format!("--model={}", FABLE.0));
     let arguments = match named {
         Named::Word => vec![of_word],
@@ -237,7 +269,7 @@ fn wrong(points: &[Point], cap: u64) -> Option<String> {
     })
 }
 
-const ASKS: [Asks; 9] = [
+const ASKS: [Asks; 11] = [
     Asks::SameClient,
     Asks::NewClient,
     Asks::OtherModel,
@@ -247,6 +279,8 @@ const ASKS: [Asks; 9] = [
     Asks::Dearer(Named::Variable),
     Asks::Dearer(Named::Command),
     Asks::Dearer(Named::Switch),
+    Asks::CheapCommands,
+    Asks::SameWord,
 ];
 
 fn shapes() -> Vec<Shape> {
