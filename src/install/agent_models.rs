@@ -1,4 +1,4 @@
-//! The models that a client's files name: for the types of agents, for the session's own agent, and in the settings.
+//! Finds the models that a client's files name: for agent types, for the session's own agent, in the settings and in skills.
 
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
     named
 }
 
-/// Returns the model that settings name which stand on the command line.
+/// Returns the model that settings on the command line (`--settings`) name.
 fn of_settings(text: &str) -> Option<String> {
     model_of(serde_json::from_str::<Value>(text).ok()?.get("model"))
 }

@@ -1,4 +1,4 @@
-//! The handlers that ask the model and stand in no settings file: those of plugins, of agents' types and of skills.
+//! Finds the handlers that ask the model and stand outside of the settings files: in plugins, agent types and skills.
 
 use std::path::{Path, PathBuf};
 
