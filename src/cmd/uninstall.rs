@@ -46,8 +46,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         true => "nothing to take out: no hook of fusebox is registered here\n",
         false => "sessions that are running keep their limits until they end\n",
     };
-    let copy = own_copy::path(&state);
-    if file_info::exists(&copy) {
+    if let Some(copy) = own_copy::path(env).ok().filter(|copy| file_info::exists(copy)) {
         let folder = env.short_path(copy.parent().unwrap_or(&copy));
         said += &format!(
             "the copy of the program that hooks ran stays in {folder}; remove it when no session is at work\n"
