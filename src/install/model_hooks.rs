@@ -83,13 +83,11 @@ fn of_types(env: &Environment, client: &Client) -> Vec<(String, Vec<ModelHook>)>
     types
 }
 
-/// Returns each agent type that a client's files describe, then those of its command line, with what is said under `keys`: the text
-/// as the error where a frontmatter cannot be read.
-pub fn described_types(
-    env: &Environment,
-    client: &Client,
-    keys: &[&str],
-) -> Vec<(String, Result<Map<String, Value>, String>)> {
+/// An agent type by its name, with what is said of it: the text as the error where a frontmatter cannot be read.
+pub type DescribedType = (String, Result<Map<String, Value>, String>);
+
+/// Returns each agent type that a client's files describe, then those of its command line, with what is said under `keys`.
+pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec<DescribedType> {
     let files = load::frontmatters(env, &client.folders.project).into_iter().map(|(stem, text)| {
         let entries = frontmatter::entries(&text, keys).ok_or(text);
         let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
