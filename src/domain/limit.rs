@@ -144,11 +144,12 @@ pub enum Meter {
     },
     /// Counted in windows of time, one for each tool pattern or model.
     Window,
-    /// Counted in steps: what is used, and what the next step adds (nothing where it is not decided there).
+    /// Counted in steps.
     Step {
         /// What is used so far.
         used: fn(&Meters) -> u64,
-        /// What the next step would add.
+        /// What the next step would add: the limit trips where that passes the cap, and an early warning counts it. Nothing where
+        /// the limit is not decided there.
         adds: fn(NextStep) -> Option<u64>,
     },
 }

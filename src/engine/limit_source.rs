@@ -13,5 +13,7 @@ pub trait LimitSource {
         None
     }
     /// Returns the text about discipline for the prompt of an agent of this type, where one is configured.
-    fn discipline(&self, agent_type: &str) -> Option<String>;
+    fn discipline(&self, _agent_type: &str) -> Option<String> {
+        None
+    }
 }

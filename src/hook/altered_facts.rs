@@ -1,4 +1,4 @@
-//! Facts of the state that another program has written or deleted, as an agent can: they are not believed, and the person is told.
+//! Tells the person of facts in the state that another program has written or deleted, as an agent can. They are not believed.
 
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::fact::kind_of;
@@ -12,8 +12,8 @@ const NAMED: usize = 3;
 /// The longest name that is shown, in characters.
 const LONGEST: usize = 120;
 
-/// Tells the person, once a session for each, of facts that are not as Fusebox has written them: of those that this event has
-/// read, and at the beginnings and ends of turns of all but those there may be a great many of.
+/// Tells the person once a session of each changed fact: of those that this event has read, and where a turn begins or ends of all
+/// kinds that have few facts.
 pub fn tell(store: &Store, session: &mut Session, event: &Event) -> Result<()> {
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let turns = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stopped { .. } | EventKind::SessionEnded);
@@ -47,7 +47,7 @@ pub fn tell(store: &Store, session: &mut Session, event: &Event) -> Result<()> {
     Ok(())
 }
 
-/// Describes a fact by its name; `None` where Fusebox knows none of that kind, and reads none.
+/// Describes a fact by its name; `None` where Fusebox knows no facts of that kind.
 pub fn describe(name: &str) -> Option<String> {
     let kind = kind_of(name)?;
     Some(format!("`{}` ({})", name.chars().take(LONGEST).collect::<String>(), kind.says))

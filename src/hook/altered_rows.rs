@@ -1,5 +1,6 @@
-//! Rows of the state that another program has changed, as an agent can: a session of which one was is forgotten, and counted again
-//! from its transcripts.
+//! Recounts a session after another program has changed its rows in the state, as an agent can.
+//!
+//! The rows are deleted, the transcripts are read again from their beginning, and what they no longer show stays charged.
 
 use std::path::Path;
 
@@ -27,22 +28,21 @@ pub fn altered(session: &str) -> Error {
     Error::failed(what).of_kind(ErrorKind::Altered).hint("its next event counts it again from its transcripts")
 }
 
-/// A session that another program has changed goes on so often; then it is stopped.
+/// How often a session is recounted; at the next time it is stopped.
 const MOST_TIMES: u32 = 2;
 
-/// What was known of a session before it is counted again.
+/// What is kept of a session whose rows were deleted.
 #[derive(Debug)]
 pub struct AlteredSession {
-    /// Why it is.
+    /// What was found wrong.
     pub cause: Error,
-    /// What it was charged, as far as that is as it was written.
+    /// Its charges that nobody has changed.
     charges: Vec<Charge>,
-    /// How often that has happened.
+    /// How often its rows were changed, this time included.
     times: u32,
 }
 
-/// Deletes what the state in a folder has of a session, for its event to begin anew. What it was charged is returned: its
-/// transcript may be shorter by now.
+/// Deletes the rows of a session, so that its event begins anew. Returns its charges: its transcript may be shorter by now.
 pub fn forget(folder: &Path, session: &str, cause: Error) -> Result<AlteredSession> {
     let store = Store::open_for(folder, Some(session))?;
     store.begin()?;
@@ -70,7 +70,7 @@ pub fn had_row(env: &Environment, store: &Store, event: &Event) -> Result<bool> 
     Ok(of_client.is_some_and(|text| client_lineage::read_client(&text).1 == event.session))
 }
 
-/// Notes in the state of an event that its session is counted again.
+/// Notes in the loaded state that its session is recounted, and stops one that was changed too often.
 pub fn note(state: &mut SessionState, altered: AlteredSession) {
     state.altered = Some(altered.cause.to_string());
     state.session.altered_times = altered.times;
@@ -84,7 +84,7 @@ pub fn note(state: &mut SessionState, altered: AlteredSession) {
     }
 }
 
-/// Adds to what was found what a session was charged before, and its transcripts do not show any more.
+/// Charges again what the session was charged before and its transcripts no longer show.
 pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found: &mut Ingested) -> Result<()> {
     let main = find_run::main_id(&state.session, event);
     let mut lost = Vec::new();
@@ -106,8 +106,8 @@ pub fn add_remains(store: &Store, state: &mut SessionState, event: &Event, found
     Ok(())
 }
 
-/// Takes over what is left in the state of a session that has no row: rows of its own are deleted. What was charged at an
-/// estimate stays charged, since no transcript shows it, and so does what clients below it have done.
+/// Begins a session that has rows and no row of its own: deletes those, and keeps its estimated charges and what clients below it
+/// have spent, since no transcript shows either.
 pub fn take_over(store: &Store, new: &mut Session) -> Result<()> {
     store.forget_session(&new.id)?;
     for below in store.sessions_below(&new.id, new.started.wall_ms - BELOW_MS)? {
@@ -121,10 +121,10 @@ pub fn take_over(store: &Store, new: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Clients below a session are found that were at work in so many milliseconds before it is counted again.
+/// For how many milliseconds before the recount clients below a session are looked up.
 const BELOW_MS: i64 = 31 * 86_400_000;
 
-/// Charges a session anew for what it was charged for one right below it, whose row is as it was written.
+/// Charges a session for one right below it whose row nobody has changed.
 fn take_over_nested(new: &mut Session, below: &Session) {
     let earlier = &below.spend_before_install;
     let turns = below.counters.turns.saturating_sub(earlier.turns);
@@ -140,8 +140,7 @@ fn take_over_nested(new: &mut Session, below: &Session) {
     }
 }
 
-/// Says why a prompt or call is refused: the row of a session above it is not as it was written, or gone, and only that session's
-/// own events count it again.
+/// Says why a prompt or call is refused: the row of a session above is changed or gone, and only that session's own events recount it.
 pub fn held(store: &Store, state: &SessionState, event: &Event) -> Result<Option<String>> {
     let asks = matches!(event.kind, EventKind::ToolRequested(_) | EventKind::Prompt { .. } | EventKind::Compacting);
     let Some(id) = lost_above(state).filter(|_| asks) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What first requests of an agent type have cost on this machine: the next one's estimate.
+//! Estimates the first request of an agent by what first requests of its type have cost on this machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,12 @@ use crate::pricing::usage::TokenUsage;
 use crate::store::Store;
 use crate::transcript::stand_in::main_model;
 
-/// What first requests have spent together.
+/// What is known of first requests: how many there were, what they have spent together, and their completion tokens.
 #[derive(Default, Serialize, Deserialize)]
 struct Known(u64, Spend, #[serde(default)] u64);
 
-/// Returns what a first request of an agent type is taken for: the mean of those to the model that it goes to, else of all, at the
-/// price of that model.
+/// Estimates a first request of an agent type: the mean of those to the next request's model, else the mean of all at that model's
+/// price. `None` where none is known.
 pub fn estimate<'t>(
     store: &Store,
     state: &SessionState,
@@ -43,7 +43,7 @@ pub fn estimate<'t>(
     Ok(Some(Spend { cost, ..mean }))
 }
 
-/// Learns from first requests of subagents what the next one of their type may cost, and of their type with their model.
+/// Adds the first requests of subagents to what is known of their type, and of their type with their model.
 pub fn learn(store: &Store, state: &SessionState, ingested: &Ingested) -> Result<()> {
     for (id, new) in &ingested.charges {
         let is_first = |run: &&Run| !run.is_main() && run.counters.responses() == 1 && new.adds.requests == 1;
@@ -57,7 +57,7 @@ pub fn learn(store: &Store, state: &SessionState, ingested: &Ingested) -> Result
     Ok(())
 }
 
-/// Returns what is known of first requests; each was one request.
+/// Loads what is known of first requests. Each counts as one request, however many its spend says.
 fn known(store: &Store, name: &str) -> Result<Option<Known>> {
     let fact = store.metadata(name)?.and_then(|fact| serde_json::from_str::<Known>(&fact).ok());
     Ok(fact.map(|Known(count, sum, output)| Known(count, Spend { requests: count, ..sum }, output)))

@@ -1,5 +1,6 @@
-//! What sessions were charged and another program has changed or deleted in the state, as an agent can: it is restored by what the
-//! session's own counters say, which have a seal.
+//! Restores charges that another program has changed or deleted in the state, as an agent can.
+//!
+//! The session's own counters are sealed, so they say what its charges have to come to.
 
 use crate::domain::charge::{Charge, Record, RecordKind};
 use crate::domain::event::Moment;
@@ -11,8 +12,8 @@ use crate::messages::notices;
 use crate::store::Store;
 use crate::wire::messages::short;
 
-/// Restores what a session was charged where its responses no longer come to that, as one response at its last event. Returns what
-/// the person is to be told.
+/// Adds one charge for what a session's responses lack of its counters, at its last event. Returns what the person is to be told;
+/// `None` where nothing lacks.
 pub fn restore(store: &Store, session: &Session, now: Moment) -> Result<Option<String>> {
     if session.is_altered || session.listed.is_none() || session.policy.is_none() {
         return Ok(None);
@@ -38,7 +39,7 @@ pub fn restore(store: &Store, session: &Session, now: Moment) -> Result<Option<S
     Ok(Some(notices::charges_restored(short(&session.id), lacks.cost)))
 }
 
-/// Does so between events, and writes it down; the person is told at the session's next event.
+/// Restores the charges of a session that is not at hand, and logs it; the person is told at its next event.
 pub fn restore_between_events(store: &Store, id: &str, now: Moment) -> Result<()> {
     let Some(mut session) = store.session(id)? else { return Ok(()) };
     let Some(what) = restore(store, &session, now)? else { return Ok(()) };
@@ -48,7 +49,7 @@ pub fn restore_between_events(store: &Store, id: &str, now: Moment) -> Result<()
     store.save_record(&Record { error: what, at, event, session: session.id.clone(), ..Record::default() }, now)
 }
 
-/// Returns what a session's own responses have spent, by its counters.
+/// Returns what a session's own responses have spent by its counters, clients below it left out.
 fn own(session: &Session) -> Spend {
     // Earlier versions did not keep what clients below had spent.
     let is_unknown = session.nested_turns > 0 && session.nested_spend == Spend::default();

@@ -1,5 +1,5 @@
-//! The settings that a session works with: what was registered and diverted when its client started, or when a person took a
-//! change. Other settings wait.
+//! The settings that a session works with: which of Fusebox's handlers were registered and what was diverted when its client started,
+//! or when a person took a change. Settings that would take handlers away or divert more wait for a person.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::platform::{changes, processes};
 use crate::store::Store;
 use crate::wire::events::{EVENTS, EventRow};
 
-/// Reads the settings as they are now, and takes them for those that the session works with.
+/// Reads the settings as they are now and makes them the session's.
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
     let now = handlers::registered(env, Path::new(&session.folder));
     set(session, &now);
@@ -31,7 +31,7 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
     now
 }
 
-/// Takes the settings as they are now for a person; returns what had waited.
+/// Makes the settings as they are now the session's, as a person asked; returns what had waited.
 pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
     let now = handlers::registered_for_a_person(env, Path::new(&session.folder));
     let waited = harm(session, &now);
@@ -42,8 +42,8 @@ pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session
     Ok(waited)
 }
 
-/// Takes note of all handlers that ask the model: those of the settings, those that the client brings along, and those of the
-/// skills that were called. Returns the folders of the plugins.
+/// Sets the session's handlers that ask the model: those of the settings, of the client's plugins and agents, and of the skills that
+/// were called. Returns the folders of the plugins.
 pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<PathBuf> {
     let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
     session.model_hooks.clone_from(&now.model_hooks);
@@ -68,7 +68,7 @@ fn set(session: &mut Session, now: &Registered) {
     session.diverted = SettingsTaken { values: prints(false), hooks: prints(true), off: now.disabled.is_some() };
 }
 
-/// Takes what an earlier session of the same client worked with: what has waited since then waits on.
+/// Copies the settings of an earlier session of the same client. What waited there waits on.
 pub fn keep(session: &mut Session, before: &Session) {
     session.handlers.clone_from(&before.handlers);
     session.diverted = before.diverted.clone();
@@ -80,12 +80,12 @@ pub fn keep(session: &mut Session, before: &Session) {
     session.held_for.clone_from(&before.held_for);
 }
 
-/// Says what the settings on disk would do to a session, if its client took them.
+/// Says what the settings on disk would do to a session; `None` where nothing waits.
 pub fn waiting(env: &Environment, session: &Session) -> Option<String> {
     harm(session, &handlers::registered(env, Path::new(&session.folder)))
 }
 
-/// Has the client of a session read its settings again: it does where one of the files is touched. Returns whether there was one.
+/// Has the client of a session read its settings again, by touching their files. Returns whether there was one.
 pub fn wake(env: &Environment, session: &Session) -> bool {
     let places = Folders::of(env, Path::new(&session.folder)).places().into_iter();
     let own = places.filter(|place| place.scope != InstallScope::Managed);
@@ -123,7 +123,7 @@ fn diversion(before: &SettingsTaken, now: &Registered) -> Option<String> {
     gone.then(|| "would take away a variable that this client was started with".to_owned())
 }
 
-/// Tells what diverts in a client that did not in the last one of this project, and remembers it for the next.
+/// Tells the person what diverts now and did not in the last client of this project, and remembers it for the next one.
 pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) -> Result<()> {
     if let Some(last) = store.metadata(&fact(session))? {
         let last: Vec<&str> = last.split_whitespace().collect();
@@ -140,7 +140,7 @@ fn remember(store: &Store, session: &Session, now: &Registered) -> Result<()> {
     store.set_metadata(&fact(session), &prints.join(" "))
 }
 
-/// Returns hashes of what diverted in the last client of a person's own in a session's project.
+/// Returns hashes of what diverted in the last client that a person started in the session's project.
 pub fn known(store: &Store, session: &Session) -> Result<Vec<u64>> {
     let last = store.metadata(&fact(session))?.unwrap_or_default();
     Ok(last.split_whitespace().filter_map(|print| print.parse().ok()).collect())

@@ -1,8 +1,8 @@
-//! The models that a client's files name: for the types of agents, for the session's own agent, and in the settings.
+//! Finds the models that a client's files name: for agent types, for the session's own agent, in the settings and in skills.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::config::{frontmatter, load};
+use crate::config::frontmatter;
 use crate::domain::next_model::NamedModels;
 use crate::install::model_hooks::{self, Client};
 use crate::platform::environment::Environment;
@@ -13,17 +13,9 @@ const KEYS: [&str; 2] = ["name", "model"];
 /// Reads which models the files of a client name when it starts. It does not read them again.
 pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
     let mut named = NamedModels::default();
-    let files = load::frontmatters(env, &client.folders.project).into_iter();
-    let files = files.filter_map(|(stem, text)| {
-        let entries = frontmatter::entries(&text, &KEYS)?;
-        let name = entries.get("name").and_then(Value::as_str).unwrap_or(&stem).to_owned();
-        Some((name, model_of(entries.get("model"))))
-    });
-    let said = client.values_of("--agents").filter_map(|text| serde_json::from_str(text).ok());
-    let said = said.flat_map(|agents: Map<String, Value>| agents);
-    let said = said.map(|(name, agent)| (name, model_of(agent.get("model"))));
-    for (name, model) in files.chain(said.collect::<Vec<_>>()) {
-        match model {
+    let types = model_hooks::described_types(env, client, &KEYS).into_iter();
+    for (name, entries) in types.filter_map(|(name, entries)| Some((name, entries.ok()?))) {
+        match model_of(entries.get("model")) {
             Some(model) => named.types.insert(name, model),
             None => named.types.remove(&name),
         };
@@ -34,7 +26,7 @@ pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
     named
 }
 
-/// Returns the model that settings name which stand on the command line.
+/// Returns the model that settings on the command line (`--settings`) name.
 fn of_settings(text: &str) -> Option<String> {
     model_of(serde_json::from_str::<Value>(text).ok()?.get("model"))
 }

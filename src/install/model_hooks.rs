@@ -1,4 +1,4 @@
-//! The handlers that ask the model and stand in no settings file: those of plugins, of agents' types and of skills.
+//! Finds the handlers that ask the model and stand outside of the settings files: in plugins, agent types and skills.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ impl Client {
 pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
     let main = main_type(client);
-    for (name, hooks) in of_types(env, &client.folders, &client.arguments) {
+    for (name, hooks) in of_types(env, client) {
         let is_main = main.as_ref() == Some(&name);
         for hook in hooks {
             if is_main {
@@ -71,13 +71,10 @@ pub fn main_type(client: &Client) -> Option<String> {
 }
 
 /// Returns the handlers of each agent's type that has some, the later ones in place of earlier ones of its name.
-fn of_types(env: &Environment, folders: &Folders, arguments: &[String]) -> Vec<(String, Vec<ModelHook>)> {
+fn of_types(env: &Environment, client: &Client) -> Vec<(String, Vec<ModelHook>)> {
     let mut types: Vec<(String, Vec<ModelHook>)> = Vec::new();
-    let files = load::frontmatters(env, &folders.project).into_iter();
-    let said = plugins::values_of(arguments, "--agents").filter_map(|text| serde_json::from_str(text).ok());
-    let said =
-        said.flat_map(|agents: Map<String, Value>| agents).map(|(name, agent)| (name, plugins::of(&agent["hooks"])));
-    for (name, hooks) in files.map(|(stem, text)| of_type(&stem, &text)).chain(said) {
+    for (name, entries) in described_types(env, client, &KEYS) {
+        let hooks = entries.map_or_else(|text| unread(&text), |entries| hooks_in(&entries));
         types.retain(|(known, _)| *known != name);
         if !hooks.is_empty() {
             types.push((name, hooks));
@@ -86,14 +83,23 @@ fn of_types(env: &Environment, folders: &Folders, arguments: &[String]) -> Vec<(
     types
 }
 
-fn of_type(stem: &str, text: &str) -> (String, Vec<ModelHook>) {
-    match frontmatter::entries(text, &KEYS) {
-        Some(entries) => {
-            let name = entries.get("name").and_then(Value::as_str).unwrap_or(stem);
-            (name.to_owned(), entries.get("hooks").map(plugins::of).unwrap_or_default())
-        }
-        None => (stem.to_owned(), unread(text)),
-    }
+/// An agent type by its name, with what is said of it: the text as the error where a frontmatter cannot be read.
+pub type DescribedType = (String, Result<Map<String, Value>, String>);
+
+/// Returns each agent type that a client's files describe, then those of its command line, with what is said under `keys`.
+pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec<DescribedType> {
+    let files = load::frontmatters(env, &client.folders.project).into_iter().map(|(stem, text)| {
+        let entries = frontmatter::entries(&text, keys).ok_or(text);
+        let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
+        (name.unwrap_or(stem), entries)
+    });
+    let said = client.values_of("--agents").filter_map(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+    let said = said.flatten().map(|(name, agent)| (name, Ok(agent.as_object().cloned().unwrap_or_default())));
+    files.chain(said).collect()
+}
+
+fn hooks_in(entries: &Map<String, Value>) -> Vec<ModelHook> {
+    entries.get("hooks").map(plugins::of).unwrap_or_default()
 }
 
 /// Returns the handlers of a skill or command, once it is called, and the text that they were read from; nothing where none has
@@ -103,7 +109,7 @@ pub fn of_skill(client: &Client, name: &str) -> Option<(Vec<ModelHook>, String)>
     let hooks = match frontmatter::entries(&text, &KEYS) {
         // One that works in an agent of its own brings no hooks along.
         Some(entries) if entries.get("context").and_then(Value::as_str) == Some("fork") => Vec::new(),
-        Some(entries) => entries.get("hooks").map(plugins::of).unwrap_or_default(),
+        Some(entries) => hooks_in(&entries),
         None => unread(&text),
     };
     let hooks = hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect();

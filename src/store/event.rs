@@ -2,6 +2,9 @@
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error as ValueError;
 use serde_json::{Map, Value};
 
 use crate::domain::charge::{Record, RecordKind};
@@ -100,13 +103,9 @@ impl Store {
 fn record_of(row: &Row) -> Result<Numbered> {
     let mut columns = Columns::of(row);
     let (id, at_ms) = (columns.read()?, columns.read()?);
-    let mut fields: Map<String, Value> = columns.json("a record")?;
-    for name in FIELDS {
-        let text: String = columns.read()?;
-        if !text.is_empty() {
-            fields.insert(name.to_owned(), Value::String(text));
-        }
-    }
-    let record = serde_json::from_value(Value::Object(fields));
-    Ok((id, at_ms, record.map_err(|cause| Error::failed(format!("a record cannot be read: {cause}")))?))
+    let record: Record = columns.json("a record")?;
+    let kind: String = columns.read()?;
+    let event = (!kind.is_empty()).then(|| RecordKind::deserialize(kind.as_str().into_deserializer())).transpose();
+    let event = event.map_err(|cause: ValueError| Error::failed(format!("a record cannot be read: {cause}")))?;
+    Ok((id, at_ms, Record { event, session: columns.read()?, run: columns.read()?, limit: columns.read()?, ..record }))
 }

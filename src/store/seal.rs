@@ -1,7 +1,7 @@
 //! A seal on a row: a hash of its columns and its JSON, kept at the end of that JSON.
 //!
-//! Who changes a row with a statement of their own breaks it. It has no key, so who works it out anew is not seen. A row
-//! without a seal was written by an earlier version, and passes.
+//! A program that changes a row by SQL breaks its seal. The hash has no key, so a program that computes it anew is not found out.
+//! A row without a seal was written by an earlier version, and passes.
 
 use rusqlite::Row;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -14,12 +14,12 @@ const FIELD: &str = ",\"seal\":";
 /// The longest seal in JSON: the field, ten digits, the closing brace.
 const MOST: usize = FIELD.len() + 11;
 
-/// The hash of a row's columns, but for its JSON.
+/// The hash of a row's columns without its JSON.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColumnsHash(StableHash);
 
 impl ColumnsHash {
-    /// Begins with the values that are about to be written, but for the one at `json`.
+    /// Hashes the values that are about to be written, without the one at `json`.
     pub fn of_values(values: &[&dyn ToSql], json: usize) -> Result<ColumnsHash> {
         let mut hash = ColumnsHash::default();
         for value in values.iter().enumerate().filter(|(at, _)| *at != json).map(|(_, value)| value) {
@@ -32,7 +32,7 @@ impl ColumnsHash {
         Ok(hash)
     }
 
-    /// Begins with the columns of a row, but for the one at `json`: in the order in which they are written.
+    /// Hashes the columns of a row in the order in which they are written, without the one at `json`.
     pub fn of_row(row: &Row, columns: usize, json: usize) -> Result<ColumnsHash> {
         let mut hash = ColumnsHash::default();
         for at in (0..columns).filter(|at| *at != json) {
@@ -49,17 +49,17 @@ impl ColumnsHash {
         })
     }
 
-    /// Adds what a column stands for: the content of a set of limits.
+    /// Adds the hash of a set of limits, which its column only names by a number.
     pub fn and(self, content: u64) -> ColumnsHash {
         ColumnsHash(self.0.number(content))
     }
 
-    /// Returns the seal of a row with this JSON, as a number that every reader of JSON keeps whole.
+    /// Returns the seal of a row with this JSON: 32 bits, which every reader of JSON keeps whole.
     fn seal(self, json: &[u8]) -> u64 {
         self.0.bytes(json).value() >> 32
     }
 
-    /// Puts the seal into a row's JSON. A row that was altered already is given one that is broken, too.
+    /// Puts the seal into a row's JSON. A row that was changed before gets a broken one, so that this stays known.
     pub fn put(self, mut json: String, is_altered: bool) -> String {
         let seal = self.seal(json.as_bytes()) ^ u64::from(is_altered);
         if json.len() > 2 && json.ends_with('}') {
@@ -69,7 +69,7 @@ impl ColumnsHash {
         json
     }
 
-    /// Whether a row's JSON has a seal, and that is broken.
+    /// Whether a row's JSON has a seal that is broken.
     pub fn is_broken(self, json: &[u8]) -> bool {
         let Some(at) = find(json) else { return false };
         let (head, tail) = json.split_at(at);

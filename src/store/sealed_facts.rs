@@ -6,18 +6,18 @@ use crate::domain::fact::{EARLIER_ROWS, FactKind, SEALS, kind_of};
 use crate::domain::stable_hash::StableHash;
 use crate::error::Result;
 
-/// Returns the seal of a fact. It has no key, as that of a row.
+/// Returns the seal of a fact. Like a row's it is a hash without a key.
 pub(super) fn seal(name: &str, value: &str) -> i64 {
     (StableHash::default().text(name).text(value).value() >> 32).cast_signed()
 }
 
-/// Whether a fact is among those that are checked at once.
+/// Whether a fact is among those that are checked together.
 pub(super) fn is_checked(name: &str) -> bool {
     kind_of(name).is_some_and(|kind| !kind.is_many && *kind != SEALS)
 }
 
-/// Seals the facts of an earlier version, but for those that stand for a person's word: who takes the state back to that version
-/// would have said them all.
+/// Seals the facts of an earlier version, without those that stand for a person's word: a program could take the state back to that
+/// version and write any of them.
 pub(super) fn seal_all(conn: &Connection) -> Result<()> {
     let mut statement = conn.prepare("SELECT key, value FROM metadata")?;
     let facts: Vec<(String, String)> =
@@ -46,7 +46,7 @@ pub(super) fn note_earlier_rows(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Writes down the seals of all facts that are checked at once.
+/// Writes the sum of the seals of all facts that are checked together.
 pub(super) fn seal_sum(conn: &Connection) -> Result<()> {
     let mut statement = conn.prepare("SELECT key, value, seal FROM metadata")?;
     let mut rows = statement.query([])?;

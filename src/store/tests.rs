@@ -232,7 +232,7 @@ fn a_session_is_pruned_in_steps_and_its_responses_become_sums() -> Result<()> {
 }
 
 #[test]
-fn a_book_is_saved_with_what_has_changed() -> Result<()> {
+fn a_state_is_saved_with_what_has_changed() -> Result<()> {
     let (_folder, store) = store();
     let mut state = SessionState::new(Session { id: "s1".to_owned(), ..Session::default() });
     state.open_run(Run { id: "r1".to_owned(), session: "s1".to_owned(), ..Run::default() });

@@ -1,4 +1,4 @@
-//! What the first request of a session is taken for, of which nothing is known.
+//! Estimates the first request of a session, where nothing is known yet.
 
 use crate::domain::meters::Spend;
 use crate::engine::session_state::SessionState;
@@ -12,7 +12,7 @@ const PROMPT: u64 = 12_500;
 /// A short answer with a call.
 const COMPLETION: u64 = 500;
 
-/// Returns what a first request to the session's model, or the one that is named, is taken for, by its own prompt; at four bytes a token, too.
+/// Estimates a first request to the next request's model, else the session's, by the length of its prompt at four bytes a token.
 pub fn first_request(state: &SessionState, table: &Table, (at_ms, prompt): (i64, &str)) -> Spend {
     let usage = TokenUsage { write_5m: PROMPT + prompt.len() as u64 / 4, output: COMPLETION, ..TokenUsage::default() };
     let main = main_model(state, table, at_ms);

@@ -7,7 +7,7 @@ use crate::domain::limit::{Limit, Unit};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::notification::{ClampedCap, ParentNotification};
 use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{MAIN, Order, Run};
+use crate::domain::session::{MAIN, Run};
 use crate::domain::usage::ScopeUsage;
 use crate::domain::verdict::Finding;
 use crate::limits;
@@ -94,11 +94,6 @@ pub fn orders(finding: &Finding, by: &str) -> String {
 /// Gives the reason in the words of whoever ordered it.
 pub fn because(reason: Option<&String>) -> String {
     reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default()
-}
-
-/// Says why an order ended work, with the reason that was given for it.
-pub fn order(order: &Order) -> String {
-    reading(&order.finding) + &because(order.reason.as_ref())
 }
 
 /// Gives the reason of a run's order.

@@ -9,6 +9,7 @@ use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Held};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
+use crate::ui::formats::counted;
 use crate::wire::messages::{because, orders, pair, short};
 
 /// From this per cent on the figures themselves show that too little is left.
@@ -100,7 +101,7 @@ pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
 }
 
 fn calls(run: &Run) -> String {
-    format!("{} call{}", run.counters.turns, if run.counters.turns == 1 { "" } else { "s" })
+    counted(run.counters.turns, "call")
 }
 
 /// Tells why the main agent's loop ended.

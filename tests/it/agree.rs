@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::laws::try_all;
 use crate::nested::{Processes, event, start};
 use crate::unwritten::Story;
-use crate::world::{TestWorld, in_long_form};
+use crate::world::{TestWorld, in_long_form, with};
 
 /// Something that happens in a session.
 #[derive(Clone, Debug)]
@@ -88,15 +88,13 @@ const MAIN_IN_BACKGROUND: &str = "s1/subagents/agent-s0123abcd.jsonl";
 fn row(story: &Story, file: &str, (id, model): (&str, &str), (output, at): (u64, &str)) {
     let usage = json!({"input_tokens": 10, "output_tokens": output, "cache_creation_input_tokens": 1000});
     let row = json!({"type": "assistant", "timestamp": at, "message": {"id": id, "model": model, "usage": usage}});
-    let before = story.world.read(file).unwrap_or_default();
-    story.world.write(file, format!("{before}{row}\n"));
+    story.world.append(file, format!("{row}\n"));
 }
 
 fn batch(story: &Story, number: usize, tool: &str, who: Value) {
     let call =
         json!({"tool_name": tool, "tool_input": {}, "tool_use_id": format!("t{number}"), "tool_response": number});
-    let mut input = who;
-    input.as_object_mut().unwrap().extend(call.as_object().unwrap().clone());
+    let mut input = with(who, &call);
     story.event("PreToolUse", &input);
     story.event("PostToolUse", &input);
     input["tool_calls"] = json!([call]);
@@ -228,8 +226,7 @@ fn plays(world: &TestWorld, processes: &Processes, acts: &[Below]) {
         let usage = json!({"input_tokens": 10, "output_tokens": 20});
         let message = json!({"id": format!("m{number}"), "model": MODELS[0], "usage": usage});
         let row = json!({"type": "assistant", "timestamp": "2026-11-20T10:00:00.000Z", "message": message});
-        let before = world.read(&file).unwrap_or_default();
-        world.write(&file, format!("{before}{row}\n"));
+        world.append(&file, format!("{row}\n"));
         event(world, processes.pids[act.client], session, "PostToolBatch", &json!({"tool_calls": calls}));
     }
 }

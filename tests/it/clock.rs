@@ -6,23 +6,9 @@ use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::LimitSet;
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_state::SessionState;
 
-/// No rules at all.
-struct Free;
-
-impl LimitSource for Free {
-    fn main(&self) -> LimitSet {
-        LimitSet::default()
-    }
-    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
-        LimitSet::default()
-    }
-    fn discipline(&self, _: &str) -> Option<String> {
-        None
-    }
-}
+use crate::state::SameForAll;
 
 /// The gap between two events, and how much of it the machine sleeps, in milliseconds.
 const GAP: u64 = 60_000;
@@ -58,7 +44,7 @@ impl Client {
 
     fn tell(&mut self, kind: EventKind) {
         let event = self.event(kind);
-        apply_event(&mut self.state, &event, &Ingested::default(), &Free);
+        apply_event(&mut self.state, &event, &Ingested::default(), &SameForAll(LimitSet::default()));
     }
 
     fn pass(&mut self, ms: u64, asleep_ms: u64) {

@@ -10,7 +10,7 @@ use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// What the first response costs: 20,000 tokens that are written to the cache, 300 that are given.
 const FIRST: Amount = Amount((10 * 4 + 20_000 * 5 + 300 * 20) * 1_000_000);
@@ -27,13 +27,11 @@ fn summary(uuid: &str, at: &str) -> Value {
 }
 
 fn add(world: &TestWorld, file: &str, row: &Value) {
-    let before = world.read(file).unwrap_or_default();
-    world.write(file, format!("{before}{row}\n"));
+    world.append(file, format!("{row}\n"));
 }
 
 fn compacts(story: &Story, who: &Value) {
-    let mut input = json!({"source": "compact"});
-    input.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+    let input = with(json!({"source": "compact"}), who);
     story.event("SessionStart", &input);
 }
 

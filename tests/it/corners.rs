@@ -15,9 +15,7 @@ use crate::state::{load, save};
 use crate::world::TestWorld;
 
 fn event(world: &TestWorld, name: &str, rest: &Value) -> String {
-    let mut input = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
-        "prompt_id": "p1", "hook_event_name": name});
-    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    let input = world.event("s1", "p1", name, rest);
     world.hook(input).ok()
 }
 
@@ -29,9 +27,8 @@ fn row(id: &str, model: &str, ago_ms: i64) -> Value {
 }
 
 fn write(world: &TestWorld, place: &str, rows: &[Value]) {
-    let before = world.read(place).unwrap_or_default();
     let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    world.write(place, before + &rows);
+    world.append(place, rows);
 }
 
 fn call(id: &str, tool: &str, input: &Value) -> Value {

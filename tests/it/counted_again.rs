@@ -93,9 +93,7 @@ fn the_time_of_a_session_that_is_counted_again_runs_from_its_beginning() {
     world.write("home/.claude/fusebox.json", policy.to_string());
     let mut time = GivenTime::at(&world, Environment::real().now().wall_ms - 3_600_000);
     let send = |time: &GivenTime, name: &str, rest: &Value| -> Value {
-        let mut input = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
-            "prompt_id": "p-s1", "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = world.event("s1", "p-s1", name, rest);
         serde_json::from_str(&time.hook(input)).unwrap_or_default()
     };
     let row = |time: &GivenTime, id: &str| {

@@ -164,9 +164,7 @@ impl<'a> Play<'a> {
     }
 
     fn event(&self, name: &str, rest: &Value) -> Value {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
-            "cwd": self.world.path("project"), "prompt_id": "p1", "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = self.world.event("s1", "p1", name, rest);
         let mut time = GivenTime::at(&self.world, Environment::real().now().wall_ms);
         // This process stands for the client.
         time.set("CLAUDE_PID", std::process::id().to_string());
@@ -174,8 +172,7 @@ impl<'a> Play<'a> {
     }
 
     fn row(&self, row: &Value) {
-        let before = self.world.read("s1.jsonl").unwrap_or_default();
-        self.world.write("s1.jsonl", format!("{before}{row}\n"));
+        self.world.append("s1.jsonl", format!("{row}\n"));
     }
 
     fn act(&mut self) {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// What the client writes down of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,13 +143,9 @@ impl Scene {
     }
 
     fn tell(&self, name: &str, rest: Value) -> String {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "prompt_id": "p1",
-            "cwd": self.world.path("project"), "hook_event_name": name});
-        if self.who == Who::Worker && !["SessionStart", "UserPromptSubmit"].contains(&name) {
-            input["agent_id"] = json!("a1");
-            input["agent_type"] = json!("worker");
-        }
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let is_workers = self.who == Who::Worker && !["SessionStart", "UserPromptSubmit"].contains(&name);
+        let who = if is_workers { json!({"agent_id": "a1", "agent_type": "worker"}) } else { json!({}) };
+        let input = self.world.event("s1", "p1", name, &with(who, &rest));
         self.world.command(&["hook"]).env("CLAUDE_CODE_SESSION_ATTENDED", self.attended).stdin(input).run().ok()
     }
 

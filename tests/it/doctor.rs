@@ -4,7 +4,7 @@ use fusebox::wire::events::EVENTS;
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// Runs `doctor`; the line that depends on how busy the machine is, and its advice, are left out.
 fn doctor(world: &TestWorld) -> String {
@@ -258,8 +258,7 @@ fn run_says_that_a_limit_kept_the_prompt_back() {
 /// A client that plays events one after another.
 fn client(world: &TestWorld, events: &[Value]) {
     let line = |event: &Value| {
-        let mut input = json!({"session_id": "one", "transcript_path": "", "cwd": "/", "prompt_id": "p1"});
-        input.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
+        let input = with(json!({"session_id": "one", "transcript_path": "", "cwd": "/", "prompt_id": "p1"}), event);
         format!("echo '{input}' | {} hook >/dev/null", crate::world::FUSEBOX)
     };
     world.script("bin/client", &events.iter().map(line).collect::<Vec<_>>().join("\n"));

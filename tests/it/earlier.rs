@@ -181,14 +181,11 @@ impl Case {
 
     /// Adds rows to the transcript.
     fn write(&self, rows: &str) {
-        let before = self.world.read("s1.jsonl").unwrap_or_default();
-        self.world.write("s1.jsonl", before + rows);
+        self.world.append("s1.jsonl", rows);
     }
 
     fn event(&self, name: &str, rest: &Value) -> String {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
-            "cwd": self.world.path("project"), "prompt_id": "p9", "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = self.world.event("s1", "p9", name, rest);
         let pid = self.client.0.id().to_string();
         let answer = self.world.command(&["hook"]).env("CLAUDE_PID", &pid).stdin(input).run().ok();
         // The client writes down each answer that is not empty, but those to prompts and to the session's end.

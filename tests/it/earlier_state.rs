@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::given::GivenTime;
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// 2026-11-20 10:00:00 UTC, in milliseconds since 1970.
 const BEGAN_MS: i64 = 1_795_168_800_000;
@@ -57,15 +57,8 @@ impl<'a> Script<'a> {
     /// Sends an event a second later; an agent's where `agent` names one.
     fn event(&mut self, session: &str, agent: Option<&str>, name: &str, rest: Value) -> String {
         self.time.pass_ms(1000);
-        let transcript = self.world.path(&format!("{session}.jsonl"));
-        let mut event = json!({"session_id": session, "transcript_path": transcript, "cwd": self.world.path("project"),
-            "prompt_id": format!("p-{session}"), "hook_event_name": name});
-        let fields = event.as_object_mut().unwrap();
-        if let Some(agent) = agent {
-            fields.extend([("agent_id".to_owned(), agent.into()), ("agent_type".to_owned(), "developer".into())]);
-        }
-        fields.extend(rest.as_object().unwrap().clone());
-        self.time.hook(event)
+        let who = agent.map_or(json!({}), |agent| json!({"agent_id": agent, "agent_type": "developer"}));
+        self.time.hook(self.world.event(session, &format!("p-{session}"), name, &with(who, &rest)))
     }
 
     fn start(&mut self, session: &str) {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::levers::log;
 use crate::state::{developer, load, main_run, save, session, trip};
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// A session with a developer `d1` at work, spawned by main, both with these rules.
 pub fn with_rules(rules: &LimitSet) -> TestWorld {
@@ -66,11 +66,9 @@ fn completion(command: &str, timeout_ms: u64) -> LimitSet {
 
 /// Has an event of the session happen: of the developer where its name says so, else of main.
 pub fn event(world: &TestWorld, name: &str, more: &Value) -> String {
-    let mut input = json!({"session_id": "s1", "transcript_path": "", "cwd": "/p", "prompt_id": "p1"});
-    input["hook_event_name"] = json!(name);
-    let fields = input.as_object_mut().unwrap();
-    fields.extend(more.as_object().unwrap().clone());
-    world.hook(input).ok()
+    let input =
+        json!({"session_id": "s1", "transcript_path": "", "cwd": "/p", "prompt_id": "p1", "hook_event_name": name});
+    world.hook(with(input, more)).ok()
 }
 
 /// Has the developer end its turn with these words; it was sent on before where it has been sent back.

@@ -179,9 +179,7 @@ fn play(shape: &Shape, prompts: usize, policy: &Value, count: Count) -> Vec<Poin
     let first = shape.asks == Asks::SameWord;
     let mut clients: Vec<_> = first.then(|| begin_client(&mut time, shape.asks)).flatten().into_iter().collect();
     let event = |time: &GivenTime, prompt: usize, name: &str, rest: Value| {
-        let mut input = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
-            "prompt_id": format!("p{prompt}"), "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = world.event("s1", &format!("p{prompt}"), name, &rest);
         time.hook(input)
     };
     event(&time, 0, "SessionStart", json!({"source": "startup", "model": OPUS.0}));

@@ -34,9 +34,7 @@ impl Play {
     }
 
     fn event(&self, session: &str, name: &str, rest: &Value) -> Value {
-        let mut input = json!({"session_id": session, "transcript_path": self.world.path(&format!("{session}.jsonl")),
-            "cwd": self.world.path("project"), "prompt_id": format!("p-{session}"), "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = self.world.event(session, &format!("p-{session}"), name, rest);
         let time = GivenTime::at(&self.world, Environment::real().now().wall_ms);
         serde_json::from_str(&time.hook(input)).unwrap_or_default()
     }

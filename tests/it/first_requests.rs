@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;
+use crate::world::with;
 
 /// Asks to start so many agents in one response; returns for each whether it may, and the last answer.
 fn spawned(story: &Story, agents: usize) -> (Vec<bool>, String) {
@@ -13,8 +14,7 @@ fn spawned(story: &Story, agents: usize) -> (Vec<bool>, String) {
 fn spawned_as(story: &Story, agents: usize, who: &Value) -> (Vec<bool>, String) {
     let mut last = String::new();
     let may = (0..agents).map(|n| {
-        let mut input = json!({"description": "work", "prompt": "work"});
-        input.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+        let input = with(json!({"description": "work", "prompt": "work"}), who);
         let call = json!({"tool_name": "Agent", "tool_use_id": format!("t{n}"), "tool_input": input});
         last = story.event("PreToolUse", &call);
         !last.contains("deny")

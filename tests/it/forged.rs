@@ -10,7 +10,7 @@ use fusebox::store::Store;
 use serde_json::{Value, json};
 
 use crate::state::load;
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// What one of the rows costs.
 const ONE: Amount = Amount(13_040_000_000);
@@ -107,15 +107,11 @@ impl Scene {
     }
 
     fn event(&self, name: &str, rest: &Value) -> String {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
-            "prompt_id": "p1", "hook_event_name": name});
-        let fields = input.as_object_mut().unwrap();
-        if self.place == Place::Subagent {
-            fields.insert("agent_id".to_owned(), json!("a1"));
-            fields.insert("agent_type".to_owned(), json!("Explore"));
-        }
-        fields.extend(rest.as_object().unwrap().clone());
-        self.world.hook(input).ok()
+        let who = match self.place {
+            Place::Main => json!({}),
+            Place::Subagent => json!({"agent_id": "a1", "agent_type": "Explore"}),
+        };
+        self.world.hook(self.world.event("s1", "p1", name, &with(who, rest))).ok()
     }
 
     fn batch(&self, number: usize) -> String {

@@ -4,7 +4,7 @@ use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};
 
 use crate::unwritten::Story;
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// 12,500 tokens in, 500 out, at the price of the session's model; a search is 0.01 USD more.
 const SEARCH: Amount = Amount(70_000_000_000);
@@ -81,10 +81,8 @@ fn a_page_that_could_not_be_fetched_is_charged_to_nobody() {
             let story = Story::begin(&policy);
             story.write(&["m0"]);
             let tell = |name: &str, more: &Value| {
-                let mut told = json!({"tool_name": "WebFetch", "tool_input": {"url": "x"}, "tool_use_id": "t0"});
-                told.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
-                told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                story.event(name, &told)
+                let call = json!({"tool_name": "WebFetch", "tool_input": {"url": "x"}, "tool_use_id": "t0"});
+                story.event(name, &with(with(call, &agent), more))
             };
             // An event of the main agent's has its response charged.
             asked(&story, "t9", "Read");
@@ -168,8 +166,7 @@ fn a_hook_that_is_an_agent_is_charged_for_each_of_its_responses() {
     for (name, id) in [("PreToolUse", "h0"), ("PostToolUse", "h0"), ("PostToolBatch", "h0"), ("PreToolUse", "h1")] {
         let call =
             json!({"tool_name": "Read", "tool_input": {"file_path": id}, "tool_use_id": id, "tool_response": id});
-        let mut input = json!({"agent_id": "hook-agent-1aad5d31-0051", "tool_calls": [call]});
-        input.as_object_mut().unwrap().extend(call.as_object().unwrap().clone());
+        let input = with(json!({"agent_id": "hook-agent-1aad5d31-0051", "tool_calls": [call]}), &call);
         story.event(name, &input);
     }
     // The first is an agent of a skill's, the second a response like those that the session has seen.
@@ -208,8 +205,7 @@ fn hooks_of_an_agents_type_are_charged_at_its_events() {
     assert_eq!(asked_at(&story, "PreToolUse", &json!({"tool_name": "Read", "tool_use_id": "t0"})), 0);
     for (kind, each) in [("worker", 1), ("other", 0)] {
         let at = |name: &str, more: Value| {
-            let mut input = json!({"agent_id": format!("a-{kind}"), "agent_type": kind});
-            input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let input = with(json!({"agent_id": format!("a-{kind}"), "agent_type": kind}), &more);
             asked_at(&story, name, &input)
         };
         assert_eq!(at("SubagentStart", json!({})), 0, "there the client has nothing to show");
@@ -307,8 +303,7 @@ fn hooks_of_plugins_are_charged_at_everybodys_events() {
         let story = Story::with(&json!({}), |world| lay(world));
         story.write(&["m0"]);
         for agent in [json!({}), json!({"agent_id": "a1", "agent_type": "worker"})] {
-            let mut call = json!({"tool_name": "Read", "tool_use_id": format!("t{agent}").len().to_string()});
-            call.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
+            let call = with(json!({"tool_name": "Read", "tool_use_id": format!("t{agent}").len().to_string()}), &agent);
             assert_eq!(asked_at(&story, "PreToolUse", &call), 1, "{what} {agent}");
         }
         assert_eq!(asked_at(&story, "SubagentStart", &json!({"agent_id": "a2", "agent_type": "worker"})), 0, "{what}");

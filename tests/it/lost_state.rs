@@ -7,23 +7,20 @@ use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 
 use crate::state::{load, save};
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 const SESSION: &str = "s1";
 
 /// Sends an event of the main agent, or of a subagent.
 fn event(world: &TestWorld, name: &str, rest: &Value) -> String {
-    let mut input = json!({"session_id": SESSION, "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
-        "prompt_id": "p2", "hook_event_name": name});
-    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    let input = world.event(SESSION, "p2", name, rest);
     world.hook(input).ok()
 }
 
 /// Adds rows to a transcript.
 fn write(world: &TestWorld, place: &str, rows: &[Value]) {
-    let before = world.read(place).unwrap_or_default();
     let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    world.write(place, before + &rows);
+    world.append(place, rows);
 }
 
 fn user(prompt: &str, content: &Value) -> Value {
@@ -45,8 +42,7 @@ fn worked(prompt: &str, id: &str) -> [Value; 2] {
 }
 
 fn call(world: &TestWorld, id: &str, agent: &Value) -> String {
-    let mut call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id});
-    call.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
+    let call = with(json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id}), agent);
     event(world, "PreToolUse", &call)
 }
 

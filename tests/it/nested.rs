@@ -43,10 +43,7 @@ impl Drop for Processes {
 
 /// Sends an event of a session's client.
 pub fn event(world: &TestWorld, client: u32, session: &str, name: &str, rest: &serde_json::Value) -> String {
-    let transcript = world.path(&format!("{session}.jsonl"));
-    let mut input = json!({"session_id": session, "transcript_path": transcript, "cwd": world.path("project"),
-        "prompt_id": format!("p-{session}"), "hook_event_name": name});
-    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    let input = world.event(session, &format!("p-{session}"), name, rest);
     world.command(&["hook"]).env("CLAUDE_PID", &client.to_string()).stdin(input).run().ok()
 }
 

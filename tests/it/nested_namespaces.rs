@@ -34,9 +34,7 @@ fn ways() -> Vec<String> {
 /// Has a session's client start another one in this way; returns what the hooks of that one answered.
 fn nests(world: &TestWorld, way: &str, telling: &str) -> String {
     let input = |session: &str, name: &str, rest: serde_json::Value| {
-        let mut event = json!({"session_id": session, "transcript_path": world.path(&format!("{session}.jsonl")),
-            "cwd": world.path("project"), "prompt_id": format!("p-{session}"), "hook_event_name": name});
-        event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let event = world.event(session, &format!("p-{session}"), name, &rest);
         world.write(&format!("project/{session}-{name}.json"), event.to_string());
     };
     for session in ["s1", "s2"] {

@@ -85,9 +85,7 @@ impl Family {
     /// Sends an event of a session's client, in that client's environment; one word for another program.
     fn event(&self, program: Option<&str>, session: &str, name: &str, rest: &Value) -> String {
         let at = self.levels.iter().position(|level| level.session == Some(session)).unwrap();
-        let mut input = json!({"session_id": session, "transcript_path": self.world.path(&format!("{session}.jsonl")),
-            "cwd": self.world.path("project"), "prompt_id": format!("p-{session}"), "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = self.world.event(session, &format!("p-{session}"), name, rest);
         let mut hook = match program {
             Some(program) => self.world.program(program, &["hook"]),
             None => self.world.command(&["hook"]),

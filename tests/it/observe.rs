@@ -9,29 +9,13 @@ use fusebox::domain::policy::{Action, Layer, Mode, Scope};
 use fusebox::domain::session::{Session, Status};
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_state::SessionState;
 use fusebox::limits;
 
-use crate::state::{at, rules, session, used};
-
-/// The rules of every run.
-struct Policy(LimitSet);
-
-impl LimitSource for Policy {
-    fn main(&self) -> LimitSet {
-        self.0.clone()
-    }
-    fn agent(&self, _agent_type: &str, _spawn: Option<&str>) -> LimitSet {
-        self.0.clone()
-    }
-    fn discipline(&self, _agent_type: &str) -> Option<String> {
-        None
-    }
-}
+use crate::state::{SameForAll, at, rules, session, used};
 
 /// A session in which everything trips at once.
-fn strict(mode: Mode) -> (SessionState, Policy) {
+fn strict(mode: Mode) -> (SessionState, SameForAll) {
     let none = |keys: &[&str]| {
         let caps: Vec<_> = keys.iter().map(|key| (*key, 0, Action::Terminate)).collect();
         rules(&caps, Layer::User)
@@ -47,7 +31,7 @@ fn strict(mode: Mode) -> (SessionState, Policy) {
     let limit = limits::find("rate_limits").unwrap();
     let (tool, layer, action) = ("Web*".to_owned(), Layer::User, Action::Terminate);
     of_run.rates.push(Rate { limit, tool, max: 0, per_ms: 60_000, layer, action });
-    (state, Policy(of_run))
+    (state, SameForAll(of_run))
 }
 
 fn call(id: &str, tool: &str, intent: Intent) -> Call {
@@ -139,7 +123,7 @@ fn of_a_storm_of_refused_calls_each_runs_first_is_written_down() {
     let (mut state, _) = strict(Mode::Enforce);
     state.shared_budgets.clear();
     state.session.limits = rules(&[("max_parallel_subagents", 0, Action::Terminate)], Layer::User);
-    let policy = Policy(LimitSet::default());
+    let policy = SameForAll(LimitSet::default());
     for (seconds, prompt) in (0..6).zip(["p1", "p1", "p1", "p2", "p2", "p2"]) {
         let spawn = Intent::Spawn { agent_type: "qa".to_owned(), name: None, model: None, prompt: String::new() };
         let requested = EventKind::ToolRequested(call(&format!("t{seconds}"), "Agent", spawn));

@@ -12,8 +12,8 @@ use fusebox::wire::input;
 use fusebox::wire::read_event;
 use serde_json::{Value, json};
 
-use crate::waiting::{FEW, Loops, MANY};
-use crate::world::in_long_form;
+use crate::waiting::{FEW, MANY, loops};
+use crate::world::{in_long_form, with};
 
 /// What looks at something that is not there yet, and fails; with the option by which it waits itself, if it has one.
 const LOOKS: [(&str, &str); 16] = [
@@ -85,11 +85,13 @@ impl Polls {
     }
 
     fn event(&mut self, name: &str, rest: Value) {
-        let mut told = json!({"session_id": "s1", "prompt_id": format!("p{}", self.prompts), "hook_event_name": name});
-        told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let told = with(
+            json!({"session_id": "s1", "prompt_id": format!("p{}", self.prompts), "hook_event_name": name}),
+            &rest,
+        );
         let bytes = told.to_string().into_bytes();
         let event = read_event::event(&input::parse(&bytes).unwrap(), self.at, true, &Guard::default());
-        let (_, verdict) = apply_event(&mut self.state, &event, &Ingested::default(), &Loops);
+        let (_, verdict) = apply_event(&mut self.state, &event, &Ingested::default(), &loops());
         self.state.saved();
         self.is_ended |= verdict.decision >= Decision::Deny;
     }
@@ -130,11 +132,7 @@ impl Polls {
         let id = format!("t{}", self.made);
         self.made += 1;
         let call = json!({"tool_name": tool, "tool_use_id": id, "tool_input": input});
-        let with = |more: Value| {
-            let mut told = call.clone();
-            told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            told
-        };
+        let with = |more: Value| with(call.clone(), &more);
         self.event("PreToolUse", with(json!({})));
         if self.is_ended {
             return;

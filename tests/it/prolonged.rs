@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// Limits into which three of these responses fit, as a user's configuration.
 const LIMITS: [(&str, &str, f64); 7] = [
@@ -57,15 +57,9 @@ impl Agent {
     }
 
     fn tell(&self, name: &str, rest: &Value) -> String {
-        let mut event = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
-            "cwd": self.world.path("project"), "prompt_id": "p1", "hook_event_name": name});
-        let fields = event.as_object_mut().unwrap();
-        if !self.is_main {
-            fields.insert("agent_id".to_owned(), json!("a1"));
-            fields.insert("agent_type".to_owned(), json!("developer"));
-        }
-        fields.extend(rest.as_object().unwrap().clone());
-        fields.retain(|_, value| !value.is_null());
+        let who = if self.is_main { json!({}) } else { json!({"agent_id": "a1", "agent_type": "developer"}) };
+        let mut event = self.world.event("s1", "p1", name, &with(who, rest));
+        event.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         self.world.hook(&event).ok()
     }
 

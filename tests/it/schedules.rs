@@ -19,9 +19,7 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 fn event(world: &TestWorld, name: &str, prompt_id: &str, more: &Value) -> String {
-    let mut event = json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"), "cwd": world.path("project"),
-        "hook_event_name": name, "prompt_id": prompt_id});
-    event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let event = world.event("s1", prompt_id, name, more);
     world.hook(&event).ok()
 }
 

@@ -9,6 +9,7 @@ use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::{Action, Layer, Scope};
 use fusebox::domain::session::{Counters, MAIN, Order, Phase, Run, Session, Status};
 use fusebox::domain::verdict::Finding;
+use fusebox::engine::limit_source::LimitSource;
 use fusebox::limits;
 use fusebox::store::Store;
 
@@ -89,6 +90,18 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> LimitSet {
         locked: false,
     };
     LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }
+}
+
+/// Has every run have the same rules.
+pub struct SameForAll(pub LimitSet);
+
+impl LimitSource for SameForAll {
+    fn main(&self) -> LimitSet {
+        self.0.clone()
+    }
+    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
+        self.0.clone()
+    }
 }
 
 /// What so many tool calls and thousandths of a dollar make.

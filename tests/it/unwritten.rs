@@ -34,9 +34,7 @@ impl Story {
     }
 
     pub fn event(&self, name: &str, rest: &Value) -> String {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": self.world.path("project"),
-            "prompt_id": "p1", "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = self.world.event("s1", "p1", name, rest);
         self.world.hook(input).ok()
     }
 
@@ -69,16 +67,14 @@ impl Story {
     pub fn write_row(&self, id: &str, at: &str, usage: &Value) {
         let message = json!({"id": id, "model": "claude-opus-5-5", "usage": usage});
         let row = json!({"type": "assistant", "timestamp": at, "message": message});
-        let before = self.world.read("s1.jsonl").unwrap_or_default();
-        self.world.write("s1.jsonl", format!("{before}{row}\n"));
+        self.world.append("s1.jsonl", format!("{row}\n"));
     }
 
     /// Writes a row of a response that nobody is billed for.
     pub fn write_unmetered(&self, id: &str) {
         let message = json!({"id": id, "model": "claude-opus-5-5", "usage": {"input_tokens": 10, "output_tokens": 20}});
         let row = json!({"type": "assistant", "isUnmetered": true, "message": message});
-        let before = self.world.read("s1.jsonl").unwrap_or_default();
-        self.world.write("s1.jsonl", format!("{before}{row}\n"));
+        self.world.append("s1.jsonl", format!("{row}\n"));
     }
 
     /// Returns what the user's budget of the day has counted.

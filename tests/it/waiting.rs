@@ -3,20 +3,18 @@
 
 use fusebox::domain::event::Moment;
 use fusebox::domain::ingested::Ingested;
-use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::policy::{Action, Layer};
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_state::SessionState;
-use fusebox::limits;
 use fusebox::wire::bypass_detection::Guard;
 use fusebox::wire::input;
 use fusebox::wire::read_event;
 use serde_json::{Value, json};
 
-use crate::world::in_long_form;
+use crate::state::{SameForAll, rules};
+use crate::world::{in_long_form, with};
 
 /// More calls than any repetition lets through.
 pub const MANY: usize = 150;
@@ -24,21 +22,8 @@ pub const MANY: usize = 150;
 pub const FEW: usize = 7;
 
 /// Loop detection alone.
-pub struct Loops;
-
-impl LimitSource for Loops {
-    fn main(&self) -> LimitSet {
-        let limit = limits::find("loop_detection").unwrap();
-        let (action, layer) = (Action::Terminate, Layer::BuiltIn);
-        let rule = LimitRule { limit, cap: 1, action, layer, increase: 1, of: None, locked: false };
-        LimitSet { limits: vec![rule], ..LimitSet::default() }
-    }
-    fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
-        self.main()
-    }
-    fn discipline(&self, _: &str) -> Option<String> {
-        None
-    }
+pub fn loops() -> SameForAll {
+    SameForAll(rules(&[("loop_detection", 1, Action::Terminate)], Layer::BuiltIn))
 }
 
 /// A call that is made again and again, with the same end.
@@ -60,12 +45,14 @@ impl Again {
         let at = Moment { wall_ms: 1_795_168_800_000, mono_ms: 1_000, boot: 1, slept_ms: 0 };
         let mut state = SessionState::new(Session { id: "s1".to_owned(), started: at, ..Session::default() });
         let mut tell = |number: usize, name: &str, rest: Value| {
-            let mut told = json!({"session_id": "s1", "prompt_id": "p1", "hook_event_name": name, "tool_name": self.tool,
-                "tool_use_id": format!("t{number}"), "tool_input": self.input});
-            told.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            let told = with(
+                json!({"session_id": "s1", "prompt_id": "p1", "hook_event_name": name, "tool_name": self.tool,
+                "tool_use_id": format!("t{number}"), "tool_input": self.input}),
+                &rest,
+            );
             let bytes = told.to_string().into_bytes();
             let event = read_event::event(&input::parse(&bytes).unwrap(), at, true, &Guard::default());
-            let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &Loops);
+            let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &loops());
             state.saved();
             verdict.decision
         };

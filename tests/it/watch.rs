@@ -6,7 +6,7 @@ use fusebox::hook::command_watch::{self, WatchOrder};
 use serde_json::{Value, json};
 
 use crate::tasks::{Client, is_alive, now};
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// What the limit leaves a command, in milliseconds.
 const LEFT_MS: u64 = 1_500;
@@ -33,9 +33,11 @@ impl Bench {
     }
 
     fn tell(&self, name: &str, rest: &Value) -> String {
-        let mut event = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
-            "prompt_id": "p1", "hook_event_name": name});
-        event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let event = with(
+            json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": "/p",
+            "prompt_id": "p1", "hook_event_name": name}),
+            rest,
+        );
         let hook = self.world.command(&["hook"]).env("CLAUDE_PID", &self.client.process().pid.to_string());
         hook.stdin(event).run().ok()
     }

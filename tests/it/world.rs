@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Once;
 
 use fusebox::wire::events::EVENTS;
+use serde_json::{Value, json};
 
 /// The program under test, as it is installed: `init` copies one that it finds where cargo builds.
 pub const FUSEBOX: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/it/fusebox");
@@ -98,6 +99,20 @@ impl TestWorld {
         fs::write(path, content).unwrap();
     }
 
+    /// Adds to the end of a file, with its folders: rows of a transcript.
+    pub fn append(&self, place: &str, rows: impl fmt::Display) {
+        let before = self.read(place).unwrap_or_default();
+        self.write(place, format!("{before}{rows}"));
+    }
+
+    /// Returns what a client in `project` tells a hook at an event, with `rest` in it. `s1.jsonl` is the transcript of `s1`.
+    pub fn event(&self, session: &str, prompt: &str, name: &str, rest: &Value) -> Value {
+        let transcript = self.path(&format!("{session}.jsonl"));
+        let event = json!({"session_id": session, "transcript_path": transcript, "cwd": self.path("project"),
+            "prompt_id": prompt, "hook_event_name": name});
+        with(event, rest)
+    }
+
     /// Writes a shell script that can be run: `bin/claude` for a client of the test's own.
     #[cfg(unix)]
     pub fn script(&self, place: &str, content: &str) {
@@ -159,6 +174,12 @@ impl TestWorld {
         let text = parts.fold(first, |text, part| text + &nameless(part));
         text.replace(FUSEBOX, "[FUSEBOX]").replace(&self.root.display().to_string(), "[ROOT]")
     }
+}
+
+/// Returns an object with the fields of another in it.
+pub fn with(mut object: Value, fields: &Value) -> Value {
+    object.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    object
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::compactions::{add, first};
 use crate::given::GivenTime;
 use crate::state::load;
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// Longer than a request in flight is waited for.
 const LONG_MS: i64 = 11 * 60_000;
@@ -31,9 +31,7 @@ struct Scene {
 
 impl Scene {
     fn event(&self, name: &str, rest: &Value) -> String {
-        let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
-            "cwd": self.world.path("project"), "prompt_id": "p1", "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = self.world.event("s1", "p1", name, rest);
         let mut time = GivenTime::at(&self.world, self.began_ms);
         time.pass_ms(self.now_ms - self.began_ms);
         time.hook(input)
@@ -48,8 +46,7 @@ impl Scene {
     fn summarise(&self, file: &str, who: &Value) {
         let at = rfc3339::format(self.now_ms);
         add(&self.world, file, &super::summary("u0", &at));
-        let mut start = json!({"source": "compact"});
-        start.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+        let start = with(json!({"source": "compact"}), who);
         self.event("SessionStart", &start);
     }
 }
@@ -67,9 +64,10 @@ fn played(of_subagent: bool, when: Summary) -> [(u64, u64); 4] {
     scene.event("SubagentStart", &agent);
     scene.respond(super::AGENT, "a0");
     let batch = |scene: &Scene, who: &Value, id: &str| {
-        let mut batch =
-            json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": id, "tool_response": id}]});
-        batch.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+        let batch = with(
+            json!({"tool_calls": [{"tool_name": "Read", "tool_input": {}, "tool_use_id": id, "tool_response": id}]}),
+            who,
+        );
         scene.event("PostToolBatch", &batch);
     };
     batch(&scene, &agent, "t0");
@@ -77,8 +75,7 @@ fn played(of_subagent: bool, when: Summary) -> [(u64, u64); 4] {
         true => (agent, json!({}), super::AGENT),
         false => (json!({}), agent, "s1.jsonl"),
     };
-    let mut asks = json!({"trigger": "auto"});
-    asks.as_object_mut().unwrap().extend(who.as_object().unwrap().clone());
+    let asks = with(json!({"trigger": "auto"}), &who);
     scene.event("PreCompact", &asks);
     scene.now_ms += 1_000;
     if when == Summary::InTime {

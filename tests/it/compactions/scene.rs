@@ -9,7 +9,7 @@ use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// The session of the agent, or of the person.
 pub const FIRST: &str = "s1";
@@ -91,9 +91,11 @@ impl Scene {
     }
 
     pub fn event(&self, client: &Open, name: &str, rest: &Value) -> String {
-        let mut input = json!({"session_id": client.session, "transcript_path": self.world.path(&file(&client.session)),
-            "cwd": self.world.path("project"), "prompt_id": client.prompt, "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let input = with(
+            json!({"session_id": client.session, "transcript_path": self.world.path(&file(&client.session)),
+            "cwd": self.world.path("project"), "prompt_id": client.prompt, "hook_event_name": name}),
+            rest,
+        );
         self.world.command(&["hook"]).env("CLAUDE_PID", &client.pid.to_string()).stdin(input).run().ok()
     }
 

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use fusebox::config::key::{Apply, Key, Takes};
 use fusebox::config::keys::{self, FUTURE};
 use fusebox::config::layers::{FilePart, Folder, LayerFile};
 use fusebox::config::place::{BLOCKS, Block};
-use fusebox::config::policy::{DECLARED, DEFAULTS};
+use fusebox::config::policy::{DECLARED, DEFAULTS, Policy};
 use fusebox::config::problem::Problem;
+use fusebox::config::resolved::Resolved;
 use fusebox::config::{limit_name, read, schema};
 use fusebox::domain::amount::PICO;
 use fusebox::domain::limit::{Form, Limit, Unit};
@@ -46,12 +48,7 @@ fn samples_are_judged_alike_by_schema_and_reader() {
 fn defaults_and_examples_are_valid() {
     let declared = format!(r#"{{"agents": {{"*": {DECLARED}}}}}"#);
     let mut texts = vec![DEFAULTS.to_owned(), declared, manual::EXAMPLE.to_owned()];
-    for key in keys::all() {
-        match key.blocks {
-            [] => texts.push(format!(r#"{{"{}": {}}}"#, key.name, key.example)),
-            blocks => texts.push(inside(blocks[blocks.len() / 2], key.name, key.example)),
-        }
-    }
+    texts.extend(keys::all().map(example_of));
     for limit in limits::REGISTRY.iter().copied() {
         let block = BLOCKS.into_iter().rev().find(|block| limit.scopes.contains(&block.scope())).unwrap();
         texts.push(match limit.form {
@@ -60,9 +57,7 @@ fn defaults_and_examples_are_valid() {
         });
     }
     for text in texts {
-        let files = [("locked", MANAGED), ("binding", PROJECT)];
-        let file = files.into_iter().find(|(key, _)| text.contains(key)).map_or(USER, |(_, file)| file);
-        let (_, problems) = policy(&[(file, &text)]);
+        let (_, problems) = read_policy(&text);
         assert_eq!(problems, [], "{text}");
         assert_eq!(objection(&schema::schema(), &serde_json::from_str(&text).unwrap()), None, "{text}");
     }
@@ -151,6 +146,40 @@ fn the_gates_hold_under_every_limit() {
     let text = serde_json::to_string_pretty(&wide_policy()).unwrap() + "\n";
     assert_eq!(policy(&[(USER, &text)]).1, []);
     check_current("tests/gates/everything.json", &text);
+}
+
+#[test]
+fn every_key_that_takes_a_value_has_an_effect() {
+    for key in keys::all() {
+        let (policy, _) = read_policy(&example_of(key));
+        let documents = policy.documents.iter().filter(|document| document.layer != Layer::BuiltIn);
+        let mut settings = documents.flat_map(|document| &document.settings);
+        match (key.takes, key.apply) {
+            (Takes::Note(_) | Takes::Block(_) | Takes::Blocks, Apply::Nothing) | (_, Apply::Limit(_) | Apply::Cap) => {}
+            (_, Apply::Value(apply)) => {
+                let mut values = Resolved::default();
+                let said = settings.find(|setting| setting.subject.key == key.name).unwrap();
+                apply(&mut values, said, Layer::User);
+                assert_ne!(format!("{values:?}"), format!("{:?}", Resolved::default()), "{}", key.name);
+            }
+            (_, Apply::Nothing) => panic!("`{}` is read and does nothing: its row lacks `apply`", key.name),
+        }
+    }
+}
+
+/// Reads a file as the one that may hold its keys.
+fn read_policy(text: &str) -> (Policy, Vec<Problem>) {
+    let files = [("locked", MANAGED), ("binding", PROJECT)];
+    let file = files.into_iter().find(|(key, _)| text.contains(key)).map_or(USER, |(_, file)| file);
+    policy(&[(file, text)])
+}
+
+/// Returns a file with the example of a key.
+fn example_of(key: &Key) -> String {
+    match key.blocks {
+        [] => format!(r#"{{"{}": {}}}"#, key.name, key.example),
+        blocks => inside(blocks[blocks.len() / 2], key.name, key.example),
+    }
 }
 
 fn inside(block: Block, key: &str, example: &str) -> String {

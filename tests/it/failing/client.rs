@@ -93,9 +93,7 @@ impl<'a> Client<'a> {
     }
 
     pub fn event(&mut self, run: &str, name: &str, more: Value) -> Value {
-        let mut event = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"), "cwd": self.world.path("project"),
-            "hook_event_name": name, "prompt_id": format!("p{}", self.prompts)});
-        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut event = self.world.event("s1", &format!("p{}", self.prompts), name, &more);
         if run != "main" {
             event["agent_id"] = json!(run);
             event["agent_type"] = json!("worker");
@@ -138,8 +136,7 @@ impl<'a> Client<'a> {
         let time = rfc3339::format(Environment::real().now().wall_ms);
         let row = json!({"type": "assistant", "timestamp": time, "message": message});
         let place = if run == "main" { "s1.jsonl".to_owned() } else { format!("s1/subagents/agent-{run}.jsonl") };
-        let before = self.world.read(&place).unwrap_or_default();
-        self.world.write(&place, format!("{before}{row}\n"));
+        self.world.append(&place, format!("{row}\n"));
     }
 
     /// A response that asks for a call, and what comes of that; returns whether the next request follows.

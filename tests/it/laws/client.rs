@@ -92,9 +92,6 @@ impl LimitSource for Policy {
     fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.of(Scope::Run)
     }
-    fn discipline(&self, _: &str) -> Option<String> {
-        None
-    }
 }
 
 /// Tools that a limit may count alone.

@@ -57,9 +57,6 @@ impl LimitSource for Policy {
     fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.0.clone()
     }
-    fn discipline(&self, _: &str) -> Option<String> {
-        None
-    }
 }
 
 /// One thing that an agent can do again and again.

@@ -78,9 +78,6 @@ impl LimitSource for Play<'_> {
     fn agent(&self, _: &str, _: Option<&str>) -> LimitSet {
         self.rules.agent("", None)
     }
-    fn discipline(&self, _: &str) -> Option<String> {
-        None
-    }
 }
 
 /// Plays a way until it is held up for good, or long enough.

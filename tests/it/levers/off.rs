@@ -8,14 +8,13 @@ use fusebox::domain::policy::{Action, Layer};
 use fusebox::domain::session::Session;
 use fusebox::domain::verdict::Decision;
 use fusebox::engine::apply_event::apply_event;
-use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_state::SessionState;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::levers::scene::{Actor, Scene};
 use crate::levers::{SHOP, log};
-use crate::state::{at, load, rules, save, session, with_shop};
+use crate::state::{SameForAll, at, load, rules, save, session, with_shop};
 
 /// A session that one of these limits has stopped.
 fn stopped(policy: &Value) -> Scene {
@@ -152,21 +151,6 @@ fn only_a_person_switches_limits_off() {
     ");
 }
 
-/// The rules of every run.
-struct Policy(LimitSet);
-
-impl LimitSource for Policy {
-    fn main(&self) -> LimitSet {
-        self.0.clone()
-    }
-    fn agent(&self, _agent_type: &str, _spawn: Option<&str>) -> LimitSet {
-        self.0.clone()
-    }
-    fn discipline(&self, _agent_type: &str) -> Option<String> {
-        None
-    }
-}
-
 /// Asks for a call under one limit of this layer while limits are off.
 fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
     let mut limits = rules(&[("max_turns", 0, Action::Terminate)], layer);
@@ -178,7 +162,7 @@ fn asked(layer: Layer, locked: bool, managed: &[&str]) -> (Decision, String) {
     let call = Call { id, tool, intent, fingerprints: Fingerprints::default(), ..Call::default() };
     let (prompt_id, kind) = (Some("p1".to_owned()), EventKind::ToolRequested(call));
     let event = Event { session: "s1".to_owned(), agent: Agent::Main, prompt_id, at: at(9), attended: true, kind };
-    let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &Policy(limits));
+    let (_, verdict) = apply_event(&mut state, &event, &Ingested::default(), &SameForAll(limits));
     (verdict.decision, state.log_records.iter().map(|record| record.mode.clone()).collect())
 }
 

@@ -9,7 +9,7 @@ use fusebox::domain::rfc3339;
 use fusebox::platform::environment::Environment;
 use serde_json::{Value, json};
 
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// Who takes the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,10 +260,12 @@ impl Scene {
     }
 
     fn answer(&self, name: &str, rest: Value) -> String {
-        let mut input = json!({"session_id": "s-0000", "transcript_path": self.world.path("transcripts/s-0000.jsonl"),
+        let input = with(
+            json!({"session_id": "s-0000", "transcript_path": self.world.path("transcripts/s-0000.jsonl"),
             "cwd": self.world.path("project"), "prompt_id": format!("p{}-0000", self.clock.prompts),
-            "hook_event_name": name});
-        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            "hook_event_name": name}),
+            &rest,
+        );
         let client = self.clients[self.clock.client].id().to_string();
         self.world.command(&["hook"]).env("CLAUDE_PID", &client).stdin(input).run().ok()
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorld, in_long_form};
+use crate::world::{TestWorld, in_long_form, with};
 
 /// A transcript: its rows, a line each.
 type Rows = Vec<Value>;
@@ -10,9 +10,7 @@ type Rows = Vec<Value>;
 /// A row of a session's, so many seconds after ten o'clock.
 fn row(session: &str, second: usize, fields: &Value) -> Value {
     let time = format!("2026-11-20T10:{:02}:{:02}.000Z", second / 60, second % 60);
-    let mut row = json!({"sessionId": session, "timestamp": time, "uuid": format!("{session}-{second}")});
-    row.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    row
+    with(json!({"sessionId": session, "timestamp": time, "uuid": format!("{session}-{second}")}), fields)
 }
 
 /// What a session does from a second on: a prompt, and so many responses with a failing call each.

@@ -5,13 +5,16 @@ use std::fs;
 use fusebox::replay::from_transcripts::make;
 use serde_json::{Value, json};
 
+use crate::world::with;
+
 const SESSION: &str = "s1";
 
 /// A row of the main transcript, `second` seconds after ten o'clock.
 fn row(second: u32, fields: Value) -> Value {
-    let mut row = json!({"sessionId": SESSION, "timestamp": format!("2026-11-20T10:00:{second:02}.000Z"), "uuid": format!("u{second}")});
-    row.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    row
+    with(
+        json!({"sessionId": SESSION, "timestamp": format!("2026-11-20T10:00:{second:02}.000Z"), "uuid": format!("u{second}")}),
+        &fields,
+    )
 }
 
 fn prompt(second: u32, id: &str, text: &str) -> Value {
@@ -34,12 +37,6 @@ fn words(second: u32, message: &str) -> Value {
 fn result(second: u32, id: &str, failed: bool) -> Value {
     let content = json!([{"type": "tool_result", "tool_use_id": id, "is_error": failed}]);
     row(second, json!({"type": "user", "message": {"content": content}}))
-}
-
-/// Returns the row with more fields.
-fn with(mut row: Value, fields: Value) -> Value {
-    row.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    row
 }
 
 /// Checks the calls made of a main transcript: `second name prompt call`, one a line, without the session's start and end.
@@ -109,9 +106,9 @@ fn only_prompts_that_reach_the_model_count() {
             prompt(0, "p0", "<command-name>/model</command-name>"),
             prompt(1, "p0", "<local-command-stdout>set</local-command-stdout>"),
             prompt(2, "p1", "go"),
-            with(prompt(3, "p1", "a reminder beside it"), json!({"isMeta": true})),
+            with(prompt(3, "p1", "a reminder beside it"), &json!({"isMeta": true})),
             words(4, "m1"),
-            with(prompt(5, "p2", "This session is being continued"), json!({"isCompactSummary": true})),
+            with(prompt(5, "p2", "This session is being continued"), &json!({"isCompactSummary": true})),
             words(6, "m2"),
         ],
         &["0 UserPromptSubmit p1", "2 Stop p1", "3 PreCompact p2", "4 Stop p1"],
@@ -147,7 +144,7 @@ fn a_prompt_without_an_id_is_named_by_its_row_and_one_amid_work_is_part_of_it() 
 
 #[test]
 fn what_a_fork_copied_is_no_work_of_its_own() {
-    let copied = |row| with(row, json!({"requestSessionId": "s0"}));
+    let copied = |row| with(row, &json!({"requestSessionId": "s0"}));
     check(
         &[
             prompt(0, "p1", "go"),
@@ -165,7 +162,7 @@ fn what_a_fork_copied_is_no_work_of_its_own() {
 fn a_broken_row_harms_no_other() {
     let broken = json!({"type": "user", "message": 7, "promptId": {}, "timestamp": 3});
     check(
-        &[prompt(0, "p1", "go"), broken, with(words(1, "m1"), json!({"timestamp": "yesterday"})), words(2, "m2")],
+        &[prompt(0, "p1", "go"), broken, with(words(1, "m1"), &json!({"timestamp": "yesterday"})), words(2, "m2")],
         &["0 UserPromptSubmit p1", "0 Stop p1", "2 Stop p1"],
     );
 }

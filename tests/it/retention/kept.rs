@@ -15,7 +15,7 @@ use crate::given::GivenTime;
 use crate::levers::with_paused_session;
 use crate::retention::{ago, billed, sums};
 use crate::state::{TEN, developer, load, record, save, trip};
-use crate::world::TestWorld;
+use crate::world::{TestWorld, with};
 
 /// A session cap of four responses of 0.00584 USD, and a budget of the user's day that is wide.
 const POLICY: &str = r#"{"session": {"max_cost_usd": 0.025, "grace_turns": 0, "timeout_action": "terminate", "warn_at": []},
@@ -30,10 +30,11 @@ fn response(id: &str, days: i64) -> String {
 }
 
 fn input(world: &TestWorld, transcript: &str, name: &str, rest: &Value) -> Value {
-    let mut input = json!({"session_id": "s1", "transcript_path": world.path(transcript), "cwd": world.path("project"),
-        "prompt_id": "p1", "hook_event_name": name});
-    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-    input
+    with(
+        json!({"session_id": "s1", "transcript_path": world.path(transcript), "cwd": world.path("project"),
+        "prompt_id": "p1", "hook_event_name": name}),
+        rest,
+    )
 }
 
 fn resume(world: &TestWorld, transcript: &str) -> String {
