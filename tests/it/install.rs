@@ -13,9 +13,11 @@ fn init_says_what_happens_from_now_on() {
     insta::assert_snapshot!(TestWorld::with_git().run(&["init"]), @r"
     registered at [ALL] hooks in .claude/settings.local.json
 
-      limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
-              at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
-              have their own (`fusebox config show`)
+      limits  session: ask you at cost 25.00 USD
+              main agent: none
+              subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
+              USD
+              8 agent types have their own: `fusebox config show`
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -47,9 +49,11 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
     insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--observe"]), @r"
     registered at [ALL] hooks in .claude/settings.json
 
-      limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
-              at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
-              have their own (`fusebox config show`)
+      limits  session: ask you at cost 25.00 USD
+              main agent: none
+              subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
+              USD
+              8 agent types have their own: `fusebox config show`
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -59,9 +63,9 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
               `fusebox` on the PATH, and no `init` (docs/team-policy.md: `binding`,
               and how to only watch at first)
 
-    note: what .claude/fusebox.json limits is only observed, for all who work here;
-          the own limits of each, built-in ones too, block all the same. `fusebox
-          init --scope user --observe` or `fusebox trust` has yours observed too
+    note: the limits in .claude/fusebox.json are only watched, for all who work
+          here. Your own limits and the built-in ones still block; `fusebox init
+          --scope user --observe` has those watched, too
     [exit 0]
     ");
     insta::assert_snapshot!(world.read("project/.claude/fusebox.json").unwrap(), @r#"
@@ -301,10 +305,16 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/home/.claude/fusebox.schema.json
     removed [ROOT]/project/.claude/settings.local.json
     removed [ROOT]/project/.claude/fusebox.schema.json
-    sessions that are running keep their limits until they end
+    sessions that are running keep their limits until they end; `fusebox reload` lets them go now
+    left, yours to remove: .claude/fusebox.json
     [exit 0]
     ");
     assert_eq!(world.files("project") + &world.files("home"), "project/.claude/fusebox.json");
+    // Where another state folder has what was there before, what says nothing of a person's goes all the same.
+    let _said = world.run(&["init", "--scope", "user"]).ok();
+    let other = world.path("other").display().to_string();
+    let _said = world.command(&["uninstall", "--scope", "user"]).env("FUSEBOX_HOME", &other).run().ok();
+    assert_eq!(world.files("home"), "home/.claude/settings.json");
 }
 
 #[test]
