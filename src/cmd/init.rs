@@ -70,7 +70,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if args.observe && args.scope == InstallScope::Local {
         may_observe(env)?;
     }
-    let program = program(env, args, &state)?;
+    let program = program(env, args)?;
     let plan = registration::plan(env, place, &wanted(args, program.as_ref())?, mode)?;
     if args.dry_run {
         env.print(&preview(env, &plan));
@@ -143,7 +143,7 @@ struct Registered {
 }
 
 /// Returns the program to register; none for a project, whose line looks it up on the PATH.
-fn program(env: &Environment, args: &Args, state: &Path) -> Result<Option<Registered>> {
+fn program(env: &Environment, args: &Args) -> Result<Option<Registered>> {
     if args.scope == InstallScope::Project {
         return Ok(None);
     }
@@ -157,7 +157,7 @@ fn program(env: &Environment, args: &Args, state: &Path) -> Result<Option<Regist
         }
     }
     let copied_from = is_volatile.then(|| binary::real_path(env)).transpose()?;
-    let path = if is_volatile { own_copy::path(state) } else { path };
+    let path = if is_volatile { own_copy::path(env)? } else { path };
     Ok(Some(Registered { path, copied_from }))
 }
 

@@ -50,8 +50,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     left.sort_unstable();
     left.dedup();
     said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
-    let copy = own_copy::path(&state);
-    if file_info::exists(&copy) {
+    if let Some(copy) = own_copy::path(env).ok().filter(|copy| file_info::exists(copy)) {
         let folder = env.short_path(copy.parent().unwrap_or(&copy));
         said += &format!(
             "the copy of the program that hooks ran stays in {folder}; remove it when no session is at work\n"

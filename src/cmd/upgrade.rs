@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cmd::require_human;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::install::{binary, client_versions, own_copy};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -42,8 +42,7 @@ const WAYS: &str = concat!(
 /// Runs `fusebox upgrade`.
 pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
     require_human::require(env, "upgrade")?;
-    let state = env.state_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set FUSEBOX_HOME"))?;
-    let (program, copy) = (binary::real_path(env)?, own_copy::path(&state));
+    let (program, copy) = (binary::real_path(env)?, own_copy::path(env)?);
     let own = client_versions::show(own_copy::own_version());
     let shown = env.short_path(&copy);
     let text = match own_copy::version(&copy) {
@@ -67,9 +66,8 @@ pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
 
 /// Puts this program in the place of an older copy that hooks run, where a person runs a newer one by hand.
 pub fn follow(env: &Environment) {
-    let Some(state) = env.state_dir().filter(|state| file_info::exists(&own_copy::path(state))) else { return };
-    let Ok(program) = binary::real_path(env) else { return };
-    let copy = own_copy::path(&state);
+    let Some(copy) = own_copy::path(env).ok().filter(|copy| file_info::exists(copy)) else { return };
+    let (Some(state), Ok(program)) = (env.state_dir(), binary::real_path(env)) else { return };
     if file_info::is_same(&program, &copy) || !is_older(&copy) || !require_human::is_one(env, &state) {
         return;
     }

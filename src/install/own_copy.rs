@@ -27,9 +27,10 @@ pub fn is_volatile(env: &Environment, path: &Path) -> bool {
     of_packages || of_plugins || is_built
 }
 
-/// Returns where the copy is kept in a state folder.
-pub fn path(state: &Path) -> PathBuf {
-    state.join("bin").join(format!("fusebox{EXE_SUFFIX}"))
+/// Returns where the copy is kept: apart from the state, so that hooks have their program where the state is lost.
+pub fn path(env: &Environment) -> Result<PathBuf> {
+    let folder = env.program_dir().ok_or_else(|| Error::failed("there is no home folder").hint("set HOME"))?;
+    Ok(folder.join(format!("fusebox{EXE_SUFFIX}")))
 }
 
 /// Returns what version a copy says that it is; `None` where there is none, or where it does not run.

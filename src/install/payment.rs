@@ -46,7 +46,7 @@ pub fn payment(env: &Environment) -> Option<Payment> {
 /// Says what dollars mean then.
 pub fn meaning(payment: Payment) -> String {
     match payment {
-        Payment::ApiKey => "by the token (API key): dollars are list prices, as on your bill".to_owned(),
+        Payment::ApiKey => "by the token (API key): dollars are list prices".to_owned(),
         Payment::Provider(name) => {
             format!("by the token ({name}): dollars are Anthropic's list prices; your bill may differ")
         }

@@ -134,6 +134,11 @@ impl Environment {
         state_dir_in(|name| self.var(name))
     }
 
+    /// Returns the folder of programs that are this user's own.
+    pub fn program_dir(&self) -> Option<PathBuf> {
+        HERE.program_dir(|name| self.var(name))
+    }
+
     /// Returns the moment.
     pub fn now(&self) -> Moment {
         if let Some(world) = &self.given {

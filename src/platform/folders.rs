@@ -1,4 +1,4 @@
-//! Where each system keeps what: the home folder, the state, and what an administrator has put down for all.
+//! Where each system keeps what: the home folder, the state, programs of one user, and what an administrator has put down for all.
 
 use std::path::PathBuf;
 
@@ -43,6 +43,23 @@ impl System {
         })
     }
 
+    /// Returns the folder of a program that is one user's own, apart from the state: who loses the state keeps the program.
+    /// `var` returns a variable that is set and not empty.
+    pub fn program_dir(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let folder = |name: &str| var(name).map(PathBuf::from);
+        let home = || self.home(&var);
+        Some(match self {
+            System::Linux => {
+                folder("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local/share")))?.join("fusebox/bin")
+            }
+            System::Mac => home()?.join("Library/Application Support/fusebox-program"),
+            System::Windows => {
+                let local = folder("LOCALAPPDATA").or_else(|| Some(home()?.join("AppData").join("Local")))?;
+                local.join("Programs").join("fusebox")
+            }
+        })
+    }
+
     /// Returns the folder of the state: `FUSEBOX_HOME`, else the system's own. `var` returns a variable that is set and not empty.
     pub fn state_dir(self, var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         let folder = |name: &str| var(name).map(PathBuf::from);
@@ -71,6 +88,7 @@ mod tests {
             ("USERPROFILE", "/profile"),
             ("XDG_STATE_HOME", "/xdg"),
             ("LOCALAPPDATA", "/local"),
+            ("XDG_DATA_HOME", "/data"),
             ("FUSEBOX_HOME", "/own"),
         ];
         let set = |names: &'static [&str]| {
@@ -93,6 +111,17 @@ mod tests {
             let found = system.state_dir(set(names)).map(|path| path.to_string_lossy().replace('\\', "/"));
             assert_eq!(found.as_deref(), Some(state), "{system:?} {names:?}");
         }
+        for (system, names, program) in [
+            (linux, &HOMES[..], "/h/.local/share/fusebox/bin"),
+            (linux, &["HOME", "XDG_DATA_HOME", "FUSEBOX_HOME"], "/data/fusebox/bin"),
+            (mac, &["HOME", "XDG_DATA_HOME"], "/h/Library/Application Support/fusebox-program"),
+            (windows, &["HOME", "USERPROFILE", "LOCALAPPDATA"], "/local/Programs/fusebox"),
+            (windows, &["HOME", "XDG_DATA_HOME"], "/h/AppData/Local/Programs/fusebox"),
+        ] {
+            let found = system.program_dir(set(names)).map(|path| path.to_string_lossy().replace('\\', "/"));
+            assert_eq!(found.as_deref(), Some(program), "{system:?} {names:?}");
+        }
         assert_eq!((linux.home(|_| None), windows.state_dir(|_| None)), (None, None));
+        assert_eq!((linux.program_dir(|_| None), mac.program_dir(|_| None)), (None, None));
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::world::{FUSEBOX, TestWorld};
 
-const COPY: &str = "state/bin/fusebox";
+const COPY: &str = "home/.local/share/fusebox/bin/fusebox";
 const SETTINGS: &str = "project/.claude/settings.local.json";
 
 /// Folders as package managers, the client and cargo make them.
@@ -43,7 +43,7 @@ fn init_names_a_copy_where_the_programs_path_does_not_last() {
         let world = TestWorld::new();
         let program = lay(&world, folder, "");
         let shown = world.program(program.to_str().unwrap(), &["init", "--dry-run"]).run().ok();
-        assert!(shown.contains("[ROOT]/state/bin/fusebox"), "{folder}: {shown}");
+        assert!(shown.contains("[ROOT]/home/.local/share/fusebox/bin/fusebox"), "{folder}: {shown}");
         assert_eq!(world.read(SETTINGS), None, "{folder}: a dry run writes nothing");
         assert!(!world.path(COPY).exists(), "{folder}: not even the copy");
         let said = world.program(program.to_str().unwrap(), &["init"]).run().ok();
@@ -52,8 +52,9 @@ fn init_names_a_copy_where_the_programs_path_does_not_last() {
         let copy = world.path(COPY);
         assert!(settings.contains(&format!("\"command\": \"{}\"", copy.display())), "{folder}: {settings}");
         assert_eq!(fs::read(&copy).unwrap(), fs::read(&program).unwrap(), "{folder}");
-        // The package manager cleans up, and the hooks go on.
+        // The package manager cleans up, somebody deletes the state, and the hooks go on.
         fs::remove_file(&program).unwrap();
+        let _never_made = fs::remove_dir_all(world.path("state"));
         let call = format!(
             r#"{{"session_id":"s","transcript_path":"","cwd":"{}","prompt_id":"p","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{{}},"tool_use_id":"t"}}"#,
             world.path("project").display()
@@ -95,12 +96,12 @@ fn upgrade_takes_effect_at_once_and_nobody_misses_the_program() {
     });
     drop(held.stdin.take());
     assert!(held.wait_with_output().unwrap().status.success());
-    let left = fs::read_dir(world.path("state/bin")).unwrap().count();
+    let left = fs::read_dir(world.path("home/.local/share/fusebox/bin")).unwrap().count();
     assert_eq!(left, 1, "nothing but the copy is left");
     let said = world.program(program.to_str().unwrap(), &["upgrade"]).run().ok();
     assert!(said.contains("already"), "{said}");
     let said = world.program(program.to_str().unwrap(), &["uninstall"]).run().ok();
-    assert!(said.contains("the copy of the program that hooks ran stays in [ROOT]/state/bin"), "{said}");
+    assert!(said.contains("the copy of the program that hooks ran stays in ~/.local/share/fusebox/bin"), "{said}");
 }
 
 #[test]
@@ -108,7 +109,11 @@ fn a_newer_program_run_by_a_person_takes_the_copys_place() {
     let mut world = TestWorld::new();
     lay_version(&world, "0.0.1");
     let said = world.run(&["status"]);
-    assert!(said.stderr.contains("note: [ROOT]/state/bin/fusebox, which hooks run, is fusebox"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("note: ~/.local/share/fusebox/bin/fusebox, which hooks run, is fusebox"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(fs::read(world.path(COPY)).unwrap(), fs::read(FUSEBOX).unwrap());
     // A newer copy stays, whatever an older program does but for `upgrade`.
     lay_version(&world, "99.0.0");

@@ -39,7 +39,8 @@ impl Guard {
 
     /// Says what a shell command does, where only a person may do it.
     pub fn command(&self, command: &str) -> Option<String> {
-        self.mentions(command).then(|| Walk::new(self, command).text(command, 0)).flatten()
+        let is_read = self.mentions(command) || writers::names_one_that_takes_folders(command);
+        is_read.then(|| Walk::new(self, command).text(command, 0)).flatten()
     }
 
     /// Whether a shell command plainly starts a client with an agent in it.

@@ -30,6 +30,17 @@ impl Guard {
         (below.is_empty() || below.starts_with('/')).then(|| STATE.to_owned())
     }
 
+    /// Says what lies below a path, where an agent may not take it away as a whole.
+    pub(super) fn holds(&self, folder: Option<&str>, path: &str) -> Option<String> {
+        let path = self.resolve(folder, path)?;
+        let own =
+            |own: &Option<String>| own.as_deref().is_some_and(|own| is_above(&path, bare(&self.rules.unified(own))));
+        if own(&self.program) {
+            return Some(format!("`{path}`, the folder of the program that holds the limits"));
+        }
+        own(&self.state_dir).then(|| format!("`{path}`, the folder that holds Fusebox's state"))
+    }
+
     /// Whether the policy of this session is read from a folder.
     fn holds_policy(&self, folder: &str) -> bool {
         let folder = bare(folder);
@@ -84,6 +95,16 @@ impl Guard {
             None => Some(known.to_owned()),
         }
     }
+}
+
+/// Whether a path, each of whose names may be a pattern, is another or a folder above it.
+fn is_above(path: &str, other: &str) -> bool {
+    let mut names = other.split('/');
+    // As a shell reads it, a pattern fits no name that begins with a dot.
+    let fits = |pattern: &str, name: &str| {
+        !(name.starts_with('.') && pattern.starts_with('*')) && pattern::matches(pattern, name)
+    };
+    path.split('/').all(|pattern| names.next().is_some_and(|name| fits(pattern, name)))
 }
 
 /// Returns a folder's path without the separators at its end.

@@ -87,6 +87,56 @@ fn plain_attempts_are_refused() {
     }
 }
 
+/// Each folder above the program and the state, taken away in each way, as a whole or by a pattern.
+#[test]
+fn a_folder_above_the_program_or_the_state_is_not_taken_away() {
+    let folders = [
+        "/opt/bin",
+        "/opt",
+        "/opt/b*",
+        "/",
+        "~/.local/state",
+        "~/.local",
+        "$HOME",
+        "~",
+        "/home",
+        "/*/you/.local/s*",
+        "..",
+    ];
+    for folder in folders {
+        for way in [
+            "rm -rf {}",
+            "mv {} /tmp/away",
+            "chmod 0 {}",
+            "chmod -R a-x {}",
+            "chmod u=rw {}",
+            "mount -t tmpfs none {}",
+            "sh -c 'rm -r {}'",
+        ] {
+            let command = way.replace("{}", folder);
+            assert!(guard().command(&command).is_some(), "{command}");
+        }
+        for way in [
+            "ls {}",
+            "chmod 755 {}",
+            "chmod -R go-rwx {}",
+            "chown -R you {}",
+            "touch {}",
+            "cp -r x {}",
+            "rm -rf {}/other",
+            "mv x {}",
+        ] {
+            let command = way.replace("{}", folder);
+            assert_eq!(guard().command(&command), None, "{command}");
+        }
+    }
+    for command in
+        ["rm -rf ~/*", "rm -rf /opt/share", "rm -rf node_modules dist/*", "rm -rf ~/.cache", "mv ~/.locals x"]
+    {
+        assert_eq!(guard().command(command), None, "{command}");
+    }
+}
+
 #[test]
 fn a_persons_commands_are_refused_with_any_arguments() {
     for verb in PERSONS_COMMANDS {

@@ -9,11 +9,15 @@ use crate::wire::shell::{Word, base};
 enum Writes {
     /// All of them.
     All,
+    /// All of them, with what is in them.
+    Trees,
+    /// All of them, and what is in them where the mode keeps their owner out.
+    Mode,
     /// The first.
     First,
     /// The last, or a file of another's name in it.
     Last,
-    /// All of them, and files of their names in the last.
+    /// All of them with what is in them, and files of their names in the last.
     Moves,
     /// All of them where an option tells it to edit in place; the letters may stand before it.
     InPlace(&'static str),
@@ -28,23 +32,23 @@ enum Writes {
 }
 
 const ROWS: [(&str, Writes); 57] = [
-    ("rm", Writes::All),
+    ("rm", Writes::Trees),
     ("rmdir", Writes::All),
     ("unlink", Writes::All),
     ("shred", Writes::All),
-    ("trash", Writes::All),
+    ("trash", Writes::Trees),
     ("truncate", Writes::All),
     ("touch", Writes::All),
     ("tee", Writes::All),
     ("sponge", Writes::All),
-    ("chmod", Writes::All),
+    ("chmod", Writes::Mode),
     ("chown", Writes::All),
     ("chgrp", Writes::All),
     ("chattr", Writes::All),
     ("setfacl", Writes::All),
     ("mkfifo", Writes::All),
     ("mknod", Writes::All),
-    ("mount", Writes::All),
+    ("mount", Writes::Trees),
     ("umount", Writes::All),
     ("flock", Writes::All),
     ("ed", Writes::All),
@@ -70,7 +74,7 @@ const ROWS: [(&str, Writes); 57] = [
     ("dd", Writes::OutputOf),
     ("git", Writes::Git),
     ("sqlite3", Writes::Database),
-    ("Remove-Item", Writes::All),
+    ("Remove-Item", Writes::Trees),
     ("Set-Content", Writes::All),
     ("Add-Content", Writes::All),
     ("Clear-Content", Writes::All),
@@ -79,9 +83,9 @@ const ROWS: [(&str, Writes); 57] = [
     ("Rename-Item", Writes::Moves),
     ("Move-Item", Writes::Moves),
     ("Copy-Item", Writes::Last),
-    ("del", Writes::All),
+    ("del", Writes::Trees),
     ("erase", Writes::All),
-    ("rd", Writes::All),
+    ("rd", Writes::Trees),
     ("ren", Writes::Moves),
     ("move", Writes::Moves),
     ("copy", Writes::Last),
@@ -94,6 +98,13 @@ const VALUED: [&str; 10] =
 /// Statements that only read.
 const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", ".dump"];
 
+/// Whether a text names a program that takes folders away: it need not name what is in them.
+pub(super) fn names_one_that_takes_folders(text: &str) -> bool {
+    let takes = |writes| matches!(writes, Writes::Trees | Writes::Moves | Writes::Mode);
+    let is_one = |word: &str| ROWS.iter().any(|(name, writes)| takes(*writes) && name.eq_ignore_ascii_case(word));
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(is_one)
+}
+
 impl Guard {
     /// Says what a program writes, where an agent may not.
     pub(super) fn written(&self, folder: Option<&str>, program: &str, args: &[Word]) -> Option<String> {
@@ -101,12 +112,22 @@ impl Guard {
         let words = || args.iter().map(|word| &*word.text);
         let operands = || words().filter(|word| !word.starts_with('-'));
         let any = |found: Option<&str>| found.and_then(|path| self.guarded(folder, path));
+        let own_or_above = |path: &str| self.guarded(folder, path).or_else(|| self.holds(folder, path));
         match writes {
-            Writes::All => operands().find_map(|path| self.guarded(folder, path)),
+            Writes::Trees => operands().find_map(own_or_above),
+            Writes::Mode if words().any(keeps_out) => operands().find_map(own_or_above),
+            Writes::All | Writes::Mode => operands().find_map(|path| self.guarded(folder, path)),
             Writes::First => any(operands().next()),
             Writes::Last => self.copied(folder, args),
             Writes::Moves => {
-                operands().find_map(|path| self.guarded(folder, path)).or_else(|| self.copied(folder, args))
+                // The destination is the last one, unless an option names it.
+                let named = words().find(|word| word.starts_with("-t") || word.starts_with("--target-directory"));
+                let is_apart = named.is_some_and(|word| matches!(word, "-t" | "--target-directory"));
+                let sources = operands().count() - usize::from(named.is_none() && operands().next().is_some());
+                let mut sources = operands().take(sources).skip(usize::from(is_apart));
+                let own = operands().find_map(|path| self.guarded(folder, path));
+                let above = || sources.find_map(|path| self.holds(folder, path));
+                own.or_else(above).or_else(|| self.copied(folder, args))
             }
             Writes::InPlace(letters) if edits_in_place(words(), letters) => {
                 operands().find_map(|path| self.guarded(folder, path))
@@ -174,6 +195,20 @@ impl Guard {
         let paths = rest.iter().filter(|word| writes && !word.starts_with('-'));
         paths.into_iter().find_map(|path| self.guarded(folder.as_deref(), path))
     }
+}
+
+/// Whether a mode takes the right to enter a folder from its owner: `0`, `644`, `a-x`, `u=rw`.
+fn keeps_out(mode: &str) -> bool {
+    if mode.bytes().all(|byte| byte.is_ascii_digit()) {
+        let owner = mode.len().checked_sub(3).map_or(b'0', |at| mode.as_bytes()[at]);
+        return !mode.is_empty() && (owner - b'0') % 2 == 0;
+    }
+    mode.split(',').any(|clause| match clause.split_once(['-', '=']) {
+        Some((who, rights)) if who.bytes().all(|byte| b"ugoa".contains(&byte)) && !who.starts_with(['g', 'o']) => {
+            rights.contains('x') == clause.contains('-')
+        }
+        _ => false,
+    })
 }
 
 /// Returns the value that an option carries in its own word: `-oFILE`, `--output=FILE`.

@@ -21,7 +21,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "a_fake_in_the_path_is_not_run",
     },
     Attempt {
-        tries: "plainly overwrites, moves, links or truncates the program that the hooks run, or takes its right to run",
+        tries: "plainly overwrites, moves, links or truncates the program that the hooks run, takes its right to run, or takes a folder above it away",
         outcome: Outcome::Refused,
         then: "the agent reads that it holds the limits",
         scenario: "plain_edits_of_the_program_are_refused",
@@ -98,12 +98,16 @@ fn a_fake_in_the_path_is_not_run() {
 
 #[test]
 fn plain_edits_of_the_program_are_refused() {
-    let (_folder, copy) = copy();
+    let (folder, copy) = copy();
     let path = copy.display().to_string();
     let ways =
         ["cp /bin/true {}", "mv {} ..", "ln -sf elsewhere {}", "chmod -x {}", "truncate -s 0 {}", "rm {}", "echo >{}"];
+    let of_its_folder = ["rm -r {}", "mv {} {}.old", "chmod 0 {}"];
     let write = tool("Write", json!({"file_path": path, "content": FAKE}));
-    let attempts = [ways.map(|way| bash(&way.replace("{}", &path))).into_iter().chain([write]).collect()];
+    let folder = folder.path().display().to_string();
+    let commands = ways.map(|way| way.replace("{}", &path)).into_iter();
+    let commands = commands.chain(of_its_folder.map(|way| way.replace("{}", &folder)));
+    let attempts = [commands.map(|command| bash(&command)).chain([write]).collect()];
     let before = fs::read(&copy).unwrap();
     let mut trial = Trial::run(with_copy(&copy, &attempts, &[]), &attempts);
     let rejected = trial.leave_out_rejected();
