@@ -201,7 +201,7 @@ impl Guard {
 fn keeps_out(mode: &str) -> bool {
     if mode.bytes().all(|byte| byte.is_ascii_digit()) {
         let owner = mode.len().checked_sub(3).map_or(b'0', |at| mode.as_bytes()[at]);
-        return !mode.is_empty() && (owner - b'0') % 2 == 0;
+        return !mode.is_empty() && (owner - b'0').is_multiple_of(2);
     }
     mode.split(',').any(|clause| match clause.split_once(['-', '=']) {
         Some((who, rights)) if who.bytes().all(|byte| b"ugoa".contains(&byte)) && !who.starts_with(['g', 'o']) => {
