@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Corrupt,
     /// Another program has changed rows of a session.
     Altered,
+    /// Another program than the session's client has sent an event.
+    Foreign,
     /// A later version has written the state, in a form that this one cannot read.
     TooNew,
     /// An early version has written the state, in a form that is no longer read.

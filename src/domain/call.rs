@@ -102,4 +102,10 @@ pub struct CallRecord {
     /// The answers given, by event, so that a second process for the same event gives the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
+    /// Whether its row has a seal: an earlier version writes none.
+    #[serde(skip)]
+    pub is_sealed: bool,
 }

@@ -179,6 +179,9 @@ pub struct Charge {
     /// Whether the model has no price of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_model: bool,
+    /// Whether another program has changed its row.
+    #[serde(skip)]
+    pub is_altered: bool,
 }
 
 /// A charge with what it adds: all of it where the response is new, else its growth.

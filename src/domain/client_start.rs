@@ -12,6 +12,12 @@ pub struct ClientStart {
     pub is_silent: bool,
     /// The model that its next request goes to, where it or what started it names one, until it has shown a response.
     pub model: Option<String>,
+    /// Whether an event came over a channel that it has opened: from then on only such events of the session are believed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tells_over_channel: bool,
+    /// How many agents have begun past a cap that is used up, which no admitted call is known to have started.
+    #[serde(skip_serializing_if = "is_default")]
+    pub starts_past_cap: u32,
     /// What named that model when it started: its command line or environment. Gateways know models by other names.
     #[serde(skip_serializing_if = "is_default")]
     pub word: Option<String>,

@@ -47,12 +47,30 @@ pub const PRUNING: FactKind = noted("pruning", "when a pruning began");
 pub const PRUNED: FactKind = noted("pruned", "when a pruning was done");
 /// Up to which moment detail was pruned.
 pub const CLOSED: FactKind = noted("closed", "up to when detail was pruned");
+/// How often another program has changed or deleted the rows of a session.
+pub const ALTERED: FactKind = noted("altered:", "how often a session's rows were changed");
+/// That an earlier version has written rows, which have no seals.
+pub const EARLIER_ROWS: FactKind = noted("earlier-rows", "that an earlier version has written rows");
 /// The seals of those facts that are checked all at once, together.
 pub const SEALS: FactKind = noted("seals", "how many facts there are");
 
 /// Every kind.
-pub const FACTS: [FactKind; 12] =
-    [CLIENT, FIRST_REQUEST, LATEST, SETTINGS, TRUST, OFF, ZONE, RETENTION, PRUNING, PRUNED, CLOSED, SEALS];
+pub const FACTS: [FactKind; 14] = [
+    CLIENT,
+    FIRST_REQUEST,
+    LATEST,
+    SETTINGS,
+    TRUST,
+    OFF,
+    ZONE,
+    RETENTION,
+    PRUNING,
+    PRUNED,
+    CLOSED,
+    ALTERED,
+    EARLIER_ROWS,
+    SEALS,
+];
 
 impl FactKind {
     /// Names the fact about something.

@@ -10,6 +10,7 @@ use crate::engine::completion;
 use crate::engine::count;
 use crate::engine::decide::{bars, decide};
 use crate::engine::dialogs;
+use crate::engine::end_client;
 use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
@@ -39,7 +40,9 @@ pub fn apply_event(
         count::charge_response(state, run, charge, event.at);
     }
     if find_run::is_of_the_clients_own(state, event) {
-        return (find_run::of_the_clients_own(state, event), Verdict::default());
+        let main = find_run::of_the_clients_own(state, event);
+        end_client::judge(state, &main, event);
+        return (main, Verdict::default());
     }
     let joins = find_run::joins_work(state, event);
     let id = find_run::resolve(state, event, ingested.link.as_ref(), limit_source);
@@ -72,6 +75,7 @@ pub fn apply_event(
         enforce::keep_back(state, &id, event, &verdict);
     }
     completion::close(state, &id, event, &verdict);
+    end_client::judge(state, &id, event);
     if matches!(event.kind, EventKind::Prompt { .. }) {
         state.session.kept_back = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
         state.session.kept_back_too = verdict.blocks_too().cloned().collect();

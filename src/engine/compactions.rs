@@ -27,6 +27,12 @@ fn prefix(session: &str) -> String {
     format!("compaction:{session}:")
 }
 
+/// Whether a session has a compaction under way.
+pub fn is_any_under_way(session: &Session) -> bool {
+    let begins = prefix(&session.id);
+    session.reservations.iter().any(|held| held.holder.starts_with(&begins))
+}
+
 /// Lets go of what a compaction of a run has held: its summary is charged.
 pub fn charged(state: &mut SessionState, run: &str) {
     let begins = prefix(&state.session.id);

@@ -165,14 +165,13 @@ fn fits(usage: &Usage, event: &Event) -> bool {
 
 /// Returns why a message to an agent is refused, where a limit of its own leaves nothing for the request that it asks for.
 pub fn bars(addressee: &ScopeUsage, event: &Event, model: &str) -> Option<Finding> {
-    let around = RuleContext {
-        used: addressee,
-        stage: Stage::Prompt,
-        occasion: Occasion::of(event),
-        told: addressee.warned,
-        model,
-    };
-    let found = addressee.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
+    no_room(addressee, event, (Stage::Prompt, model))
+}
+
+/// Finds the limit of a scope that leaves no room for a request of a model, at a stage of the work.
+pub fn no_room(scope: &ScopeUsage, event: &Event, (stage, model): (Stage, &str)) -> Option<Finding> {
+    let around = RuleContext { used: scope, stage, occasion: Occasion::of(event), told: scope.warned, model };
+    let found = scope.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
     let trips = found.filter(|finding| finding.is_trip() && finding.action != Action::Warn);
     trips.max_by_key(|finding| (finding.action, Reverse(place(finding))))
 }

@@ -232,9 +232,14 @@ fn reserve(state: &mut SessionState, id: &str, event: &Event) {
         }
         _ => return,
     };
-    let (_, meters) = measure::meters(state, &makes, Occasion::of(event));
+    hold_next(state, event, (holder, &makes));
+}
+
+/// Holds the estimate of the next request of a run, under a holder's name.
+pub fn hold_next(state: &mut SessionState, event: &Event, (holder, makes): (String, &str)) {
+    let (_, meters) = measure::meters(state, makes, Occasion::of(event));
     let named = state.next_model.as_ref().map(|next| next.name.clone());
-    let last = || state.run(&makes).map(|run| estimate::model_of(state, run).to_owned());
+    let last = || state.run(makes).map(|run| estimate::model_of(state, run).to_owned());
     let model = named.or_else(last).unwrap_or_default();
     // A response that is over and not on disk yet is in flight for the others, too.
     let asked = meters.next * meters.late + meters.next.max(state.request_ahead);

@@ -28,12 +28,13 @@ pub fn resolve(state: &mut SessionState, event: &Event, link: Option<&Link>, lim
 /// Whether an event is the end of an agent that the client has made for itself, such as the one that writes a compaction's
 /// summary: it has no type, and nothing has told of it before.
 pub fn is_of_the_clients_own(state: &SessionState, event: &Event) -> bool {
-    match (&event.agent, &event.kind) {
-        (Agent::Sub { id, agent_type }, EventKind::SubagentEnded(_)) => {
-            agent_type.is_empty() && state.run(id).is_none()
-        }
-        _ => false,
-    }
+    let ends = matches!(event.kind, EventKind::SubagentEnded(_));
+    ends && is_nameless(event) && matches!(&event.agent, Agent::Sub { id, .. } if state.run(id).is_none())
+}
+
+/// Whether an agent acts that has no type: one that the client has made for itself.
+pub fn is_nameless(event: &Event) -> bool {
+    matches!(&event.agent, Agent::Sub { agent_type, .. } if agent_type.is_empty())
 }
 
 /// Takes in the end of such an agent, which is no run; returns the main run, to which it belongs.

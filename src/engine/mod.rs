@@ -11,6 +11,7 @@ pub mod count;
 pub mod credible;
 pub mod decide;
 pub mod dialogs;
+pub mod end_client;
 pub mod end_notifications;
 pub mod enforce;
 pub mod estimate;

@@ -30,6 +30,8 @@ pub struct SessionState {
     pub log_records: Vec<Record>,
     /// Shell commands to end.
     pub kills: Vec<Background>,
+    /// The limit for which the client itself is to be ended.
+    pub ends_client: Option<Finding>,
     /// What the parent's model has to be told.
     pub parent_notifications: Vec<ParentNotification>,
     /// The subagents whose stop the person has to be told of.
@@ -215,6 +217,7 @@ impl SessionState {
         self.estimated.clear();
         self.unlogged_requests = UnloggedRequests::default();
         self.kills.clear();
+        self.ends_client = None;
         self.parent_notifications.clear();
         self.stopped_agents.clear();
         self.clamped_caps.clear();

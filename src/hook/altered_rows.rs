@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::domain::bounds::of_model;
 use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::event::{Agent, Event, EventKind};
+use crate::domain::fact;
 use crate::domain::finding_source::FindingSource;
 use crate::domain::ingested::Ingested;
 use crate::domain::policy::{Action, Scope};
@@ -15,7 +16,8 @@ use crate::domain::verdict::Finding;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hook::retention;
+use crate::hook::{client_lineage, pin_policy, retention};
+use crate::platform::environment::Environment;
 use crate::store::Store;
 use crate::wire::messages::short;
 
@@ -44,13 +46,28 @@ pub struct AlteredSession {
 pub fn forget(folder: &Path, session: &str, cause: Error) -> Result<AlteredSession> {
     let store = Store::open_for(folder, Some(session))?;
     store.begin()?;
-    let times = store.session(session).ok().flatten().map_or(0, |known| known.altered_times).saturating_add(1);
+    let fact = fact::ALTERED.of(session);
+    let noted = store.metadata(&fact)?.and_then(|times| times.parse().ok()).unwrap_or(0);
+    let of_row = store.session(session).ok().flatten().map_or(0, |known| known.altered_times);
+    let times = of_row.max(noted).saturating_add(1);
+    // The row may be gone the next time.
+    store.set_metadata(&fact, &times.to_string())?;
     store.sum_sound_charges(session)?;
     let mut charges = store.charges_of(session)?;
     charges.retain(|charge| !charge.is_estimate() && !charge.earlier);
     store.forget_session(session)?;
     store.commit()?;
     Ok(AlteredSession { cause, charges, times })
+}
+
+/// Whether a session that has no row had one: its client is known to work on it, or its rows were changed before.
+pub fn had_row(env: &Environment, store: &Store, event: &Event) -> Result<bool> {
+    if store.metadata(&fact::ALTERED.of(&event.session))?.is_some() {
+        return Ok(true);
+    }
+    let Some(client) = pin_policy::client(env) else { return Ok(false) };
+    let of_client = client_lineage::fact_of(store, client, event.at.boot)?;
+    Ok(of_client.is_some_and(|text| client_lineage::read_client(&text).1 == event.session))
 }
 
 /// Notes in the state of an event that its session is counted again.

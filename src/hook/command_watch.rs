@@ -174,7 +174,9 @@ impl Watch<'_> {
         }
         let store = Store::open_for(self.folder, Some(session))?;
         let Some(run) = store.run(session, run)? else { return Ok(None) };
-        let at_work = store.call(session, call)?.is_some_and(|call| call.ended == Ended::No && !call.is_over);
+        // A row that another program has changed says nothing of an end.
+        let at_work =
+            store.call(session, call)?.is_some_and(|call| call.is_altered || call.ended == Ended::No && !call.is_over);
         if self.order.runs_on && has_shell {
             return Ok(Some(Known { run, others: Vec::new() }));
         }

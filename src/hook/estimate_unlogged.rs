@@ -7,10 +7,14 @@ use crate::domain::meters::Spend;
 use crate::domain::model_hook::{ModelHook, is_hook_agent};
 use crate::domain::session::Session;
 use crate::domain::unlogged_requests::UnloggedRequests;
+use crate::engine::compactions;
+use crate::engine::estimate;
+use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::pricing::price;
 use crate::pricing::table::Table;
 use crate::pricing::usage::TokenUsage;
+use crate::transcript::first::first_request;
 use crate::transcript::stand_in;
 use crate::wire::events::EventName;
 use crate::wire::tools::{self, UnloggedRequest};
@@ -31,7 +35,8 @@ pub fn estimate_requests<'t>(
     found: &[(String, NewCharge)],
     table: impl Fn() -> &'t Table,
 ) {
-    if !is_any(&state.session, event) && !is_unnamed(state, event) {
+    let own = is_of_the_clients_own(state, event);
+    if !is_any(&state.session, event) && !is_unnamed(state, event) && !own {
         return;
     }
     let (table, at_ms) = (table(), event.at.wall_ms);
@@ -49,7 +54,25 @@ pub fn estimate_requests<'t>(
     let unnamed = u64::from(is_unnamed(state, event));
     let count = hooks(&state.session, event).fold(unnamed, |sum: u64, hook| sum.saturating_add(hook.count));
     let hook = UnloggedRequest { prompt: HOOK.prompt.max(conversation(state, event, found)), ..HOOK };
-    state.unlogged_requests = UnloggedRequests { hooks: spend(hook) * count, calls: of_calls, model };
+    let own = if own { spend_of_own(state, table, at_ms) } else { Spend::default() };
+    state.unlogged_requests = UnloggedRequests { hooks: spend(hook) * count + own, calls: of_calls, model };
+}
+
+/// Whether an agent is met for the first time that the client has made for itself, such as one that answers a side question. The one
+/// that writes a compaction's summary is charged by that.
+fn is_of_the_clients_own(state: &SessionState, event: &Event) -> bool {
+    let Agent::Sub { id, .. } = &event.agent else { return false };
+    let is_met = matches!(event.kind, EventKind::SubagentEnded(_) | EventKind::ToolRequested(_));
+    let is_new = is_met && find_run::is_nameless(event) && state.run(id).is_none();
+    is_new && !is_hook_agent(id) && !compactions::is_any_under_way(&state.session)
+}
+
+/// Returns what such an agent asks: the conversation of the main run once more.
+fn spend_of_own(state: &SessionState, table: &Table, at_ms: i64) -> Spend {
+    match state.session.main.as_deref().and_then(|main| state.run(main)).filter(|main| !main.recent.is_empty()) {
+        Some(main) => estimate::next(main, &state.session.limits),
+        None => first_request(state, table, (at_ms, "")),
+    }
 }
 
 /// Whether a hook of type `agent` is seen at work for the first time that no settings file has: a skill's, or another agent's.

@@ -56,6 +56,11 @@ pub fn state(env: &Environment, input: &Input, cause: &Error) -> String {
     refusal(name, &reason).unwrap_or_default()
 }
 
+/// Answers an event that is not taken.
+pub fn refused(input: &Input, cause: &Error) -> String {
+    refusal(EventName::parse(&input.hook_event_name), &format!("Fusebox: {cause}")).unwrap_or_default()
+}
+
 /// Whether the agent's turn ends with an event at which nothing can be checked: a batch of calls that were refused or not made,
 /// and any end of a turn, since a hook could prolong that.
 fn ends(event: EventName, results: &[&str]) -> bool {

@@ -5,6 +5,7 @@ use crate::hook::command_watch::{self, WatchOrder};
 use crate::hook::save::Saved;
 use crate::hook::{background_tasks, prune_due};
 use crate::platform::environment::Environment;
+use crate::platform::processes;
 use crate::store::{Store, log_file};
 
 /// What the log says where a lock file did not come.
@@ -38,6 +39,12 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
         if !ended {
             let what = "a background command of a stopped run was not found, and may still run";
             records.push(notice(&state, &format!("{what}: {}", task.command)));
+        }
+    }
+    if let (Some(finding), Some(client)) = (&state.ends_client, state.session.client) {
+        if !processes::ask_to_end(client.pid, client.start, client.ns) {
+            let what = format!("the client was to be ended for {}, was not found, and may go on", finding.source);
+            records.push(notice(&state, &what));
         }
     }
     if !records.is_empty() {

@@ -229,7 +229,10 @@ const SETTLES_AFTER_MS: u64 = 5_000;
 
 impl Charges for &Store {
     fn find(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        self.charge(message, session)
+        match self.charge(message, session)? {
+            Some(charge) if charge.is_altered => Err(altered_rows::altered(session)),
+            other => Ok(other),
+        }
     }
     fn elsewhere(&self, message: &str, session: &str, earlier_ms: Option<i64>) -> Result<bool> {
         // What is made since a session began is its own: the state need not be searched.

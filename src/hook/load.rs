@@ -9,10 +9,12 @@ use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::check_completion::{self, Judged};
 use crate::hook::deadline::Deadline;
-use crate::hook::load_on_demand::{need_ancestors, need_call, need_known_run, need_open_runs, need_run};
+use crate::hook::load_on_demand::{
+    need_ancestors, need_call, need_known_run, need_open_runs, need_requested_call, need_run,
+};
 use crate::hook::parse::HookCall;
 use crate::hook::{
-    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts,
+    altered_facts, altered_rows, catch_up, changed_calls, next_model, orphans, pin_policy, scheduled_prompts, sender,
     shared_budgets, spend_before_install, state_folder,
 };
 use crate::platform::environment::Environment;
@@ -55,11 +57,19 @@ pub fn load(env: &Environment, deadline: &Deadline, call: &mut HookCall, folder:
 
 fn open(env: &Environment, folder: &mut PathBuf, call: &HookCall) -> Result<(Store, SessionState)> {
     let (store, known) = state_folder::open(env, folder, &call.event)?;
+    match &known {
+        Some(known) => sender::check(env, &store, known, call)?,
+        None if !call.is_again && altered_rows::had_row(env, &store, &call.event)? => {
+            return Err(altered_rows::altered(&call.event.session));
+        }
+        None => {}
+    }
     let known = match known {
         Some(known) => catch_up::catch_up_with_lost(env, &store, known, &call.event)?,
         None => None,
     };
-    let session = session(env, &store, known, (call.input, &call.event))?;
+    let mut session = session(env, &store, known, (call.input, &call.event))?;
+    sender::note(&mut session, call);
     let mut state = load_state(&store, session, &call.event)?;
     catch_up::catch_up_with_others(env, &store, &mut state, call.event.at.wall_ms)?;
     altered_facts::tell(&store, &mut state.session, &call.event)?;
@@ -105,7 +115,10 @@ pub fn load_state(store: &Store, session: Box<Session>, event: &Event) -> Result
         need_run(store, &mut state, &compacted)?;
     }
     for id in calls_of(&event.kind) {
-        need_call(store, &mut state, id)?;
+        match event.kind {
+            EventKind::ToolRequested(_) => need_requested_call(store, &mut state, id)?,
+            _ => need_call(store, &mut state, id)?,
+        }
     }
     if let EventKind::Prompt { notifications, .. } = &event.kind {
         for call in state.session.spawns.iter().map(|spawn| spawn.call.clone()).collect::<Vec<_>>() {

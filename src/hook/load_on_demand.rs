@@ -1,5 +1,8 @@
 //! Loads into the state what is not in it yet: nothing is read twice, and what is in it may have changed.
 
+use std::collections::BTreeMap;
+
+use crate::domain::call::CallRecord;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::hook::altered_rows;
@@ -35,11 +38,32 @@ pub fn need_known_run(store: &Store, state: &mut SessionState, id: &str) -> Resu
 /// Loads a call.
 pub fn need_call(store: &Store, state: &mut SessionState, id: &str) -> Result<()> {
     if state.call(id).is_none()
-        && let Some(call) = store.call(&state.session.id, id)?
+        && let Some(call) = known_call(store, &state.session.id, id)?
     {
         state.insert_loaded_call(id, call);
     }
     Ok(())
+}
+
+/// Loads a call that asks to run. A row without a seal says nothing of it, unless an earlier version may have written it: anybody
+/// can write one beforehand.
+pub fn need_requested_call(store: &Store, state: &mut SessionState, id: &str) -> Result<()> {
+    let Some(call) = known_call(store, &state.session.id, id)? else { return Ok(()) };
+    if call.is_sealed || store.has_earlier_rows()? {
+        state.insert_loaded_call(id, call);
+    }
+    Ok(())
+}
+
+/// Returns what is known of a call, as Fusebox has written it. A row without a seal says of no event that it was answered.
+pub fn known_call(store: &Store, session: &str, id: &str) -> Result<Option<CallRecord>> {
+    match store.call(session, id)? {
+        Some(call) if call.is_altered => Err(altered_rows::altered(session)),
+        Some(call) if !call.is_sealed && !store.has_earlier_rows()? => {
+            Ok(Some(CallRecord { is_over: false, answers: BTreeMap::new(), ..call }))
+        }
+        other => Ok(other),
+    }
 }
 
 /// Loads a run and those above it.

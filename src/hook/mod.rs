@@ -12,6 +12,7 @@ pub mod catch_up;
 pub mod changed_calls;
 pub mod check_completion;
 pub mod client_lineage;
+pub mod client_starts;
 pub mod command_watch;
 pub mod deadline;
 pub mod estimate_unlogged;
@@ -37,6 +38,7 @@ pub mod reply;
 pub mod retention;
 pub mod save;
 pub mod scheduled_prompts;
+pub mod sender;
 pub mod settings_baseline;
 pub mod settings_watch;
 pub mod shared_budgets;
@@ -138,6 +140,10 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
             let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
             respond(env, deadline, (input, bytes), &mut folder, Some(Again::Altered(altered)))
         }
+        Err(cause) if cause.kind == ErrorKind::Foreign => {
+            sender::tell(&folder, &input.session_id, &cause.to_string())?;
+            Ok(HookResult::only(failure::refused(input, &cause)))
+        }
         other => other,
     }
 }
@@ -160,6 +166,7 @@ pub fn respond(
 ) -> Result<HookResult> {
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
+    call.is_again = altered.is_some();
     let mut loaded = load::load(env, deadline, &mut call, folder)?;
     if let Some(answer) = given_answers::find(&loaded.state, &call) {
         return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });

@@ -4,7 +4,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::session::{Session, Status};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
-use crate::hook::settings_baseline;
+use crate::hook::{client_starts, settings_baseline};
 use crate::install::handlers::Registered;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -46,16 +46,22 @@ pub fn held(
         _ => return Ok(None),
     };
     let held = held_for(store, state)?;
-    if held.is_some() || !call.is_some_and(|call| tools::starts_client(&call.tool, input.tool_input, guard)) {
-        return Ok(held);
-    }
-    let starts = settings_baseline::waiting(env, &state.session).map(|harm| {
+    let starts = call.filter(|_| held.is_none()).map(|call| tools::client_starts(&call.tool, input.tool_input, guard));
+    let Some(starts) = starts.filter(|starts| !starts.is_empty()) else { return Ok(held) };
+    let waits = settings_baseline::waiting(env, &state.session).map(|harm| {
         format!(
             "this call was not run. It starts a client, which would work with a change of settings that waits: the change {harm}. \
              Undo the change, or ask a person to take it with `fusebox reload` in a terminal of their own."
         )
     });
-    Ok(starts)
+    Ok(waits.or_else(|| {
+        starts.iter().find_map(|start| client_starts::harm(env, &state.session, start)).map(|harm| {
+            format!(
+                "this call was not run. It starts a client with other settings than this session's: {harm}. Start it without them, \
+                 or ask a person to start it in a terminal of their own."
+            )
+        })
+    }))
 }
 
 /// Says why a session is held back for its client's settings, unless a person has taken them for the session above.

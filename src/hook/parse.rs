@@ -23,13 +23,18 @@ pub struct HookCall<'a> {
     pub event: Event,
     /// What of the machine is this session's own.
     pub guard: Guard,
+    /// The process that opened the channel which the event came over, where the system tells.
+    pub sender: Option<u32>,
+    /// Whether its session was forgotten a moment ago, to be counted again.
+    pub is_again: bool,
 }
 
 /// Reads a hook call whose state is in `folder`.
 pub fn read_call<'a>(env: &Environment, (input, bytes): (&'a Input<'a>, &'a [u8]), folder: &Path) -> HookCall<'a> {
     let guard = guard(env, input, folder);
     let event = event_of(env, input, &guard);
-    HookCall { input, bytes, name: EventName::parse(&input.hook_event_name), event, guard }
+    let name = EventName::parse(&input.hook_event_name);
+    HookCall { input, bytes, name, event, guard, sender: env.input_sender(), is_again: false }
 }
 
 impl HookCall<'_> {

@@ -11,6 +11,7 @@ use crate::engine::find_run;
 use crate::engine::lifecycle;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
+use crate::hook::load_on_demand::known_call;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::file_info;
@@ -174,7 +175,7 @@ fn add_missed(store: &Store, state: &mut SessionState, event: &Event, found: &mu
     }
     let mut missed = Vec::new();
     for call in calls {
-        let known = state.call(&call).is_some() || store.call(&state.session.id, &call)?.is_some();
+        let known = state.call(&call).is_some() || known_call(store, &state.session.id, &call)?.is_some();
         if !known {
             missed.push(call);
         }

@@ -13,6 +13,7 @@ use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::log_file;
 use crate::wire::events::{EventName, ShowsPerson};
+use crate::wire::messages::{self, short};
 use crate::wire::output::{self, Answer, Case};
 
 /// What is said to the client.
@@ -33,12 +34,24 @@ pub fn compose(env: &Environment, state: &mut SessionState, call: &HookCall, app
     changed_calls::note(state, run, (event, input), &answer, &call.guard);
     settings_watch::watch_settings(env, state, event, &mut answer);
     called_skills::typed(env, state, event, input);
+    tell_of_ended_client(state);
     divert_log(state);
     show_notifications(state, event, &mut answer);
     spend_before_install::mark(state, event, &mut answer);
     let text = answer.text();
     given_answers::keep(state, run, call, &text);
     Reply { text, watch }
+}
+
+/// Tells the person that the client is ended, here and in the first session above.
+fn tell_of_ended_client(state: &mut SessionState) {
+    let Some(finding) = &state.ends_client else { return };
+    let (what, own) = (messages::reading(finding), short(&state.session.id).to_owned());
+    state.session.notify_user(&notices::client_ended(&what, NextStep::Status { id: own }));
+    if let Some(above) = state.session.outer.clone().and_then(|id| state.above_mut(&id)) {
+        let next = NextStep::Status { id: short(&above.id).to_owned() };
+        above.notify_user_once("client-ended", &notices::client_below_ended(&what, next));
+    }
 }
 
 /// Has the records of a session go to the state folder where its project's log must not be written, and tells the person.

@@ -26,7 +26,11 @@ pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event
             answer.decision = Some("block");
             answer.reason = Some(hold(state, &harm));
         }
-        EventKind::Prompt { .. } | EventKind::Stopped { .. } => edits(env, state, &folder),
+        EventKind::Prompt { .. } => edits(env, state, &folder),
+        EventKind::Stopped { .. } => {
+            edits(env, state, &folder);
+            unasked(env, state);
+        }
         EventKind::SessionEnded => last_look(env, state, &folder),
         _ if ends => last_look(env, state, &folder),
         _ => {}
@@ -46,9 +50,17 @@ fn hold(state: &mut SessionState, harm: &str) -> String {
     format!("Fusebox: {}", notices::settings_wait_behind(harm, NextStep::Reload))
 }
 
+/// Tells of settings that the client did not ask about: it does not watch the file that a link in the place of its own leads to.
+fn unasked(env: &Environment, state: &mut SessionState) {
+    if let Some(harm) = settings_baseline::waiting(env, &state.session) {
+        hold(state, &harm);
+    }
+}
+
 /// Tells of edits, and of mods that the next client would load.
 fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
     edits(env, state, folder);
+    unasked(env, state);
     let now = pin_policy::mods(env, Path::new(folder));
     for folder in now.overfull {
         let what = notices::mods_unsearched(&folder);

@@ -107,6 +107,11 @@ fn off_switch(settings: &[Settings]) -> Option<(PathBuf, Reach)> {
     only_managed.then(|| (managed.place.settings.clone(), Reach::NotManaged))
 }
 
+/// Whether a file switches all hooks off where no stronger one switches them on.
+pub fn switches_off(file: &Settings) -> bool {
+    flag(file, "disableAllHooks") == Some(true)
+}
+
 fn flag(file: &Settings, name: &str) -> Option<bool> {
     let span = json::member(&file.text, &json::root(&file.text)?, name)?;
     json::parse(&file.text, &span)

@@ -1,10 +1,11 @@
 //! The settings files of a project, as they are now.
 
 use std::io;
+use std::path::Path;
 
 use crate::domain::stable_hash;
 use crate::install::json;
-use crate::install::place::{Folders, SettingsPlace};
+use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::platform::files;
 
 /// The largest settings file that is read, in bytes.
@@ -24,6 +25,11 @@ pub struct Settings {
 pub fn read(folders: &Folders) -> Vec<Settings> {
     let places = folders.places().into_iter();
     places.map(read_one).collect()
+}
+
+/// Reads a file that a client is told to take its settings from, beside its own.
+pub fn read_at(path: &Path) -> Settings {
+    read_one(SettingsPlace { scope: InstallScope::Local, settings: path.to_path_buf(), folder: path.to_path_buf() })
 }
 
 fn read_one(place: SettingsPlace) -> Settings {

@@ -25,6 +25,10 @@ messages! {
     settings_held_below(harm = "would take Fusebox's hooks away", next = "If that is yours: `fusebox reload` in a terminal of your own takes it up.")
         => "a client that its agent started is held back: the settings there {harm}. {next}";
 
+    /// An event of the session was sent by a program that is not its client.
+    event_foreign(what = "a program below process 4711 sent an event of session 0e6f5ab1 that its client did not send: it was not taken")
+        => "{what}.";
+
     /// The settings divert more than those of the last session here did.
     settings_changed(what = "`ANTHROPIC_BASE_URL` in `env` of `.claude/settings.json`, which sends requests elsewhere")
         => "the settings have changed since the last session here: they have {what}.";
@@ -106,6 +110,14 @@ messages! {
     /// An agent leaves more commands in the background than are kept track of.
     command_ended(commands = 64, command = "npm run watch -- --filter shop")
         => "a shell command was ended, since its agent has {commands} others in the background: {command}";
+
+    /// A client goes on past a limit on a way that asks no hook: it was ended. In the session that its agent started it from, too.
+    client_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "the client was ended: {what}, and what it does goes on without asking a hook. {next}";
+
+    /// The same, of a client below, told in the session above.
+    client_below_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
+        => "a client that its agent started was ended: {what}, and no hook is asked there. {next}";
 
     /// Responses are in no transcript.
     responses_missing(path = "/home/you/.claude/projects/-home-you-shop/5f0c1d2e-0000.jsonl", cost = "0.0058 USD", tokens = 1030)

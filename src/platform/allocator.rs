@@ -1,7 +1,7 @@
 //! The allocator of a process that lives for half a millisecond: it hands out a fixed room from front to back and gives
 //! nothing back but the last piece. What does not fit goes to the system's allocator, as most does in long commands.
 //!
-//! This is the one place with unsafe code. musl's allocator took a third of a hook's instructions, half of that for SQLite;
+//! musl's allocator took a third of a hook's instructions, half of that for SQLite;
 //! locks and free lists are of no use to a process that is over before it would need its memory again.
 
 #![expect(unsafe_code, reason = "an allocator cannot be written without it")]

@@ -134,6 +134,11 @@ impl Environment {
         state_dir_in(|name| self.var(name))
     }
 
+    /// Returns the process that opened the channel which standard input is, where the system tells.
+    pub fn input_sender(&self) -> Option<u32> {
+        if self.given.is_some() { None } else { streams::input_sender() }
+    }
+
     /// Returns the folder of programs that are this user's own.
     pub fn program_dir(&self) -> Option<PathBuf> {
         HERE.program_dir(|name| self.var(name))

@@ -42,6 +42,7 @@ pub use unix::{leave_session, retreat, user_id};
 pub use windows::{leave_session, retreat, user_id};
 
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 
 /// Returns a process and those above it with their start times, the nearest first; at most [`MOST_ABOVE`] of them.
 pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
@@ -54,6 +55,21 @@ pub fn ancestors(pid: u32) -> Vec<(u32, u64)> {
         at = parent;
     }
     above
+}
+
+/// Returns the process that has started this one; 0 where the system does not tell.
+pub fn parent_id() -> u32 {
+    #[cfg(unix)]
+    return std::os::unix::process::parent_id();
+    #[cfg(not(unix))]
+    parent_and_start(own_id()).map_or(0, |(parent, _)| parent)
+}
+
+/// Whether two processes run the same program; where the system does not tell, by how they were started.
+pub fn run_the_same(one: u32, other: u32) -> bool {
+    let program = |pid: u32| PathBuf::from(format!("/proc/{pid}/exe"));
+    let first = |pid: u32| arguments(pid).into_iter().next();
+    file_info::is_same(&program(one), &program(other)) || first(one).is_some() && first(one) == first(other)
 }
 
 /// Returns the name of a process's terminal, which may be empty; nothing where it has none.
@@ -122,6 +138,11 @@ pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
 /// Whether a process is surely at work: the one that started then runs under its id, and ids mean the same here.
 pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
     ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start)
+}
+
+/// Asks the process that started then to end, as a person would who closes its terminal; returns whether it was there.
+pub fn ask_to_end(pid: u32, start: u64, ns: u64) -> bool {
+    system::ask_to_end(pid, || is_at_work(pid, start, ns))
 }
 
 /// Keeps other processes of the same user away from this one's descriptors and memory, as far as the platform can: what one of

@@ -99,6 +99,11 @@ impl Store {
         Ok(faults)
     }
 
+    /// Whether rows may be an earlier version's, which have no seals.
+    pub fn has_earlier_rows(&self) -> Result<bool> {
+        Ok(self.metadata(fact::EARLIER_ROWS.stem)?.is_some())
+    }
+
     /// Returns the names of all facts that another program has written.
     pub fn altered_facts(&self) -> Result<Vec<String>> {
         let mut altered = Vec::new();

@@ -11,12 +11,10 @@ use crate::store::seal::ColumnsHash;
 use crate::store::value::{Columns, column, to_json};
 
 /// In the order in which they are written: the seal is over them in that order.
-const SEALED: &str = "SELECT session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, cost_pico_usd, \
+const COLUMNS: &str = "SELECT session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, cost_pico_usd, \
      is_inherited, engine FROM response";
 /// Where its JSON stands among those.
 const ENGINE: usize = 10;
-const COLUMNS: &str = "SELECT engine, session_id, id, run_id, model, at_ms, requests, tokens, cache_read_tokens, \
-     cost_pico_usd, is_inherited FROM response";
 
 /// Whose responses are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +44,11 @@ pub struct SoundCharges {
 impl Store {
     /// Loads a response of a session.
     pub fn charge(&self, message: &str, session: &str) -> Result<Option<Charge>> {
-        let mut found = None;
-        self.each_charge("WHERE session_id = ?1 AND id = ?2", &[&session, &message], |charge| found = Some(charge))?;
-        Ok(found)
+        let mut statement = self.prepare(&format!("{COLUMNS} WHERE session_id = ?1 AND id = ?2"))?;
+        let mut rows = statement.query(params![session, message])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let is_altered = is_altered(row)?;
+        Ok(Some(Charge { is_altered, ..charge_of(row)? }))
     }
 
     /// Whether another session was charged for a response that was given at a moment: a transcript that is copied under another name
@@ -121,10 +121,10 @@ impl Store {
     pub fn sum_sound_charges(&self, session: &str) -> Result<SoundCharges> {
         let mut found = SoundCharges::default();
         let mut altered: Vec<String> = Vec::new();
-        let mut statement = self.prepare(&format!("{SEALED} WHERE session_id = ?1"))?;
+        let mut statement = self.prepare(&format!("{COLUMNS} WHERE session_id = ?1"))?;
         let mut rows = statement.query(params![session])?;
         while let Some(row) = rows.next()? {
-            if ColumnsHash::of_row(row, ENGINE + 1, ENGINE)?.is_broken(row.get_ref(ENGINE)?.as_bytes()?) {
+            if is_altered(row)? {
                 altered.push(row.get(1)?);
                 continue;
             }
@@ -147,9 +147,14 @@ impl Store {
     }
 }
 
+/// Whether another program has changed the row of a response.
+fn is_altered(row: &Row) -> Result<bool> {
+    Ok(ColumnsHash::of_row(row, ENGINE, ENGINE)?.is_broken(row.get_ref(ENGINE)?.as_bytes()?))
+}
+
 fn charge_of(row: &Row) -> Result<Charge> {
+    let mut charge: Charge = Columns::from(row, ENGINE).json("a response")?;
     let mut columns = Columns::of(row);
-    let mut charge: Charge = columns.json("a response")?;
     charge.session = columns.read()?;
     charge.message = columns.read()?;
     charge.run = columns.read()?;

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::sealed_facts;
 
 /// Every step from an empty database to today's. Never edit a step that a release has written: append one.
-pub const MIGRATIONS: [&str; 2] = [
+pub const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE session (
   id TEXT PRIMARY KEY,
@@ -123,6 +123,8 @@ CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOU
     "
 ALTER TABLE metadata ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ",
+    // Calls have seals.
+    "",
 ];
 
 /// The versions of one form of the state: what one of them has written, the others read.
@@ -176,6 +178,9 @@ pub fn migrate(conn: &Connection) -> Result<()> {
     if let Version::Behind(done) = version(conn)? {
         let steps = MIGRATIONS.iter().skip((done + 1).saturating_sub(FIRST) as usize);
         steps.into_iter().try_for_each(|step| conn.execute_batch(step))?;
+        if done >= FIRST {
+            sealed_facts::note_earlier_rows(conn)?;
+        }
         if done < SEALED {
             sealed_facts::seal_all(conn)?;
         }

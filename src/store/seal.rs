@@ -71,15 +71,23 @@ impl ColumnsHash {
 
     /// Whether a row's JSON has a seal, and that is broken.
     pub fn is_broken(self, json: &[u8]) -> bool {
-        let from = json.len().saturating_sub(MOST);
-        let Some(at) = json[from..].windows(FIELD.len()).position(|bytes| bytes == FIELD.as_bytes()) else {
-            return false;
-        };
-        let (head, tail) = json.split_at(from + at);
+        let Some(at) = find(json) else { return false };
+        let (head, tail) = json.split_at(at);
         let digits = tail[FIELD.len()..].strip_suffix(b"}");
         let seal = digits.and_then(|digits| str::from_utf8(digits).ok()).and_then(|digits| digits.parse::<u64>().ok());
         seal != Some(ColumnsHash(self.0.bytes(head)).seal(b"}"))
     }
+}
+
+/// Whether a row's JSON has a seal, whatever it says.
+pub(super) fn is_sealed(json: &[u8]) -> bool {
+    find(json).is_some()
+}
+
+/// Returns where the seal of a row's JSON begins.
+fn find(json: &[u8]) -> Option<usize> {
+    let from = json.len().saturating_sub(MOST);
+    json[from..].windows(FIELD.len()).position(|bytes| bytes == FIELD.as_bytes()).map(|at| from + at)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Seals on facts: a hash of name and value, in a column of its own.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::fact::{FactKind, SEALS, kind_of};
+use crate::domain::fact::{EARLIER_ROWS, FactKind, SEALS, kind_of};
 use crate::domain::stable_hash::StableHash;
 use crate::error::Result;
 
@@ -27,6 +27,23 @@ pub(super) fn seal_all(conn: &Connection) -> Result<()> {
         conn.execute("UPDATE metadata SET seal = ?2 WHERE key = ?1", params![name, seal(name, value)])?;
     }
     seal_sum(conn)
+}
+
+/// Notes that an earlier version has written rows: those without a seal may be its own.
+pub(super) fn note_earlier_rows(conn: &Connection) -> Result<()> {
+    let (name, value) = (EARLIER_ROWS.stem, "1");
+    let sealed = seal(name, value);
+    let put = "REPLACE INTO metadata (key, value, seal) VALUES (?1, ?2, ?3)";
+    conn.execute(put, params![name, value, sealed])?;
+    let all = "SELECT value, seal FROM metadata WHERE key = ?1";
+    let seals: Option<(String, i64)> =
+        conn.query_row(all, params![SEALS.stem], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let seals = seals.filter(|(text, sealed)| seal(SEALS.stem, text) == *sealed);
+    if let Some(seals) = seals.and_then(|(text, _)| text.parse::<i64>().ok()) {
+        let text = (seals ^ sealed).to_string();
+        conn.execute(put, params![SEALS.stem, text, seal(SEALS.stem, &text)])?;
+    }
+    Ok(())
 }
 
 /// Writes down the seals of all facts that are checked at once.

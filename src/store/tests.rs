@@ -82,6 +82,7 @@ fn a_call_and_a_response_are_read_as_they_were_saved() {
             requested,
             ended: Ended::Well,
             answers,
+            is_sealed: true,
             ..CallRecord::default()
         };
         store.save_call("s1", "t1", &call).unwrap();

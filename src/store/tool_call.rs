@@ -2,32 +2,39 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
 use crate::domain::call::{CallRecord, CallState};
 use crate::domain::event::Moment;
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::seal::{self, ColumnsHash};
 use crate::store::value::{Columns, column, to_json};
+
+/// In the order in which they are written: the seal is over them in that order.
+const COLUMNS: &str = "SELECT session_id, id, run_id, tool, state, requested_at_ms, engine FROM tool_call";
+/// Where its JSON stands among the columns.
+const ENGINE: usize = 6;
 
 impl Store {
     /// Loads a call of a session.
     pub fn call(&self, session: &str, id: &str) -> Result<Option<CallRecord>> {
-        let select =
-            "SELECT engine, run_id, tool, state, requested_at_ms FROM tool_call WHERE session_id = ?1 AND id = ?2";
-        let mut statement = self.prepare(select)?;
+        let mut statement = self.prepare(&format!("{COLUMNS} WHERE session_id = ?1 AND id = ?2"))?;
         let mut rows = statement.query(params![session, id])?;
         rows.next()?.map(call_of).transpose()
     }
 
     /// Saves a call of a session.
     pub fn save_call(&self, session: &str, id: &str, call: &CallRecord) -> Result<()> {
-        let engine = to_json("a tool call", call)?;
         let requested_at_ms = call.requested.map(|at| at.wall_ms);
-        let values = params![session, id, call.run, call.tool, call.state.as_str(), requested_at_ms, engine];
+        let mut values: [&dyn ToSql; ENGINE + 1] =
+            [&session, &id, &call.run, &call.tool, &call.state.as_str(), &requested_at_ms, &""];
+        let engine = ColumnsHash::of_values(&values, ENGINE)?.put(to_json("a tool call", call)?, call.is_altered);
+        values[ENGINE] = &engine;
         let replace = "REPLACE INTO tool_call (session_id, id, run_id, tool, state, requested_at_ms, engine) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.prepare(replace)?.execute(values)?;
+        self.prepare(replace)?.execute(&values[..])?;
         Ok(())
     }
 
@@ -70,8 +77,11 @@ impl Store {
 }
 
 fn call_of(row: &Row) -> Result<CallRecord> {
-    let mut columns = Columns::of(row);
-    let mut call: CallRecord = columns.json("a tool call")?;
+    let mut call: CallRecord = Columns::from(row, ENGINE).json("a tool call")?;
+    let json = row.get_ref(ENGINE)?.as_bytes()?;
+    call.is_altered = ColumnsHash::of_row(row, ENGINE, ENGINE)?.is_broken(json);
+    call.is_sealed = seal::is_sealed(json);
+    let mut columns = Columns::from(row, 2);
     call.run = columns.read()?;
     call.tool = columns.read()?;
     call.state = columns.one_of("a tool call", &CallState::ALL, CallState::as_str)?;

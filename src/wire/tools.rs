@@ -9,7 +9,7 @@ use crate::byte_search;
 use crate::domain::event::{Fingerprints, Intent, Wait};
 use crate::wire::answers;
 use crate::wire::bypass_detection::path_rules::from_powershell;
-use crate::wire::bypass_detection::{Guard, names_the_model};
+use crate::wire::bypass_detection::{ClientStart, Guard, names_the_model};
 use crate::wire::edits;
 use crate::wire::polling;
 use crate::wire::prompt_hash::prompt_hash;
@@ -179,10 +179,11 @@ pub fn asks_the_model(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bo
     named.and_then(|input| command(Some(input))).is_some_and(|it| guard.asks_the_model(&as_posix(tool, &it)))
 }
 
-/// Whether a call plainly starts a client in a shell. Most commands do not name it, and are not read.
-pub fn starts_client(tool: &str, input: Option<&RawValue>, guard: &Guard) -> bool {
+/// Returns how a call plainly starts clients in a shell. Most commands do not name one, and are not read.
+pub fn client_starts(tool: &str, input: Option<&RawValue>, guard: &Guard) -> Vec<ClientStart> {
     let named = input.filter(|input| runs_shell(tool) && guard.names_client(input.get()));
-    named.and_then(|input| command(Some(input))).is_some_and(|it| guard.starts_client(&as_posix(tool, &it)))
+    let command = named.and_then(|input| command(Some(input)));
+    command.map(|it| guard.client_starts(&as_posix(tool, &it))).unwrap_or_default()
 }
 
 /// Returns a tool's command as a Unix shell would read it.

@@ -89,6 +89,45 @@ fn deeds(world: &TestWorld) -> Vec<String> {
     deeds
 }
 
+/// Returns how rows of calls and responses that are still to come can be written beforehand: copies of those that are there, under
+/// the names that a session gives them.
+fn forgeries(world: &TestWorld) -> Vec<String> {
+    let database = database(world);
+    let mut forgeries = Vec::new();
+    for (table, name) in [("tool_call", "t"), ("response", "m")] {
+        let columns: Vec<String> = {
+            let mut statement = database.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        // As it is, without its seal, and with each other column that may matter set beside it.
+        for (at, value) in [
+            ("id", "id"),
+            ("engine", "json_remove(engine, '$.seal')"),
+            ("engine", "'{\"requested\":{\"mono_ms\":1,\"boot\":1},\"is_over\":true}'"),
+            ("state", "'refused'"),
+            ("state", "'unseen'"),
+            ("cost_pico_usd", "1000000000000000"),
+        ] {
+            if !columns.iter().any(|column| column == at) {
+                continue;
+            }
+            let values = columns.iter().map(|column| match column.as_str() {
+                "id" => format!("'{name}' || later.value"),
+                column if column == at => value.to_owned(),
+                column => column.to_owned(),
+            });
+            let values: Vec<String> = values.collect();
+            let columns = columns.join(", ");
+            let later = format!("json_each('{:?}') AS later", (2..=SCRIPTED).collect::<Vec<_>>());
+            forgeries.push(format!(
+                "REPLACE INTO {table} ({columns}) SELECT {} FROM {table}, {later} LIMIT {SCRIPTED}",
+                values.join(", ")
+            ));
+        }
+    }
+    forgeries
+}
+
 /// When a deed is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
@@ -128,7 +167,9 @@ impl<'a> Play<'a> {
         let mut input = json!({"session_id": "s1", "transcript_path": self.world.path("s1.jsonl"),
             "cwd": self.world.path("project"), "prompt_id": "p1", "hook_event_name": name});
         input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        let time = GivenTime::at(&self.world, Environment::real().now().wall_ms);
+        let mut time = GivenTime::at(&self.world, Environment::real().now().wall_ms);
+        // This process stands for the client.
+        time.set("CLAUDE_PID", std::process::id().to_string());
         serde_json::from_str(&time.hook(input)).unwrap_or_default()
     }
 
@@ -219,7 +260,8 @@ fn cases(scope: &str) -> Vec<(When, String)> {
         .into_iter()
         .flat_map(|when| found.iter().map(move |deed| (when, deed)));
     let some = all.enumerate().filter(|(at, _)| in_long_form() || (at + scope.len()).is_multiple_of(37));
-    let together = TOGETHER.map(|deed| (When::Always, deed.to_owned()));
+    let together =
+        TOGETHER.map(str::to_owned).into_iter().chain(forgeries(&play.world)).map(|deed| (When::Always, deed));
     // What was charged is looked at again where a shared budget is counted anew: each deed on it together with that.
     let charged = found.iter().filter(|deed| deed.contains(" response")).enumerate();
     let charged = charged.filter(|(at, _)| in_long_form() || at.is_multiple_of(7)).map(|(_, deed)| deed);
@@ -295,6 +337,20 @@ fn rows_that_are_changed_and_a_transcript_that_is_cut_free_nothing_together() {
                 let kept: String =
                     rows.lines().filter(|row| !row.contains("assistant")).map(|row| format!("{row}\n")).collect();
                 play.world.write("s1.jsonl", kept);
+            }
+            assert!(play.made <= CAP + 1, "{scope}, {deed}: {} of {CAP}", play.made);
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_deleted_and_a_transcript_that_is_cut_end_the_session_at_the_third_time() {
+    let all = "DELETE FROM session; DELETE FROM run; DELETE FROM response; DELETE FROM tool_call";
+    for scope in [OF_CALLS, OF_SESSION, OF_MAIN] {
+        for deed in ["DELETE FROM session", "UPDATE session SET id = 'x' || id", TOGETHER[3], TOGETHER[4], all] {
+            let mut play = Play::begin(scope, deed, When::Always);
+            while play.made < SCRIPTED && play.request() {
+                play.world.write("s1.jsonl", "");
             }
             assert!(play.made <= CAP + 1, "{scope}, {deed}: {} of {CAP}", play.made);
         }

@@ -306,3 +306,26 @@ fn a_later_change_says_which_one_waits_before_it() {
         bench.undo(other);
     }
 }
+
+#[test]
+fn a_change_that_the_client_does_not_ask_about_is_told_before_the_session_is_over() {
+    for (event, file) in
+        ["Stop", "SessionEnd"].into_iter().flat_map(|event| (0..FILES.len()).map(move |file| (event, file)))
+    {
+        let mut bench = Bench::new();
+        let (path, text) = (bench.world.path(FILES[file]), bench.settings(file));
+        // The client watches the link, and not the file that it leads to.
+        let elsewhere = bench.world.path("elsewhere.json");
+        fs::write(&elsewhere, text.to_string()).unwrap();
+        drop(fs::remove_file(&path));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        bench.sessions += 1;
+        bench.event("SessionStart");
+        assert!(!bench.event(event).contains("disableAllHooks"));
+        let off = entry(&["disableAllHooks"], [json!(true), json!(true)], false);
+        fs::write(&elsewhere, with(&text, &off, 0).to_string()).unwrap();
+        let told = bench.event(event) + &bench.world.run(&["log", "--json"]).stdout;
+        assert!(told.contains("would switch all hooks off"), "{event}, {}: {told}", FILES[file]);
+    }
+}

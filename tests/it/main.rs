@@ -8,6 +8,9 @@ mod bad_input;
 mod benchmarks;
 mod budgets;
 mod calendar;
+#[cfg(target_os = "linux")]
+mod channels;
+mod client_starts;
 mod clock;
 mod compactions;
 mod compatibility;
@@ -60,6 +63,7 @@ mod replay;
 mod report;
 mod retention;
 mod schedules;
+mod senders;
 mod setup;
 mod shared_state;
 mod sources;

@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Once;
@@ -140,7 +142,7 @@ impl TestWorld {
         let mut command = Command::new(program);
         command.args(arguments).env_clear().envs(self.environment.iter().cloned());
         command.current_dir(self.path("project"));
-        Invocation { world: self, command, input: String::new() }
+        Invocation { world: self, command, input: String::new(), opens_channel: false }
     }
 
     /// Replaces what differs from test to test: `[ROOT]` for the temporary folder, `[FUSEBOX]` for the program, `[ALL]` for the
@@ -175,12 +177,19 @@ pub struct Invocation<'a> {
     world: &'a TestWorld,
     command: Command,
     input: String,
+    opens_channel: bool,
 }
 
 impl Invocation<'_> {
     /// Gives it standard input.
     pub fn stdin(mut self, input: impl fmt::Display) -> Self {
         self.input = input.to_string();
+        self
+    }
+
+    /// Has it read its input from a socket that this process opens, as a client does, in place of a pipe.
+    pub fn over_channel(mut self) -> Self {
+        self.opens_channel = true;
         self
     }
 
@@ -200,9 +209,19 @@ impl Invocation<'_> {
     #[must_use]
     pub fn run(mut self) -> Outcome {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let channel = self.opens_channel.then(|| UnixStream::pair().unwrap());
+        let own = channel.map(|(own, other)| {
+            self.command.stdin(OwnedFd::from(other));
+            own
+        });
         let mut child = self.command.spawn().unwrap();
+        // This process's copy of the other end goes with the command, so that the input has an end.
+        drop(self.command);
         // A program that does not read its input closes the pipe; that is its business.
-        let _closed = child.stdin.take().unwrap().write_all(self.input.as_bytes());
+        let _closed = match own {
+            Some(mut own) => own.write_all(self.input.as_bytes()),
+            None => child.stdin.take().unwrap().write_all(self.input.as_bytes()),
+        };
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| self.world.normalized(&String::from_utf8(bytes).unwrap());
         Outcome { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }

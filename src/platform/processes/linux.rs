@@ -111,6 +111,13 @@ pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
     group.is_ok()
 }
 
+/// Asks a process to end: the one that `is_it` still says yes to once nothing else can take its id. Returns whether it was asked.
+pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    let Some(process) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    let Ok(held) = pidfd_open(process, PidfdFlags::empty()) else { return false };
+    is_it() && pidfd_send_signal(&held, Signal::TERM).is_ok()
+}
+
 /// Waits until one of some processes has ended, or so long by a clock that stops while the machine sleeps; returns whether one
 /// has.
 pub fn wait_for_end(pids: &[u32], patience: Duration) -> bool {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libc::{CTL_KERN, KERN_PROC, KERN_PROC_ALL, KERN_PROC_PID, KERN_PROCARGS2};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::platform::clock;
 use crate::platform::macos::{self, EndWatch};
@@ -121,6 +121,12 @@ pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {
     // The next that is looked for must not be this one again.
     let _gone = watch.wait(END_PATIENCE);
     group.is_ok()
+}
+
+/// Asks a process to end: the one that `is_it` says yes to. Returns whether it was asked.
+pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| is_it() && kill_process(process, Signal::TERM).is_ok())
 }
 
 /// Waits until one of some processes has ended, or so long by a clock that stops while the machine sleeps; returns whether one

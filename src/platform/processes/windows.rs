@@ -107,6 +107,12 @@ fn children(parent: u32) -> Vec<(u32, u64)> {
     started.filter(|(_, start)| *start >= since).collect()
 }
 
+/// Ends a process, which cannot be asked: the one that `is_it` still says yes to once nothing else can take its id. Returns whether
+/// it was ended.
+pub fn ask_to_end(pid: u32, is_it: impl Fn() -> bool) -> bool {
+    Opened::to_end(pid).is_some_and(|held| is_it() && held.end())
+}
+
 /// Ends a process with all that is below it: the one that `is_it` still says yes to once nothing else can take its id. Returns whether
 /// it was ended.
 pub fn end_group(pid: u32, is_it: impl Fn() -> bool) -> bool {

@@ -56,3 +56,8 @@ pub fn is_read_for(patience: Duration) -> bool {
 pub fn width() -> Option<usize> {
     windows::console_width()
 }
+
+/// Returns nothing: the pipe that the client opens has no name to ask about.
+pub fn input_sender() -> Option<u32> {
+    None
+}

@@ -149,7 +149,10 @@ fn is_client(program: &str) -> bool {
 
 /// Whether the word after an option is its value.
 fn takes_value(option: &str) -> bool {
-    matches!(option, "--setting-sources" | "--cloud" | "--remote")
+    matches!(
+        option,
+        "--setting-sources" | "--cloud" | "--remote" | "--managed-settings" | "--project-config-root" | "--plugin-url"
+    )
 }
 
 /// Finds an option that leaves out hooks, and what it does.

@@ -40,6 +40,7 @@ const SHELL: &str = "changes what a shell runs";
 const LIBRARIES: &str = "changes which libraries a program loads";
 const INJECTS: &str = "puts code into programs that start";
 const UNHOOKED: &str = "has clients start without these hooks";
+const LOADS: &str = "has clients load plugins, which can answer for every hook";
 const SERVER: &str = "sends model requests to another server, where what they cost can be changed";
 const PROXY: &str = "sends model requests through a proxy, which can change what they cost";
 const PAST_PROXY: &str = "changes which requests go through a proxy";
@@ -90,6 +91,8 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_RESTRICTED", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_RESTRICT_PERSONAL_CONFIG", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_PERSONAL_*", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_IGNORE_PERSISTED_TRUST", Reach::Starts, UNHOOKED),
+    row("CLAUDE_CODE_PLUGIN_DIRS", Reach::Starts, LOADS),
     row("CLAUDE_CODE_MANAGED_SETTINGS_PATH", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_REMOTE_SETTINGS_PATH", Reach::Starts, UNHOOKED),
     row("CLAUDE_CODE_MOCK_REMOTE_SETTINGS", Reach::Starts, UNHOOKED),
@@ -175,6 +178,10 @@ pub const OPTIONS: &[Diversion] = &[
     row("--bare", Reach::Starts, UNHOOKED),
     row("--safe-mode", Reach::Starts, UNHOOKED),
     row("--setting-sources", Reach::Starts, UNHOOKED),
+    row("--managed-settings", Reach::Starts, UNHOOKED),
+    row("--managed-settings-in-initialize", Reach::Starts, UNHOOKED),
+    row("--project-config-root", Reach::Starts, UNHOOKED),
+    row("--plugin-url", Reach::Starts, LOADS),
     row("--bg", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--background", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--cloud", Reach::Starts, "starts a session on another machine"),

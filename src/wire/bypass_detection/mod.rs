@@ -5,8 +5,11 @@
 //! only mentions Fusebox or the client is never refused, nor is reading. What hides from it is met by the state, the pinned
 //! policy and the commands' own refusals (docs/threat-model.md).
 
+use std::cell::RefCell;
+
 pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
+pub use crate::wire::bypass_detection::client_starts::ClientStart;
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
@@ -45,16 +48,21 @@ impl Guard {
 
     /// Whether a shell command plainly starts a client with an agent in it.
     pub fn starts_client(&self, command: &str) -> bool {
+        !self.client_starts(command).is_empty()
+    }
+
+    /// Returns how a shell command plainly starts clients with an agent in them.
+    pub fn client_starts(&self, command: &str) -> Vec<ClientStart> {
         let mut walk = Walk::new(self, command);
         walk.text(command, 0);
-        walk.starts_client
+        walk.starts
     }
 
     /// Whether a shell command speaks to the model without a client. A key that is set for a client is that client's.
     pub fn asks_the_model(&self, command: &str) -> bool {
         let mut walk = Walk { asks_of_model: true, ..Walk::new(self, command) };
         walk.text(command, 0);
-        walk.names_model || (walk.sets_key && !walk.starts_client)
+        walk.names_model || (walk.sets_key && walk.starts.is_empty())
     }
 
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
@@ -88,8 +96,10 @@ struct Walk<'g> {
     names_switch: bool,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
-    /// Whether a client was started so far.
-    starts_client: bool,
+    /// The clients that were started so far.
+    starts: Vec<ClientStart>,
+    /// The files that were written so far.
+    written: RefCell<Vec<String>>,
     /// Whether it is looked at what speaks to the model.
     asks_of_model: bool,
     /// Whether a program that is no client was given the model's address or the key to it.
@@ -105,7 +115,8 @@ impl<'g> Walk<'g> {
             scope: ShellScope { folder: guard.folder.clone(), diverted: None },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
             said: Vec::new(),
-            starts_client: false,
+            starts: Vec::new(),
+            written: RefCell::default(),
             asks_of_model: false,
             names_model: false,
             sets_key: false,
@@ -132,7 +143,7 @@ impl<'g> Walk<'g> {
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
         let folder = self.scope.folder.as_deref();
-        if let Some(what) = simple.writes.iter().find_map(|target| self.guard.guarded(folder, &target.text)) {
+        if let Some(what) = simple.writes.iter().find_map(|target| self.note_written(folder, &target.text)) {
             return Some(what);
         }
         if simple.words.is_empty() {
@@ -190,8 +201,9 @@ impl<'g> Walk<'g> {
         }
         let folder = self.scope.folder.as_deref();
         let mut programs = it.runners.iter().copied().chain([(it.program, it.args)]);
+        let look = |folder: Option<&str>, path: &str| self.note_written(folder, path);
         if let Some(what) =
-            programs.find_map(|(program, args)| self.guard.written(folder, shell::program_name(program), args))
+            programs.find_map(|(program, args)| self.guard.written(folder, (shell::program_name(program), args), &look))
         {
             return Some(what);
         }
@@ -204,11 +216,36 @@ impl<'g> Walk<'g> {
             }
             _ => {}
         }
-        self.starts_client |= crate::wire::bypass_detection::clients::starts(it);
+        if let Some(refused) = self.note_start(it) {
+            return Some(refused);
+        }
         let diverted = self.scope.diverted.as_ref();
         self.persons_command(it)
             .or_else(|| crate::wire::bypass_detection::clients::unhooked(it, diverted, self.names_switch))
             .or_else(|| crate::wire::bypass_detection::processes::ended(self.guard, it))
+    }
+
+    /// Remembers a file that is written; says what it is, where an agent may not.
+    fn note_written(&self, folder: Option<&str>, path: &str) -> Option<String> {
+        self.written.borrow_mut().push(self.guard.resolve(folder, path).unwrap_or_else(|| path.to_owned()));
+        self.guard.guarded(folder, path)
+    }
+
+    /// Remembers a client that is started; says what it is, where its settings cannot be read beforehand.
+    fn note_start(&mut self, it: &Invocation) -> Option<String> {
+        let named = client_starts::named(it)?;
+        let folder = self.scope.folder.as_deref();
+        let mut start = ClientStart { folder: self.scope.folder.clone(), ..ClientStart::default() };
+        start.plugins = named.plugins.iter().filter_map(|word| self.guard.resolve(folder, word)).collect();
+        for word in named.settings {
+            match self.guard.resolve(folder, word).filter(|_| client_starts::is_file(word)) {
+                Some(path) => start.settings.push(path),
+                None => return Some(client_starts::unnamed()),
+            }
+        }
+        let read = self.written.borrow().iter().find(|path| start.reads(path)).cloned();
+        self.starts.push(start);
+        read.map(|path| client_starts::written_beside(&path))
     }
 
     /// Returns the folder that a `cd` leads to.
@@ -259,6 +296,7 @@ fn written_out(simple: &Simple) -> Vec<String> {
 }
 
 pub mod at_hand;
+pub mod client_starts;
 pub mod clients;
 pub mod diversions;
 pub mod path_rules;

@@ -30,15 +30,21 @@ impl Guard {
         (below.is_empty() || below.starts_with('/')).then(|| STATE.to_owned())
     }
 
-    /// Says what lies below a path, where an agent may not take it away as a whole.
+    /// Says what lies below a path, where an agent may not take it away as a whole: the state, or the program in its own folder. A
+    /// folder of many programs may be taken away, such as a toolchain's.
     pub(super) fn holds(&self, folder: Option<&str>, path: &str) -> Option<String> {
         let path = self.resolve(folder, path)?;
-        let own =
-            |own: &Option<String>| own.as_deref().is_some_and(|own| is_above(&path, bare(&self.rules.unified(own))));
-        if own(&self.program) {
+        let unified = |own: &Option<String>| own.as_deref().map(|own| bare(&self.rules.unified(own)).to_owned());
+        let program = unified(&self.program);
+        let deep = |path: &str| path.split('/').count();
+        let is_own = |program: &str| own_folder(program).is_some_and(|own| deep(own) <= deep(&path));
+        if program.is_some_and(|program| is_own(&program) && is_above(&path, &program)) {
             return Some(format!("`{path}`, the folder of the program that holds the limits"));
         }
-        own(&self.state_dir).then(|| format!("`{path}`, the folder that holds Fusebox's state"))
+        let state = unified(&self.state_dir);
+        state
+            .is_some_and(|state| is_above(&path, &state))
+            .then(|| format!("`{path}`, the folder that holds Fusebox's state"))
     }
 
     /// Whether the policy of this session is read from a folder.
@@ -95,6 +101,13 @@ impl Guard {
             None => Some(known.to_owned()),
         }
     }
+}
+
+/// Returns the folder that is a program's own: the one that it lies in, or the one above that which has its name.
+fn own_folder(program: &str) -> Option<&str> {
+    let (folder, _) = program.rsplit_once('/')?;
+    let above = folder.rsplit_once('/').map(|(above, _)| above);
+    above.filter(|above| base(above).starts_with(PROGRAM)).or(Some(folder))
 }
 
 /// Whether a path, each of whose names may be a pattern, is another or a folder above it.

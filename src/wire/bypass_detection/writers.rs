@@ -105,32 +105,40 @@ pub(super) fn names_one_that_takes_folders(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(is_one)
 }
 
+/// Says something about a path that is written; `folder` is where it is relative to.
+pub(super) type Look<'a> = dyn Fn(Option<&str>, &str) -> Option<String> + 'a;
+
 impl Guard {
-    /// Says what a program writes, where an agent may not.
-    pub(super) fn written(&self, folder: Option<&str>, program: &str, args: &[Word]) -> Option<String> {
+    /// Asks `look` about each path that a program writes, and returns the first thing that it says.
+    pub(super) fn written(
+        &self,
+        folder: Option<&str>,
+        (program, args): (&str, &[Word]),
+        look: &Look,
+    ) -> Option<String> {
         let (_, writes) = ROWS.iter().find(|(name, _)| name.eq_ignore_ascii_case(program))?;
         let words = || args.iter().map(|word| &*word.text);
         let operands = || words().filter(|word| !word.starts_with('-'));
-        let any = |found: Option<&str>| found.and_then(|path| self.guarded(folder, path));
-        let own_or_above = |path: &str| self.guarded(folder, path).or_else(|| self.holds(folder, path));
+        let any = |found: Option<&str>| found.and_then(|path| look(folder, path));
+        let own_or_above = |path: &str| look(folder, path).or_else(|| self.holds(folder, path));
         match writes {
             Writes::Trees => operands().find_map(own_or_above),
             Writes::Mode if words().any(keeps_out) => operands().find_map(own_or_above),
-            Writes::All | Writes::Mode => operands().find_map(|path| self.guarded(folder, path)),
+            Writes::All | Writes::Mode => operands().find_map(|path| look(folder, path)),
             Writes::First => any(operands().next()),
-            Writes::Last => self.copied(folder, args),
+            Writes::Last => copied(folder, args, look),
             Writes::Moves => {
                 // The destination is the last one, unless an option names it.
                 let named = words().find(|word| word.starts_with("-t") || word.starts_with("--target-directory"));
                 let is_apart = named.is_some_and(|word| matches!(word, "-t" | "--target-directory"));
                 let sources = operands().count() - usize::from(named.is_none() && operands().next().is_some());
                 let mut sources = operands().take(sources).skip(usize::from(is_apart));
-                let own = operands().find_map(|path| self.guarded(folder, path));
+                let own = operands().find_map(|path| look(folder, path));
                 let above = || sources.find_map(|path| self.holds(folder, path));
-                own.or_else(above).or_else(|| self.copied(folder, args))
+                own.or_else(above).or_else(|| copied(folder, args, look))
             }
             Writes::InPlace(letters) if edits_in_place(words(), letters) => {
-                operands().find_map(|path| self.guarded(folder, path))
+                operands().find_map(|path| look(folder, path))
             }
             Writes::InPlace(_) => None,
             Writes::Option(names) => words().enumerate().find_map(|(at, word)| {
@@ -138,40 +146,14 @@ impl Guard {
                 any(if names.contains(&word) { next } else { attached(word, names) })
             }),
             Writes::OutputOf => words().find_map(|word| any(word.strip_prefix("of="))),
-            Writes::Git => self.put_back(folder, args),
+            Writes::Git => self.put_back(folder, args, look),
             Writes::Database if only_reads(words()) => None,
             Writes::Database => any(operands().next()),
         }
     }
 
-    /// Says what a copy overwrites: its destination, or files in it of the names that it copies.
-    fn copied(&self, folder: Option<&str>, args: &[Word]) -> Option<String> {
-        let mut operands = Vec::new();
-        let mut destination = None;
-        let mut words = args.iter().map(|word| &*word.text);
-        while let Some(word) = words.next() {
-            match word {
-                "-t" | "--target-directory" => destination = words.next(),
-                _ if VALUED.contains(&word) => {
-                    words.next();
-                }
-                _ if word.starts_with('-') => {
-                    destination = word.strip_prefix("--target-directory=").or(destination);
-                }
-                _ => operands.push(word),
-            }
-        }
-        // One word alone names no destination.
-        let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
-        let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
-        self.guarded(folder, destination).or_else(|| {
-            let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
-            inside.into_iter().find_map(|path| self.guarded(folder, &path))
-        })
-    }
-
     /// Says what git puts back, moves or takes away.
-    fn put_back(&self, folder: Option<&str>, args: &[Word]) -> Option<String> {
+    fn put_back(&self, folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
         let mut words = args.iter().map(|word| &*word.text);
         let mut folder = folder.map(str::to_owned);
         let subcommand = loop {
@@ -193,8 +175,34 @@ impl Guard {
             _ => false,
         };
         let paths = rest.iter().filter(|word| writes && !word.starts_with('-'));
-        paths.into_iter().find_map(|path| self.guarded(folder.as_deref(), path))
+        paths.into_iter().find_map(|path| look(folder.as_deref(), path))
     }
+}
+
+/// Says what a copy overwrites: its destination, or files in it of the names that it copies.
+fn copied(folder: Option<&str>, args: &[Word], look: &Look) -> Option<String> {
+    let mut operands = Vec::new();
+    let mut destination = None;
+    let mut words = args.iter().map(|word| &*word.text);
+    while let Some(word) = words.next() {
+        match word {
+            "-t" | "--target-directory" => destination = words.next(),
+            _ if VALUED.contains(&word) => {
+                words.next();
+            }
+            _ if word.starts_with('-') => {
+                destination = word.strip_prefix("--target-directory=").or(destination);
+            }
+            _ => operands.push(word),
+        }
+    }
+    // One word alone names no destination.
+    let last = || (operands.len() > 1).then(|| operands[operands.len() - 1]);
+    let destination = destination.or_else(last).filter(|path| path.len() <= LONGEST)?;
+    look(folder, destination).or_else(|| {
+        let inside = operands.iter().map(|path| format!("{destination}/{}", base(path.trim_end_matches('/'))));
+        inside.into_iter().find_map(|path| look(folder, &path))
+    })
 }
 
 /// Whether a mode takes the right to enter a folder from its owner: `0`, `644`, `a-x`, `u=rw`.

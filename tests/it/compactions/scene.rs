@@ -37,9 +37,10 @@ impl Clients {
         Clients { first, pids }
     }
 
-    /// Ends one of them without a word.
+    /// Ends one of them without a word, unless Fusebox has ended it before.
     pub fn kill(&self, pid: u32) {
-        assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+        let status = Command::new("kill").args(["-9", &pid.to_string()]).stderr(Stdio::null()).status().unwrap();
+        assert!(status.success() || !std::path::Path::new(&format!("/proc/{pid}/cwd")).exists());
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use fusebox::domain::amount::Amount;
+use fusebox::domain::charge::{Charge, NewCharge};
+use fusebox::domain::meters::Spend;
 use fusebox::domain::policy::Scope;
 use fusebox::domain::session::Status;
 use fusebox::domain::verdict::{Finding, Refusal};
 
-use crate::laws::ways::{BEFORE, COPIED, ONE, Play, Used};
+use crate::laws::ways::{BEFORE, BEGAN_MS, COPIED, ONE, Play, Used};
 
 /// Sums what runs have used.
 pub fn sum<'a>(all: impl Iterator<Item = &'a Used>) -> Used {
@@ -71,4 +74,24 @@ pub fn misstated(play: &Play) -> Option<String> {
             _ => None,
         }
     })
+}
+
+/// A charge that another session was billed for.
+pub fn copy(of: &NewCharge) -> NewCharge {
+    NewCharge { charge: Charge { inherited: true, ..of.charge.clone() }, ..of.clone() }
+}
+
+pub fn charge(run: &str, now: u64) -> NewCharge {
+    let spend = Spend { requests: 1, tokens: ONE, cache_reads: 0, cost: Amount(ONE) };
+    let charge = Charge {
+        session: "s".to_owned(),
+        run: run.to_owned(),
+        model: "claude-opus-5-5".to_owned(),
+        at_ms: BEGAN_MS + i64::try_from(now).unwrap_or(0),
+        spend,
+        output: ONE,
+        context: ONE,
+        ..Charge::default()
+    };
+    NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
 }

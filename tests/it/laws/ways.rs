@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fusebox::domain::amount::Amount;
 use fusebox::domain::charge::{self, Charge, NewCharge};
 use fusebox::domain::event::{
     Agent, Call, CallOutcome, Ending, Event, EventKind, Fingerprints, Intent, Moment, Notification, Spawned,
 };
 use fusebox::domain::ingested::{Ingested, Link};
 use fusebox::domain::limit_set::LimitSet;
-use fusebox::domain::meters::Spend;
 use fusebox::domain::spend_before_prompt;
 use fusebox::domain::verdict::{Decision, Refusal, Verdict};
 use fusebox::engine::apply_event::apply_event;
@@ -18,7 +16,7 @@ use fusebox::engine::limit_source::LimitSource;
 use fusebox::engine::session_state::SessionState;
 
 use crate::laws::client::Policy;
-use crate::laws::truth::sum;
+use crate::laws::truth::{charge, copy, sum};
 use crate::laws::way::Way;
 
 /// What each request spends: tokens and pico-dollars alike.
@@ -28,7 +26,7 @@ pub const STEPS: usize = 16;
 /// How long each step takes.
 pub const STEP_MS: u64 = 300;
 /// 2026-11-20 10:00 UTC.
-const BEGAN_MS: i64 = 1_795_168_800_000;
+pub const BEGAN_MS: i64 = 1_795_168_800_000;
 
 /// What was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +52,8 @@ pub struct Play<'a> {
     late: Vec<(String, String)>,
     /// The runs that a limit or an order has ended.
     pub ended: BTreeSet<String>,
+    /// Whether the client itself was ended.
+    gone: bool,
     /// The runs that ended by themselves.
     pub done: BTreeSet<String>,
     /// What was said, to which run, and what had been shown by then.
@@ -97,6 +97,7 @@ pub fn play(rules: &Policy, way: Way, attended: bool) -> Play<'_> {
         shown: BTreeMap::new(),
         late: Vec::new(),
         ended: BTreeSet::new(),
+        gone: false,
         done: BTreeSet::new(),
         said: Vec::new(),
         asking: false,
@@ -106,7 +107,9 @@ pub fn play(rules: &Policy, way: Way, attended: bool) -> Play<'_> {
     if play.prompt(None, false) && play.sets_up() {
         for number in 0..STEPS {
             play.now += STEP_MS;
-            play.goes_on(number);
+            if !play.gone {
+                play.goes_on(number);
+            }
         }
     }
     play
@@ -259,9 +262,12 @@ impl Play<'_> {
         let found = Ingested { link: Some(link).filter(|_| spawn.is_some()), ..Ingested::default() };
         self.event(id, EventKind::SubagentStarted, found);
         self.made.entry(id.to_owned()).or_default();
-        // Nothing refuses a start.
+        // Nothing refuses a start, but the client may be ended.
         self.done.remove(id);
-        true
+        if self.gone {
+            self.ended.insert(id.to_owned());
+        }
+        !self.gone
     }
 
     /// The model answers in words, and the loop ends by itself.
@@ -360,6 +366,7 @@ impl Play<'_> {
             enforce::cascade(&mut state, &halted);
         }
         let began = state.was_opened(&run);
+        self.gone |= state.ends_client.is_some();
         state.saved();
         self.state = state;
         let ends = matches!(verdict.refusal, Some(Refusal::Tripped { .. } | Refusal::Ordered { .. }));
@@ -377,24 +384,4 @@ impl Play<'_> {
         self.said.push((run, verdict.clone(), self.shown.clone()));
         verdict
     }
-}
-
-/// A charge that another session was billed for.
-fn copy(of: &NewCharge) -> NewCharge {
-    NewCharge { charge: Charge { inherited: true, ..of.charge.clone() }, ..of.clone() }
-}
-
-fn charge(run: &str, now: u64) -> NewCharge {
-    let spend = Spend { requests: 1, tokens: ONE, cache_reads: 0, cost: Amount(ONE) };
-    let charge = Charge {
-        session: "s".to_owned(),
-        run: run.to_owned(),
-        model: "claude-opus-5-5".to_owned(),
-        at_ms: BEGAN_MS + i64::try_from(now).unwrap_or(0),
-        spend,
-        output: ONE,
-        context: ONE,
-        ..Charge::default()
-    };
-    NewCharge { charge, adds: spend, again: spend, replay_price: (0, 0) }
 }

@@ -89,9 +89,16 @@ impl Tried {
         let runs = if self.scope == Scope::Run { 1 } else { play.of_runs().count() as u64 };
         // A run that goes on by itself, over and over, is one.
         let runs = if matches!(self.way, Way::Forks | Way::Clears) { 1 } else { runs };
+        // A workflow's agents work one after the other: main, and the one at work.
+        let runs = if matches!(self.way, Way::Workflow | Way::WorkflowInWords) { runs.min(2) } else { runs };
+        // Where somebody may still be asked for more, they may use as much as a Yes would give.
+        let may_be_asked = matches!(self.way, Way::Workflow | Way::WorkflowInWords)
+            && self.action == Action::RequestIncrease
+            && self.attended;
+        let cap = if may_be_asked { 2 * self.cap } else { self.cap };
         // No hook is asked before a compaction. It is counted behind its request, and the response after it is met by a dialog.
         let compaction = u64::from(self.way == Way::Compactions && self.action == Action::RequestIncrease);
-        self.cap + one * (runs + compaction)
+        cap + one * (runs + compaction)
     }
 
     fn check(self) -> Result<(), String> {

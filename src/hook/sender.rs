@@ -1,0 +1,111 @@
+//! Who has sent an event: the session's client, or a program that an agent has started.
+//!
+//! A client opens the channel that a handler reads the event from, and Linux says who opened it. Once a session's client was seen to do
+//! so, nothing else is believed of the session. Where no channel tells (other systems, a pipe of somebody's own), the processes above
+//! do.
+//!
+//! A client starts a handler itself, or has one shell start it. Below a tool's shell, below another session's client, and in what was
+//! left behind while the client is at work, the program was started by somebody else.
+
+use std::path::Path;
+
+use crate::domain::event::Event;
+use crate::domain::session::{Process, Session};
+use crate::error::{Error, ErrorKind, Result};
+use crate::hook::client_lineage;
+use crate::hook::parse::HookCall;
+use crate::messages::notices;
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+use crate::store::Store;
+use crate::wire::messages::short;
+
+/// What the client puts behind the command of a tool's shell.
+const TAIL: &str = "pwd -P >|";
+/// What the line of a shell names that runs our handler.
+const HANDLER: &str = "fusebox";
+
+/// Fails where an event of a session is not its client's. Where nobody can tell, it is.
+pub fn check(env: &Environment, store: &Store, session: &Session, call: &HookCall) -> Result<()> {
+    let Some(client) = session.client else { return Ok(()) };
+    let found = match session.client_start.tells_over_channel {
+        true if call.sender == Some(client.pid) => None,
+        true => not_over_channel(store, client, call)?,
+        false if processes::parent_id() == client.pid => None,
+        false => foreign(env, store, client, &call.event)?,
+    };
+    match found {
+        Some(who) => Err(Error::failed(format!(
+            "{who} sent an event of session {} that its client did not send: it was not taken",
+            short(&session.id)
+        ))
+        .of_kind(ErrorKind::Foreign)),
+        None => Ok(()),
+    }
+}
+
+/// Takes note that an event came over a channel that the session's client has opened.
+pub fn note(session: &mut Session, call: &HookCall) {
+    session.client_start.tells_over_channel |= call.sender.is_some() && call.sender == session.client.map(|it| it.pid);
+}
+
+/// Says who has sent an event over another channel than that of a session's client, unless that is its next client.
+fn not_over_channel(store: &Store, client: Process, call: &HookCall) -> Result<Option<String>> {
+    if !processes::is_at_work(client.pid, client.start, client.ns) {
+        return Ok(None);
+    }
+    let Some(sender) = call.sender else { return Ok(Some("a program that is no client".to_owned())) };
+    // A person has the session open a second time. An agent has not: what it starts lies below a client, or is another program.
+    if !processes::run_the_same(sender, client.pid) {
+        return Ok(Some(format!("process {sender}, which is no client,")));
+    }
+    for (pid, start) in processes::ancestors(sender).into_iter().skip(1) {
+        if client_lineage::known_client(store, Process { pid, start, ..client }, call.event.at)?.is_some() {
+            return Ok(Some(format!("a client below process {pid}")));
+        }
+    }
+    Ok(None)
+}
+
+/// Says who has sent an event, where that is not the client of its session.
+fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> Result<Option<String>> {
+    let above = processes::ancestors(env.pid());
+    let named: Option<u32> = env.var("CLAUDE_PID").and_then(|pid| pid.parse().ok());
+    let mut nearest = None;
+    for (at, (pid, start)) in above.iter().enumerate().skip(1) {
+        let is_known = || client_lineage::fact_of(store, Process { pid: *pid, start: *start, ..client }, event.at.boot);
+        if *pid == client.pid || Some(*pid) == named || is_known()?.is_some() {
+            nearest = Some((at, *pid));
+            break;
+        }
+    }
+    let is_at_work = processes::is_at_work(client.pid, client.start, client.ns);
+    let Some((at, sender)) = nearest else {
+        let began = processes::left_alone(env.pid()).filter(|began| is_at_work && client.start < *began);
+        return Ok(began.map(|_| "a process that was left behind".to_owned()));
+    };
+    let is_below = above[at..].iter().any(|(pid, _)| *pid == client.pid);
+    if sender != client.pid && is_at_work && is_below && !processes::run_the_same(sender, client.pid) {
+        return Ok(Some(format!("process {sender}, which is no client")));
+    }
+    // What the sender has started: this process, or a shell that runs the handler.
+    let (started, _) = above[at - 1];
+    let line = if at == 1 { String::new() } else { processes::arguments(started).join(" ") };
+    let is_handler = at == 1 || line.contains(HANDLER) && !line.contains(TAIL);
+    Ok((!is_handler).then(|| format!("a program below process {started}")))
+}
+
+/// Tells the person of a session of an event that its client did not send, once, and writes it down.
+pub fn tell(folder: &Path, id: &str, what: &str) -> Result<()> {
+    let store = Store::open_for(folder, Some(id))?;
+    store.begin()?;
+    if let Some(mut session) = store.session(id)?.filter(|session| !session.is_altered)
+        && session.says_first("foreign event")
+    {
+        session.notify_user(&notices::event_foreign(what));
+        store.save_session(&session)?;
+    }
+    store.commit()?;
+    store.leave();
+    Ok(())
+}

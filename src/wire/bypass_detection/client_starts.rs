@@ -1,0 +1,88 @@
+//! How a plain command starts a client: in which folder, and with which settings files.
+
+use crate::wire::bypass_detection::clients;
+use crate::wire::shell::invocation::Invocation;
+
+/// A client that a command starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientStart {
+    /// The folder that it is started in; `None` where text does not tell.
+    pub folder: Option<String>,
+    /// The settings files that its command line names.
+    pub settings: Vec<String>,
+    /// The plugins that its command line names.
+    pub plugins: Vec<String>,
+}
+
+/// The option that names settings.
+const SETTINGS: &str = "--settings";
+/// The options that name plugins.
+const PLUGINS: [&str; 2] = ["--plugin-dir", "--plugin-dir-no-mcp"];
+
+/// The settings files that every client reads in the folder that it is started in.
+const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+
+/// How a file is named that is none: what another program writes meanwhile.
+const STREAMS: [&str; 4] = ["<(", "/dev/", "/proc/", "-"];
+
+/// What a client's command line names, as its words are.
+#[derive(Default)]
+pub(super) struct Named<'a> {
+    /// Settings files.
+    pub settings: Vec<&'a str>,
+    /// Plugins.
+    pub plugins: Vec<&'a str>,
+}
+
+/// Returns what an invocation names, where it starts a client with an agent in it.
+pub(super) fn named<'a>(it: &'a Invocation<'a>) -> Option<Named<'a>> {
+    if !clients::starts(it) {
+        return None;
+    }
+    let mut words = it.args.iter().map(|word| &*word.text).take_while(|word| *word != "--").peekable();
+    let mut named = Named::default();
+    while let Some(word) = words.next() {
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        let Some(value) = value.or_else(|| words.peek().copied()) else { break };
+        if name == SETTINGS && !value.trim_start().starts_with('{') {
+            named.settings.push(value);
+        } else if PLUGINS.contains(&name) {
+            named.plugins.push(value);
+        }
+    }
+    Some(named)
+}
+
+/// Whether a word names a file that can be read beforehand.
+pub(super) fn is_file(word: &str) -> bool {
+    !STREAMS.iter().any(|start| word.starts_with(start))
+}
+
+impl ClientStart {
+    /// Whether a client reads a path at its start.
+    pub(super) fn reads(&self, path: &str) -> bool {
+        let is_below = |folder: &String| {
+            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        is_settings(path) || self.settings.iter().any(|file| file == path) || self.plugins.iter().any(is_below)
+    }
+}
+
+/// Whether a path is that of a settings file which every client reads.
+fn is_settings(path: &str) -> bool {
+    READ.iter().any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')))
+}
+
+/// Says what a client is whose settings file the text does not name.
+pub(super) fn unnamed() -> String {
+    format!(
+        "a client with `{SETTINGS}`, and the command's text does not say which file that is. Name the file as it is called"
+    )
+}
+
+/// Says what a client is whose settings file the same command writes.
+pub(super) fn written_beside(path: &str) -> String {
+    format!(
+        "a client in one command with what writes `{path}`, which it reads at its start. Start it in a call of its own"
+    )
+}

@@ -1,0 +1,132 @@
+//! Once a session is told of by its client, no other program's events are believed of it: none is counted, and what one asks for is
+//! refused.
+
+use serde_json::{Value, json};
+
+use crate::state::load;
+use crate::world::{FUSEBOX, Outcome, TestWorld};
+
+/// Every event that an agent could make up, with what belongs to it.
+fn events() -> Vec<(&'static str, Value)> {
+    let call = json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}, "tool_use_id": "forged"});
+    let agent = json!({"agent_id": "a1", "agent_type": "general-purpose"});
+    let of_call = |rest: Value| {
+        let mut call = call.clone();
+        call.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        call
+    };
+    vec![
+        ("SessionStart", json!({"source": "resume"})),
+        ("UserPromptSubmit", json!({"prompt": "forged"})),
+        ("PreToolUse", call.clone()),
+        ("PostToolUse", of_call(json!({"tool_response": {}}))),
+        ("PostToolUseFailure", of_call(json!({"error": "x"}))),
+        ("PostToolBatch", json!({"tool_calls": [call]})),
+        ("PreCompact", json!({"trigger": "manual"})),
+        ("SubagentStart", agent.clone()),
+        ("SubagentStop", agent),
+        ("Stop", json!({})),
+        ("SessionEnd", json!({"reason": "other"})),
+        ("ConfigChange", json!({"source": "user_settings"})),
+    ]
+}
+
+/// Who sends a forged event: over a pipe, over a socket of its own in the client's name, and over one in a name of its own.
+const FORGERS: [&str; 3] = ["pipe", "its client's name", "its own name"];
+
+/// Feeds a hook over a socket that another program opens. It names the client, or itself.
+const OTHER: &str = "import os, socket, subprocess, sys\n\
+    own, other = socket.socketpair()\n\
+    names = os.environ if sys.argv[2] == 'client' else {**os.environ, 'CLAUDE_PID': str(os.getpid())}\n\
+    hook = subprocess.Popen([sys.argv[1], 'hook'], stdin=other, env=names)\n\
+    other.close()\n\
+    own.sendall(sys.stdin.buffer.read())\n\
+    own.close()\n\
+    sys.exit(hook.wait())\n";
+
+fn input(world: &TestWorld, name: &str, rest: &Value) -> Value {
+    let transcript = world.path("s1.jsonl");
+    let mut input = json!({"session_id": "s1", "transcript_path": transcript, "cwd": world.path("project"),
+        "prompt_id": format!("p-{}", rest["prompt"].as_str().unwrap_or("go")), "hook_event_name": name});
+    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    input
+}
+
+/// Sends an event as the client of the session: this process.
+fn of_client(world: &TestWorld, name: &str, rest: &Value) -> Outcome {
+    let own = std::process::id().to_string();
+    world.command(&["hook"]).env("CLAUDE_PID", &own).stdin(input(world, name, rest)).over_channel().run()
+}
+
+fn forge(world: &TestWorld, forger: &str, name: &str, rest: &Value) -> Outcome {
+    let own = std::process::id().to_string();
+    let whose = if forger == "its own name" { "self" } else { "client" };
+    let command = match forger {
+        "pipe" => world.command(&["hook"]),
+        _ => world
+            .program("/usr/bin/env", &["PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", OTHER, FUSEBOX, whose]),
+    };
+    command.env("CLAUDE_PID", &own).stdin(input(world, name, rest)).run()
+}
+
+fn begin() -> TestWorld {
+    let world = TestWorld::new();
+    of_client(&world, "SessionStart", &json!({"source": "startup"})).ok();
+    of_client(&world, "UserPromptSubmit", &json!({"prompt": "go"})).ok();
+    world
+}
+
+/// Everything that is known of the session but for what the person is to be told.
+fn known(world: &TestWorld) -> String {
+    let (mut session, runs) = load(world, "s1");
+    session.user_notifications.clear();
+    session.notified.clear();
+    session.known_notifications = 0;
+    format!("{session:?} {runs:?}")
+}
+
+#[test]
+fn nobody_else_tells_of_a_session() {
+    for forger in FORGERS {
+        for (name, rest) in events() {
+            let world = begin();
+            let before = known(&world);
+            let said = forge(&world, forger, name, &rest);
+            assert_eq!(said.code, 0, "{forger} {name}: {said}");
+            assert_eq!(known(&world), before, "{forger} {name}: {said}");
+            let is_refused = said.stdout.contains("did not send");
+            let can_be = ["PreToolUse", "UserPromptSubmit", "ConfigChange", "PreCompact"].contains(&name);
+            assert!(is_refused || !can_be, "{forger} {name}: {said}");
+            let said = of_client(
+                &world,
+                "PostToolUse",
+                &json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1", "tool_response": {}}),
+            );
+            assert!(said.ok().contains("that its client did not send"), "{forger} {name}");
+        }
+    }
+}
+
+#[test]
+fn the_client_itself_and_the_next_one_are_believed() {
+    let world = begin();
+    let call = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t1"});
+    assert_eq!(of_client(&world, "PreToolUse", &call).ok(), "");
+    // Its process is gone: whoever takes the session up is its client.
+    of_client(&world, "SessionEnd", &json!({"reason": "other"})).ok();
+    let other = TestWorld::new();
+    let said = forge(&other, "its own name", "SessionStart", &json!({"source": "startup"}));
+    assert_eq!(said.code, 0, "{said}");
+    let said = of_client(&other, "SessionStart", &json!({"source": "resume"})).ok();
+    assert!(!said.contains("another program"), "{said}");
+    assert_eq!(of_client(&other, "PreToolUse", &call).ok(), "");
+}
+
+#[test]
+fn where_no_channel_tells_everything_is_believed() {
+    let world = TestWorld::new();
+    for (name, rest) in events() {
+        let said = forge(&world, "pipe", name, &rest);
+        assert!(!said.stdout.contains("did not come"), "{name}: {said}");
+    }
+}

@@ -1,0 +1,180 @@
+//! A client that a plain command starts has its settings read beforehand: the file that its command line names, and those of the
+//! folder that it is started in. Where they would take our hooks away, or divert anything, it is not started.
+//!
+//! The cases are made of the list of what diverts, and of the ways to name a file and a folder.
+
+use serde_json::{Value, json};
+
+use crate::diversions::{Entry, diverting, ordinary, with};
+use crate::nested::{Processes, event, start};
+use crate::world::{TestWorld, in_long_form};
+
+/// Ways to start a client with a settings file, `FILE`.
+const NAMED: [&str; 8] = [
+    "claude -p go --settings FILE",
+    "claude --settings=FILE -p go",
+    "claude -p go --settings 'FILE' </dev/null | tail -c 300",
+    "cd /tmp && claude -p go --settings \"FILE\"",
+    "sh -c 'claude -p go --settings FILE'",
+    "X=1 timeout 20 npx @anthropic-ai/claude-code -p go --settings FILE",
+    "cp FILE other.json; claude -p go --settings other.json",
+    "true > other.json && claude -p go --settings=./other.json",
+];
+/// Ways to start a client in a folder, `DIR`.
+const ENTERED: [&str; 5] = [
+    "cd DIR && claude -p go",
+    "cd DIR; git init -q; claude -p go </dev/null",
+    "(cd DIR; claude -p go)",
+    "pushd DIR; claude -p go; popd",
+    "bash -c 'cd DIR; claude -p go'",
+];
+/// Ways to write a settings file in the command that starts the client.
+const WRITTEN: [&str; 7] = [
+    "mkdir -p DIR/.claude; echo '{\"disableAllHooks\":true}' > DIR/.claude/settings.json; cd DIR; claude -p go",
+    "mkdir -p DIR/.claude; cp x.json DIR/.claude/settings.local.json; cd DIR; claude -p go",
+    "cd DIR; tee .claude/settings.json < x.json; claude -p go",
+    "cd DIR/.claude; mv x.json settings.json; cd ..; claude -p go",
+    "ln -s /tmp/x.json DIR/.claude/settings.json; (cd DIR; claude -p go)",
+    "rm .claude/settings.local.json; claude -p go",
+    "iconv -t UTF-16 x > DIR/.claude/settings.json; cd DIR; claude -p go",
+];
+
+/// A person's session, with our hooks in the user's settings or in the project's.
+struct Bench {
+    world: TestWorld,
+    processes: Processes,
+}
+
+impl Bench {
+    fn new(scope: &str) -> Bench {
+        let world = TestWorld::new();
+        world.run(&["init", "--scope", scope]).ok();
+        let bench = Bench { world, processes: Processes::start() };
+        start(&bench.world, bench.processes.pids[0], "s1");
+        bench
+    }
+
+    /// Whether a command is refused.
+    fn refuses(&self, command: &str, id: usize) -> bool {
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": format!("t{id}")});
+        event(&self.world, self.processes.pids[0], "s1", "PreToolUse", &call).contains(r#""deny""#)
+    }
+}
+
+/// Tries commands with the same text in a file; returns those that are not treated as expected.
+fn wrong(bench: &Bench, what: (&Value, &str), commands: &[String], expected: bool) -> Vec<String> {
+    let (text, file) = what;
+    bench.world.write(file, text.to_string());
+    let tried = commands.iter().enumerate();
+    tried
+        .filter(|(at, command)| bench.refuses(command, *at) != expected)
+        .map(|(_, command)| format!("{text} in {file}: {command}: refused should be {expected}"))
+        .collect()
+}
+
+fn texts(entries: &[Entry], step: usize) -> Vec<Value> {
+    let step = if in_long_form() { 1 } else { step };
+    entries.iter().step_by(step).map(|entry| with(&json!({}), entry, 0)).collect()
+}
+
+#[test]
+fn a_client_is_not_started_with_a_settings_file_that_diverts() {
+    let mut wrongs = Vec::new();
+    let diverts = texts(&diverting(), 9).into_iter().chain([json!({"disableAllHooks": true})]);
+    for text in diverts {
+        for scope in ["local", "user"] {
+            let bench = Bench::new(scope);
+            let file = bench.world.path("project/own.json");
+            let commands = NAMED.map(|way| way.replace("FILE", &file.to_string_lossy()));
+            wrongs.extend(wrong(&bench, (&text, "project/own.json"), &commands, true));
+        }
+    }
+    let bench = Bench::new("user");
+    bench.world.write("project/own.json", "{\"disableAllHooks\":true}");
+    for unknown in [
+        "claude -p go --settings \"$(echo own.json)\"",
+        "claude -p go --settings $F",
+        "claude -p go --settings=`ls *.json`",
+    ] {
+        wrongs.extend((!bench.refuses(unknown, 900)).then(|| unknown.to_owned()));
+    }
+    assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
+
+#[test]
+fn a_client_is_not_started_in_a_folder_whose_settings_take_the_hooks_away() {
+    let mut wrongs = Vec::new();
+    let bench = Bench::new("user");
+    for name in ["settings.json", "settings.local.json"] {
+        for folder in ["project/sub", "elsewhere", "project"] {
+            let path = bench.world.path(folder).to_string_lossy().into_owned();
+            let commands = ENTERED.map(|way| way.replace("DIR", &path));
+            let file = format!("{folder}/.claude/{name}");
+            wrongs.extend(wrong(&bench, (&json!({"disableAllHooks": true}), &file), &commands, true));
+            std::fs::remove_file(bench.world.path(&file)).unwrap();
+        }
+    }
+    wrongs.extend(
+        WRITTEN
+            .iter()
+            .enumerate()
+            .filter(|(at, way)| !bench.refuses(&way.replace("DIR", "sub"), 500 + at))
+            .map(|(_, way)| (*way).to_owned()),
+    );
+    assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
+
+#[test]
+fn a_client_is_not_started_with_a_mod() {
+    let bench = Bench::new("user");
+    bench.world.write("free/hooks/hooks.json", "{\"modules\": [\"x.js\"]}");
+    bench.world.write("plain/hooks/hooks.json", "{\"hooks\": {}}");
+    bench.world.write("free.zip", "PK");
+    let path = |name: &str| bench.world.path(name).to_string_lossy().into_owned();
+    let (free, plain, archive) = (path("free"), path("plain"), path("free.zip"));
+    for (at, (command, expected)) in [
+        (format!("claude -p go --plugin-dir {free}"), true),
+        (format!("claude --plugin-dir={free} -p go"), true),
+        (format!("claude -p go --plugin-dir {plain} --plugin-dir-no-mcp {free}"), true),
+        (format!("claude -p go --plugin-dir {archive}"), true),
+        (format!("cp x {plain}/hooks/hooks.json; claude -p go --plugin-dir {plain}"), true),
+        ("claude -p go --plugin-url https://x/free.zip".to_owned(), true),
+        (format!("CLAUDE_CODE_PLUGIN_DIRS={free} claude -p go"), true),
+        (format!("claude -p go --plugin-dir {plain}"), false),
+        (format!("cat {free}/hooks/hooks.json; claude -p 'write --plugin-dir {free}'"), false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(bench.refuses(&command, at), expected, "{command}");
+    }
+}
+
+#[test]
+fn ordinary_starts_pass() {
+    let mut wrongs = Vec::new();
+    for scope in ["local", "user"] {
+        let bench = Bench::new(scope);
+        let file = bench.world.path("project/own.json");
+        let own: Vec<String> = NAMED[..6].iter().map(|way| way.replace("FILE", &file.to_string_lossy())).collect();
+        let folder = bench.world.path("elsewhere").to_string_lossy().into_owned();
+        let entered = ENTERED.map(|way| way.replace("DIR", &folder));
+        for text in texts(&ordinary(), 5) {
+            wrongs.extend(wrong(&bench, (&text, "project/own.json"), &own, false));
+            wrongs.extend(wrong(&bench, (&text, "elsewhere/.claude/settings.json"), &entered, false));
+        }
+        for (at, command) in [
+            "cat .claude/settings.json; claude -p 'what does disableAllHooks do?'",
+            "claude -p go --settings '{\"model\":\"opus\"}'",
+            "mkdir -p sub/.claude; echo '{}' > sub/.claude/settings.json; git add -A; git commit -m 'claude -p --settings x'",
+            "cp a.json b.json; claude -p go",
+            "echo done > out.txt; claude -p go > answer.txt",
+        ]
+        .iter()
+        .enumerate()
+        {
+            wrongs.extend(bench.refuses(command, 700 + at).then(|| (*command).to_owned()));
+        }
+    }
+    assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
