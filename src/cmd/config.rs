@@ -16,7 +16,9 @@ use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::trust;
 use crate::ui::formats::counted;
+use crate::ui::style::length;
 use crate::ui::terminal::plain;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox config`.
 #[derive(Debug, clap::Args)]
@@ -53,6 +55,12 @@ struct ShowArgs {
     json: bool,
 }
 
+/// How wide the column of layers is: `project-local`.
+const LAYER: usize = 13;
+
+/// The narrowest that the column of values is.
+const NARROWEST: usize = 16;
+
 /// Values under one heading.
 struct Section {
     heading: String,
@@ -78,7 +86,7 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
         Some(agent_type) => vec![agent(&policy, agent_type)],
         None => all(&policy),
     };
-    env.print(&if args.json { as_json(&sections) } else { as_text(&sections) });
+    env.print(&if args.json { as_json(&sections) } else { as_text(&sections, env.width()) });
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
         env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", counted(ignored as u64, "value")));
@@ -96,6 +104,9 @@ fn check(env: &Environment) -> ExitCode {
     }
     for warning in loose_ends(&policy) {
         text += &format!("warning: {warning}\n");
+    }
+    for warning in replaced(&policy) {
+        text += &format!("warning: {}\n", plain(&warning));
     }
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
     text += &match errors {
@@ -118,6 +129,23 @@ fn loose_ends(policy: &Policy) -> Vec<String> {
     }
     if policy.mode() == Mode::Observe {
         warnings.push("nothing is blocked: `mode` is `observe`".to_owned());
+    }
+    warnings
+}
+
+/// Returns which limits of a member's own do not hold, since the repository says else.
+fn replaced(policy: &Policy) -> Vec<String> {
+    let types = effective::agent_types(policy).into_iter().map(|name| (format!("agents.{name}"), policy.who(name)));
+    let blocks = [("session".to_owned(), Who::Session), ("main".to_owned(), Who::Main)].into_iter().chain(types);
+    let mut warnings = Vec::new();
+    for (block, who) in blocks {
+        for it in effective::set(policy, who).iter().filter(|it| it.action.is_some() && it.layer == Layer::Project) {
+            let own = it.overridden.iter().filter(|old| old.layer == Layer::User);
+            warnings.extend(own.map(|own| {
+                let (key, said, says) = (&it.key, &own.value, &it.value);
+                format!("`{block}.{key}: {said}` in `{}` does not hold here: the repository says {says}", own.path)
+            }));
+        }
     }
     warnings
 }
@@ -158,32 +186,66 @@ fn as_json(sections: &[Section]) -> String {
     format!("{:#}\n", json!({ "version": 1, "values": sections }))
 }
 
-fn as_text(sections: &[Section]) -> String {
-    sections.iter().map(section_text).collect::<Vec<_>>().join("\n")
+fn as_text(sections: &[Section], width: usize) -> String {
+    let text = sections.iter().map(|section| section_text(section, width)).collect::<Vec<_>>().join("\n");
+    let mut files: Vec<(Layer, &str)> = Vec::new();
+    for it in sections.iter().flat_map(|section| &section.values) {
+        let sources = it.overridden.iter().map(|old| (old.layer, old.path.as_str()));
+        files.extend(std::iter::once((it.layer, it.path.as_str())).chain(sources));
+    }
+    files.retain(|(_, path)| *path != BUILT_IN);
+    files.sort_unstable();
+    files.dedup();
+    let named = files.iter().map(|(layer, path)| format!("  {:LAYER$}  {}\n", layer.to_string(), plain(path)));
+    if files.is_empty() { text } else { format!("{text}\nfiles\n{}", named.collect::<String>()) }
 }
 
-fn section_text(section: &Section) -> String {
+fn section_text(section: &Section, width: usize) -> String {
     let mut rows: Vec<[String; 3]> = Vec::new();
     for it in &section.values {
         let value = match it.action {
-            Some(action) => format!("{} {}", it.value, action.as_str()),
-            None => it.value.to_string(),
+            Some(action) => format!("{} {}", written(&it.value), action.as_str()),
+            None if is_overruled(it, section) => format!("{} overridden", written(&it.value)),
+            None => written(&it.value),
         };
-        rows.push([it.key.clone(), value, source(it.layer, &it.path)]);
+        rows.push([it.key.clone(), value, it.layer.to_string()]);
         for old in &it.overridden {
-            rows.push([String::new(), format!("{} overridden", old.value), source(old.layer, &old.path)]);
+            rows.push([String::new(), format!("{} overridden", written(&old.value)), old.layer.to_string()]);
         }
     }
     let rows: Vec<[String; 3]> = rows.into_iter().map(|row| row.map(|cell| plain(&cell))).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (keys, values) = (width(0), width(1));
-    let lines = rows.iter().map(|[key, value, source]| format!("  {key:keys$}  {value:values$}  {source}\n"));
-    let lines: String = if rows.is_empty() { "  nothing\n".to_owned() } else { lines.collect() };
+    let longest = |column: usize| rows.iter().map(|row| length(&row[column])).max().unwrap_or(0);
+    let keys = longest(0);
+    let before = 2 + keys + 2;
+    let values = longest(1).min(width.saturating_sub(before + 2 + LAYER).max(NARROWEST));
+    let line = |[key, value, source]: &[String; 3]| {
+        // A long value goes on in its own column.
+        let value = wrap(value, before + values, before);
+        let (first, rest) = value.split_once('\n').map_or((value.as_str(), ""), |(first, rest)| (first, rest));
+        let rest = if rest.is_empty() { String::new() } else { format!("{rest}\n") };
+        format!("  {key:keys$}  {first:values$}  {source}\n{rest}")
+    };
+    let lines: String = if rows.is_empty() { "  nothing\n".to_owned() } else { rows.iter().map(line).collect() };
     format!("{}\n{lines}", plain(&section.heading))
 }
 
-fn source(layer: Layer, path: &str) -> String {
-    if path == BUILT_IN { layer.to_string() } else { format!("{layer}  {path}") }
+/// Writes a value as configuration does, with spaces at which it can be broken.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Value::Object(entries) => {
+            let entries = entries.iter().map(|(key, value)| format!("{}: {}", json!(key), written(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
+/// Whether an action of a single limit is not what the limit does: a stronger layer says else.
+fn is_overruled(it: &Effective, section: &Section) -> bool {
+    let Some(limit) = it.key.strip_prefix("actions.") else { return false };
+    let does = section.values.iter().find(|other| other.key == limit).and_then(|other| other.action);
+    does.is_some_and(|action| it.value != json!(action.as_str()))
 }
 
 /// Returns the folder whose `.claude` a client started here would read: the nearest one, up to the repository's root.

@@ -15,7 +15,8 @@ use crate::ui::formats::counted;
 use crate::ui::style::Style;
 use crate::ui::table::{Align, Column, table};
 use crate::ui::terminal::plain;
-use crate::wire::messages::{self, short};
+use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
 /// A lever that can take everything.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +161,7 @@ pub fn held(env: &Environment) -> Result<Vec<Candidate>> {
     let is_held = |status: Status| matches!(status, Status::Paused | Status::Stopped);
     for session in store.open_sessions()? {
         let state = |status: Status, order: &crate::domain::session::Order| {
-            format!("{}: {}", status.as_str(), messages::reading(&order.finding))
+            format!("{}: {}", status.word(), by_layer(&order.finding))
         };
         if let Some(order) = session.order.as_ref().filter(|_| is_held(session.status)) {
             candidates.push(Candidate::of_session(&session, state(session.status, order)));

@@ -45,8 +45,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let kind = rows.runs.iter().find(|run| run.id == target.id()).map(|run| run.agent_type.clone());
     let since_ms = env.now().wall_ms.saturating_sub(query::LATELY_MS);
     let peers = kind.map(|kind| store.runs_of_type(&kind, since_ms)).transpose()?.unwrap_or_default();
+    let budgets = store.shared_budgets()?;
     drop(store);
-    let source = TimelineSource { rows: &rows, peers: &peers, now: env.now() };
+    let source = TimelineSource { rows: &rows, peers: &peers, budgets: &budgets, now: env.now() };
     let page = query::page(env);
     let text = match &target {
         _ if args.json => story_json::text(&source, &told(&target, trip)),

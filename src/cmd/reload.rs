@@ -1,12 +1,14 @@
 //! `fusebox reload`: running sessions take the configuration as it is now.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
-use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Mode, OnError};
+use crate::domain::limit::Unit;
+use crate::domain::limit_set::{LimitRule, LimitSet};
+use crate::domain::policy::Mode;
 use crate::domain::session::Session;
 use crate::engine::lift_orders;
 use crate::engine::renew_limits;
@@ -17,7 +19,11 @@ use crate::hook::{client_lineage, pin_policy, settings_baseline, shared_budgets}
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
+use crate::ui::terminal::plain;
 use crate::wire::messages::short;
+
+/// How many changes of a session are shown.
+const SHOWN: usize = 8;
 
 /// Arguments of `fusebox reload`.
 #[derive(Debug, clap::Args)]
@@ -58,7 +64,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 }
 
 fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<String> {
-    let before = limits(&session);
+    let before = session.clone();
     let was_held = session.order.is_some();
     pin_policy::take_files(env, store, &mut session)?;
     client_lineage::remember(store, &session, session.last.boot)?;
@@ -71,15 +77,19 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     }
     shared_budgets::load(store, &mut state, env.now().wall_ms)?;
     let ids: Vec<String> = state.runs().map(|run| run.id.clone()).collect();
-    let mut changed = before != limits(&state.session);
+    let mut changes = of_session(&before, &state.session);
     for id in &ids {
         let policy = state.session.policy;
         let Some(run) = state.run_mut(id) else { continue };
         let old = run.limits.clone();
         renew_limits::take_rules(run, &rulebook);
         run.policy = policy;
-        changed |= old != run.limits;
+        changes.extend(of_limits(&format!("{} {}", run.agent_type, short(&run.id)), &old, &run.limits));
     }
+    if changes.is_empty() && before.policy != state.session.policy {
+        changes.push("what agents are limited by that start from now on".to_owned());
+    }
+    let changed = !changes.is_empty();
     let lifted = lift_orders::lift_outgrown_runs(&mut state, &ids);
     let what = match changed {
         true => notices::reloaded(require_human::who(env)),
@@ -96,6 +106,11 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         Some(_) => "; there is no settings file left to tell its client with: start it anew to take what waited",
     };
     let mut said = format!("session {name}: {what}{settings}\n");
+    let more = changes.len().saturating_sub(SHOWN);
+    said.extend(changes.iter().take(SHOWN).map(|change| format!("  {}\n", plain(change))));
+    if more > 0 {
+        said += &format!("  and {more} more: `fusebox config show`\n");
+    }
     if goes_on {
         said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
     }
@@ -106,8 +121,38 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
     Ok(said)
 }
 
-/// Returns what a session has from its policy.
-fn limits(session: &Session) -> (LimitSet, LimitSet, LimitSet, Mode, OnError) {
-    let (own, user, project) = (&session.limits, &session.user_limits, &session.project_limits);
-    (own.clone(), user.clone(), project.clone(), session.mode, session.on_error)
+/// Says what has changed of what a session has from its policy.
+fn of_session(before: &Session, after: &Session) -> Vec<String> {
+    let sets = [
+        ("session", &before.limits, &after.limits),
+        ("user", &before.user_limits, &after.user_limits),
+        ("project", &before.project_limits, &after.project_limits),
+    ];
+    let mut changes: Vec<String> = sets.iter().flat_map(|(who, old, new)| of_limits(who, old, new)).collect();
+    if before.mode != after.mode {
+        let word = |mode: Mode| if mode == Mode::Observe { "observe" } else { "enforce" };
+        changes.push(format!("mode: {} -> {}", word(before.mode), word(after.mode)));
+    }
+    if before.on_error != after.on_error {
+        changes.push("on_error".to_owned());
+    }
+    changes
+}
+
+/// Says which limits of a set have changed: `session: max_cost_usd 10.00 USD terminate -> 20.00 USD terminate`.
+fn of_limits(who: &str, old: &LimitSet, new: &LimitSet) -> Vec<String> {
+    let show = |rule: Option<&LimitRule>| {
+        rule.map_or("none".to_owned(), |rule| match rule.limit.unit {
+            Unit::Switch => rule.action.as_str().to_owned(),
+            _ => format!("{} {}", rule.limit.show(rule.cap), rule.action.as_str()),
+        })
+    };
+    let names: BTreeSet<String> = old.limits.iter().chain(&new.limits).map(|rule| rule.name().into_owned()).collect();
+    let changed = |name: &String| {
+        let (before, after) = (show(old.named(name)), show(new.named(name)));
+        (before != after).then(|| format!("{who}: {name} {before} -> {after}"))
+    };
+    let changes: Vec<String> = names.iter().filter_map(changed).collect();
+    // Rates, warnings and the like: the configuration has them.
+    if changes.is_empty() && old != new { vec![format!("{who}: what is beside its caps")] } else { changes }
 }

@@ -8,7 +8,7 @@ use crate::cmd::grant;
 use crate::cmd::grant_args::More;
 use crate::cmd::require_human;
 use crate::cmd::session_edit::{self, SessionEdit};
-use crate::cmd::target::{Fits, Target, TargetArgs};
+use crate::cmd::target::{self, Fits, Target, TargetArgs};
 use crate::domain::charge::RecordKind;
 use crate::domain::session::{Run, Status};
 use crate::domain::verdict::Finding;
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::report::suggestion;
+use crate::store::Store;
 use crate::ui::terminal::plain;
 use crate::wire::messages::short;
 
@@ -24,7 +25,8 @@ use crate::wire::messages::short;
 #[command(after_help = "\
 A limit that is still used up is raised by its `increase`, so that the work can go on; --no-grant leaves it.
 A main run goes on with the next prompt, a subagent with the next message to it. Without an id it takes all that is paused
-or stopped on this machine, once you have said yes to what it shows; where nothing is, the last that a limit has ended.
+or stopped on this machine, once you have said yes to what it shows; where nothing is, the last that a limit has ended,
+once you have said yes to that.
 
 Examples:
   fusebox resume             all that is paused or stopped
@@ -49,9 +51,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     match args.lever.named() {
         Some(named) => session_edit::edit_session(env, named, Fits::Held, |edit| resume(edit, args)),
         // What a limit has ended is no pause: the last of them alone is meant.
-        None if held.is_empty() => {
-            session_edit::edit_session(env, &TargetArgs::default(), Fits::Held, |edit| resume(edit, args))
-        }
+        None if held.is_empty() => resume_last(env, args),
         None => {
             let lever = Lever { verb: "resume", takes: "paused or stopped" };
             everything::pull(env, lever, (held, args.lever.yes()), |target| {
@@ -59,6 +59,20 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             })
         }
     }
+}
+
+/// Lets the last go on that a limit has ended. A person at a terminal may have typed it to look, and is asked.
+fn resume_last(env: &Environment, args: &Args) -> Result<ExitCode> {
+    if env.is_attended() && !args.lever.yes() {
+        let found = target::find(&Store::open(env)?, &TargetArgs::default(), Fits::Held)?;
+        let because = found.because.iter().map(|because| format!("nothing is paused; {}\n", plain(because)));
+        env.print(&because.collect::<String>());
+        if !env.confirms(&format!("Let {} go on?", short(found.target.id()))) {
+            env.print("nothing was changed\n");
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    session_edit::edit_session(env, &TargetArgs::default(), Fits::Held, |edit| resume(edit, args))
 }
 
 fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
@@ -72,7 +86,7 @@ fn resume(edit: &mut SessionEdit, args: &Args) -> Result<Vec<String>> {
     let words = edit.somebody(&format!("resumed {}", edit.it()));
     edit.record(RecordKind::AgentResumed, &finding, (&words, None));
     edit.notice(notices::resumed(&edit.by, &name));
-    let mut said = vec![format!("{name}: {} -> resumed", status.as_str())];
+    let mut said = vec![format!("{name}: {} -> resumed", status.word())];
     said.extend(grant::apply(edit, &args.grant)?);
     for used_up in clear_order::used_up(edit.state, &edit.target, edit.now) {
         said.push(if args.no_grant { warned(edit, &used_up) } else { raised(edit, &used_up) });
@@ -90,7 +104,7 @@ fn holds_prompts_back(edit: &SessionEdit) -> Option<Finding> {
 }
 
 fn nothing_holds(edit: &SessionEdit, name: &str, status: Status) -> Error {
-    let error = Error::failed(format!("{name} is {}: nothing holds it", status.as_str()));
+    let error = Error::failed(format!("{name} is {}: nothing holds it", status.word()));
     match clear_order::budgets_used_up(edit.state, edit.now).first() {
         Some(budget) => error.hint(format!("{name} has no order to lift, but {}", edit.above(budget))),
         None => error.hint(held_below(edit)),

@@ -14,7 +14,7 @@ use crate::platform::foreground;
 use crate::store::{Store, trust};
 use crate::ui::terminal::plain;
 use crate::wire::messages;
-use crate::wire::user_lines::by_layer;
+use crate::wire::user_lines::{self, by_layer};
 
 /// The variable that marks the sessions of one `fusebox run`.
 const MARK: &str = "FUSEBOX_RUN";
@@ -105,7 +105,7 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
     let of_run = |run: &Run| {
         let why = run.order.as_ref().map(order).or_else(|| run.error.clone()).unwrap_or_default();
         let next = NextStep::Explain { id: messages::short(&run.id).to_owned() };
-        to_people::run_subagent(&run.agent_type, run.status.as_str(), why, next)
+        to_people::run_subagent(&run.agent_type, run.status.word(), why, next)
     };
     let records = store.records_of(&session.id)?;
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
@@ -129,7 +129,10 @@ fn stopped(store: &Store, session: &Session) -> Result<Option<String>> {
     let run = match (main.filter(|run| is_ended(run.status)), &session.kept_back) {
         // What was kept back opened a run that has done nothing.
         (run, Some(why)) if run.is_none_or(|run| run.order.is_none()) => {
-            let next = NextStep::Status { id: messages::short(&session.id).to_owned() };
+            let next = match main {
+                Some(main) => user_lines::unblocks(session, main, why),
+                None => NextStep::Status { id: messages::short(&session.id).to_owned() },
+            };
             return Ok(Some(to_people::run_blocked(by_layer(why), next)));
         }
         (Some(run), _) => run,

@@ -20,7 +20,7 @@ use crate::messages::advice;
 use crate::platform::environment::Environment;
 use crate::store::{self, Store, log_file};
 use crate::ui::terminal::plain;
-use crate::wire::messages::{self, short};
+use crate::wire::messages::short;
 use crate::wire::user_lines;
 
 /// The state to change, what of it is meant, and when.
@@ -153,7 +153,7 @@ impl SessionEdit<'_> {
         let mut said = Vec::new();
         let ordered = clear_order::order(self.state, &self.target).map(|order| order.finding.source.clone());
         if let Some(order) = clear_order::order(self.state, &self.target) {
-            let (holder, why) = (clear_order::holder(self.state, &self.target), messages::reading(&order.finding));
+            let (holder, why) = (clear_order::holder(self.state, &self.target), user_lines::by_layer(&order.finding));
             let by = match (order.finding.scope, &self.state.session.outer) {
                 (Scope::Outer, Some(outer)) => short(outer),
                 _ => short(holder.id()),
@@ -200,6 +200,10 @@ impl SessionEdit<'_> {
                 Some(run) if run.working => format!("{name} is still at work and goes on"),
                 Some(run) if run.resumed => format!("{name} goes on with the next prompt"),
                 Some(run) if run.is_main() => format!("{name} is over; a later prompt has a run of its own"),
+                _ if self.state.session.is_over => {
+                    let session = &self.state.session.id;
+                    format!("{name} goes on when a message is sent to it, after `claude --resume {session}`")
+                }
                 _ => format!("{name} goes on when a message is sent to it"),
             },
         }

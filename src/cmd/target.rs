@@ -263,11 +263,11 @@ fn line(store: &Store, target: &Target) -> Result<String> {
 }
 
 fn of_session(session: &Session) -> String {
-    format!("session {}  {}", plain(&session.id), session.status.as_str())
+    format!("session {}  {}", plain(&session.id), session.status.word())
 }
 
 fn of_run(run: &Run) -> String {
-    plain(&format!("run {}  {}  {}  session {}", run.id, run.agent_type, run.status.as_str(), short(&run.session)))
+    plain(&format!("run {}  {}  {}  session {}", run.id, run.agent_type, run.status.word(), short(&run.session)))
 }
 
 /// How many candidates an error names.

@@ -44,8 +44,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     said += match said.is_empty() {
         true => "nothing to take out: no hook of fusebox is registered here\n",
-        false => "sessions that are running keep their limits until they end\n",
+        false => "sessions that are running keep their limits until they end; `fusebox reload` lets them go now\n",
     };
+    let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
+    left.sort_unstable();
+    left.dedup();
+    said.extend(left.iter().map(|path| format!("left, yours to remove: {}\n", env.short_path(path))));
     if let Some(copy) = own_copy::path(env).ok().filter(|copy| file_info::exists(copy)) {
         let folder = env.short_path(copy.parent().unwrap_or(&copy));
         said += &format!(

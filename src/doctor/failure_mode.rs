@@ -14,10 +14,10 @@ pub fn failing(installation: &Installation<'_>) -> Diagnosis {
         return Diagnosis::warn("nothing is registered that could fail", "run `fusebox init`");
     }
     let words = format!(
-        "where the binary is missing, crashes or is late: {}; where the state is broken: {}; bugs and unreadable input: {}",
-        sides(&fates, |fate| fate.crash),
-        sides(&fates, |fate| fate.state),
-        if environment_checks::denies_on_error(installation) { "closed (`on_error`)" } else { "open (`on_error`)" },
+        "where the program is missing, crashes or is late, {}; where its state is broken, {}; after a bug of its own, {}",
+        sides(fates.iter().any(|fate| fate.crash == Fails::Closed), ""),
+        sides(fates.iter().any(|fate| fate.state == Fails::Closed), ""),
+        sides(environment_checks::denies_on_error(installation), ", `on_error`"),
     );
     let is_asked = installation.registered_handlers().any(|found| found.handler.fails_closed());
     let diagnosis = match installation.client_lacks(Feature::OnFailure).filter(|_| is_asked) {
@@ -30,13 +30,12 @@ pub fn failing(installation: &Installation<'_>) -> Diagnosis {
     Diagnosis { handlers: fates, ..diagnosis }
 }
 
-/// Names the events that are refused; all others pass.
-fn sides(fates: &[FailureMode], way: impl Fn(&FailureMode) -> Fails) -> String {
-    let mut closed: Vec<&str> = fates.iter().filter(|fate| way(fate) == Fails::Closed).map(|fate| fate.event).collect();
-    closed.dedup();
-    match closed.is_empty() {
-        true => "open at every event".to_owned(),
-        false => format!("closed at {}, open at the others", closed.join(", ")),
+/// Says what becomes of calls and prompts: `--json` has it for each event.
+fn sides(is_closed: bool, by: &str) -> String {
+    if is_closed {
+        format!("calls and prompts are refused (closed{by})")
+    } else {
+        format!("calls and prompts go through (open{by})")
     }
 }
 

@@ -99,6 +99,9 @@ pub struct Record {
     /// What was used, in configuration's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<f64>,
+    /// What requests under way and the next ones were taken for by the estimate, in configuration's unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<f64>,
     /// The cap, in configuration's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cap: Option<f64>,

@@ -15,6 +15,7 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         action: Action::Warn,
         layer,
         percent: 100,
+        spent: 0,
         increase: 0,
         ahead: 0,
         subject: what,

@@ -29,7 +29,12 @@ impl Status {
     pub const ALL: [Status; 6] =
         [Status::Running, Status::Completed, Status::Failed, Status::Paused, Status::Stopped, Status::Orphaned];
 
-    /// Returns the name used in reports.
+    /// Returns what people read: the limit beside it says that it was a limit.
+    pub fn word(self) -> &'static str {
+        if self == Status::Failed { "stopped" } else { self.as_str() }
+    }
+
+    /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Running => "running",

@@ -145,6 +145,9 @@ pub struct Session {
     /// Why the last prompt was kept back, where it was.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kept_back: Option<Finding>,
+    /// What would have kept it back besides.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kept_back_too: Vec<Finding>,
     /// The main run at work or last at work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub main: Option<String>,
@@ -311,11 +314,7 @@ impl Session {
         let is_known = self.more_positions.iter().any(|known| known.path == path);
         let is_new = !is_known && self.more_positions.len() < MORE_POSITIONS;
         if is_new {
-            self.more_positions.push(TranscriptPosition {
-                path: path.to_owned(),
-                offset: 0,
-                ..TranscriptPosition::default()
-            });
+            self.more_positions.push(TranscriptPosition { path: path.to_owned(), ..TranscriptPosition::default() });
         }
         is_known || is_new
     }

@@ -18,8 +18,11 @@ pub struct Finding {
     pub source: FindingSource,
     /// What it is counted over.
     pub scope: Scope,
-    /// What is used, in the base unit.
+    /// What is used, in the base unit. Of an order what was used when it was given: everybody is told the same of one trip.
     pub used: u64,
+    /// What is used by now, where more has been spent since the order was given; else 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spent: u64,
     /// The cap, in the base unit.
     pub cap: u64,
     /// What the limit does.
@@ -55,6 +58,7 @@ impl Finding {
             source: rule.source(),
             scope,
             used,
+            spent: 0,
             cap: rule.cap,
             action: rule.action,
             layer: rule.layer,
@@ -74,6 +78,7 @@ impl Finding {
             source,
             scope,
             used: 0,
+            spent: 0,
             cap: 0,
             action,
             layer: Layer::Grant,
@@ -138,9 +143,14 @@ impl Finding {
         if self.is_window() { format!("{}: {}", self.source, self.subject) } else { self.source.to_string() }
     }
 
-    /// Returns as many increases as leave room again above what is used.
+    /// Returns what is used by now: agents are told how they stand, people at what a limit has acted.
+    pub fn by_now(&self) -> u64 {
+        self.used.max(self.spent)
+    }
+
+    /// Returns as many increases as leave room again above what is used by now.
     pub fn sufficient_increase(&self) -> u64 {
-        let lacks = self.used.saturating_sub(self.cap);
+        let lacks = self.by_now().saturating_sub(self.cap);
         self.increase.saturating_mul(lacks / self.increase.max(1) + 1)
     }
 
@@ -221,6 +231,13 @@ impl Verdict {
     /// Makes the verdict that refuses, warns or stops for a reason beyond its findings.
     pub fn refusing(decision: Decision, findings: Vec<Finding>, refusal: Refusal) -> Verdict {
         Verdict { decision, findings, refusal: Some(refusal), ..Verdict::default() }
+    }
+
+    /// Returns what keeps a prompt back besides the finding that decides, and would alone.
+    pub fn blocks_too(&self) -> impl Iterator<Item = &Finding> {
+        let is_blocked = self.refusal == Some(Refusal::Blocked);
+        let blocks = |it: &&Finding| it.is_trip() && it.action != Action::Warn && it.scope != Scope::Run;
+        self.findings.iter().skip(1).filter(move |it| is_blocked && blocks(it))
     }
 
     /// Returns the finding that decides.

@@ -78,6 +78,7 @@ pub fn apply_event(
     end_client::judge(state, &id, event);
     if matches!(event.kind, EventKind::Prompt { .. }) {
         state.session.kept_back = verdict.deciding().filter(|_| verdict.decision >= Decision::Deny).cloned();
+        state.session.kept_back_too = verdict.blocks_too().cloned().collect();
     }
     (id, verdict)
 }

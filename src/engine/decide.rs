@@ -137,7 +137,7 @@ fn of_now(finding: &Finding, usage: &Usage) -> Finding {
         rules.map(|rule| rule.limit.used(used.meters_of(rule)))
     });
     let used = used.take(usize::from(finding.spent_by_requests())).next().unwrap_or(0);
-    Finding { used: finding.used.max(used), ..finding.clone() }
+    Finding { spent: finding.spent.max(used), ..finding.clone() }
 }
 
 /// Whether the next request fits into every budget that requests use up: what reports leaves no room for more than it.

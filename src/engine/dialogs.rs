@@ -176,6 +176,15 @@ pub fn decline(state: &mut SessionState, run: &str) {
     }
 }
 
+/// Takes the dialog of a call for a No where the transcript says so before any event does.
+pub fn decline_call(state: &mut SessionState, call: &str) {
+    let is_it = |ask: &PendingPrompt| ask.tool_use_id == call && !ask.granted;
+    if let Some(at) = state.session.pending_prompts.iter().position(is_it) {
+        let ask = state.session.pending_prompts.remove(at);
+        note_no(state, &ask);
+    }
+}
+
 /// Takes note of a No: its run is not asked again.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);

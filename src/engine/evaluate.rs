@@ -151,6 +151,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         source: FindingSource::Limit(rate.limit),
         scope: at.used.scope,
         used: reading.used,
+        spent: 0,
         cap: rate.max,
         action: rate.action,
         layer: rate.layer,

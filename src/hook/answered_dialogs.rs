@@ -68,6 +68,18 @@ pub fn note(state: &mut SessionState, run: &str, event: &Event) {
     }
 }
 
+/// Takes every open dialog for a No whose call a person has refused, as the transcripts say: the client tells no hook of it.
+pub fn decline_refused(state: &mut SessionState) {
+    let open = state.session.pending_prompts.iter().filter(|ask| !ask.granted);
+    let open = open.filter_map(|ask| Some((ask.proof.after.clone()?, ask.tool_use_id.clone())));
+    for (after, call) in open.collect::<Vec<_>>() {
+        // What cannot be read shows no answer.
+        for refused in rows::refused(&after, &[&call]).unwrap_or_default() {
+            dialogs::decline_call(state, &refused);
+        }
+    }
+}
+
 /// Finds out who answered the dialogs of the acting agent, and of agents that have been gone for a while.
 pub fn answered(store: &Store, state: &mut SessionState, event: &Event) -> Result<Vec<Answered>> {
     let mut found = Vec::new();

@@ -9,6 +9,7 @@ use crate::engine::count;
 use crate::engine::find_run;
 use crate::engine::session_state::SessionState;
 use crate::error::{ErrorKind, Result};
+use crate::hook::answered_dialogs;
 use crate::hook::limit_source::PinnedLimits;
 use crate::hook::orphans;
 use crate::hook::{lost_charges, policy, shared_budgets, spend_before_install};
@@ -81,6 +82,9 @@ fn read_to_the_end(env: &Environment, store: &Store, session: &str) -> Result<()
         Err(cause) if cause.kind == ErrorKind::Altered => return Ok(()),
         other => other?,
     }
+    answered_dialogs::decline_refused(&mut state);
+    let records = std::mem::take(&mut state.log_records);
+    orphans::write(store, &state.session, records, env.now())?;
     orphans::mark(store, &mut state, env.now())?;
     store.save(&mut state)
 }

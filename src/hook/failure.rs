@@ -1,7 +1,7 @@
 //! What is answered where Fusebox itself cannot do its work: as `on_error` says for bugs and unreadable input, refused while
 //! the cause lasts where the state fails, since an agent could cause that.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::byte_search;
 use crate::config::load;
@@ -32,13 +32,14 @@ const CANNOT: &str = "Fusebox: limits cannot be checked";
 const CANNOT_LATE: &str = "Fusebox: limits cannot be checked: ";
 const REFUSED_LATE: &str = "Fusebox: limits cannot be checked, so this is refused: ";
 
-/// Moves a damaged state out of the way, so that a new one can begin.
-pub fn begin_anew(env: &Environment, folder: &Path, input: &Input, cause: &Error) -> Result<()> {
-    if let Some(aside) = health::set_aside(folder)? {
+/// Moves a damaged state out of the way, so that a new one can begin; returns where it is now.
+pub fn begin_anew(env: &Environment, folder: &Path, input: &Input, cause: &Error) -> Result<Option<PathBuf>> {
+    let aside = health::set_aside(folder)?;
+    if let Some(aside) = &aside {
         let what = format!("{cause}; the database was set aside as `{}`, and a new one begun", aside.display());
         note(env, &input.session_id, &what);
     }
-    Ok(())
+    Ok(aside)
 }
 
 /// Answers where the state can be neither read nor written: tool calls and prompts are refused until that is mended. What an agent

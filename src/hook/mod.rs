@@ -55,6 +55,7 @@ use crate::error::{ErrorKind, Result};
 use crate::hook::altered_rows::AlteredSession;
 use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::follow_up::FollowUp;
+use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
 use crate::store;
@@ -132,12 +133,12 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
     let mut folder = store::folder(env)?;
     match respond(env, deadline, (input, bytes), &mut folder, None) {
         Err(cause) if matches!(cause.kind, ErrorKind::Corrupt | ErrorKind::Outdated) => {
-            failure::begin_anew(env, &folder, input, &cause)?;
-            respond(env, deadline, (input, bytes), &mut folder, None)
+            let aside = failure::begin_anew(env, &folder, input, &cause)?;
+            respond(env, deadline, (input, bytes), &mut folder, aside.map(Again::SetAside))
         }
         Err(cause) if cause.kind == ErrorKind::Altered => {
             let altered = altered_rows::forget(&folder, &input.session_id, cause)?;
-            respond(env, deadline, (input, bytes), &mut folder, Some(altered))
+            respond(env, deadline, (input, bytes), &mut folder, Some(Again::Altered(altered)))
         }
         Err(cause) if cause.kind == ErrorKind::Foreign => {
             sender::tell(&folder, &input.session_id, &cause.to_string())?;
@@ -147,14 +148,21 @@ fn answer(env: &Environment, deadline: &Deadline, input: &Input<'static>, bytes:
     }
 }
 
-/// Takes a call into the state and words its answer: the recipe. `folder` becomes the one that the state of its client is in;
-/// `altered` is why the session is counted again, where it was forgotten a moment ago.
+/// Why an event is taken once more, which the person is told of.
+pub enum Again {
+    /// The session was forgotten a moment ago, and is counted again.
+    Altered(AlteredSession),
+    /// The whole state was set aside as this file.
+    SetAside(PathBuf),
+}
+
+/// Takes a call into the state and words its answer: the recipe. `folder` becomes the one that the state of its client is in.
 pub fn respond(
     env: &Environment,
     deadline: &Deadline,
     what: (&Input, &[u8]),
     folder: &mut PathBuf,
-    altered: Option<AlteredSession>,
+    again: Option<Again>,
 ) -> Result<HookResult> {
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
@@ -163,8 +171,15 @@ pub fn respond(
     if let Some(answer) = given_answers::find(&loaded.state, &call) {
         return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
     }
-    if let Some(altered) = altered {
-        altered_rows::note(&mut loaded.state, altered);
+    match again {
+        Some(Again::Altered(altered)) => altered_rows::note(&mut loaded.state, altered),
+        Some(Again::SetAside(aside)) => {
+            loaded
+                .state
+                .session
+                .notify_user(&notices::state_set_aside(aside.file_name().unwrap_or_default().display()));
+        }
+        None => {}
     }
     deadline.waits_for(Waits::Files);
     let ingested = ingest::ingest(env, &mut loaded, &call)?;

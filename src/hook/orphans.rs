@@ -104,7 +104,7 @@ fn of_session(session: &Session) -> Record {
 }
 
 /// Writes records as of now: the session's last event was before.
-fn write(store: &Store, session: &Session, mut records: Vec<Record>, now: Moment) -> Result<()> {
+pub fn write(store: &Store, session: &Session, mut records: Vec<Record>, now: Moment) -> Result<()> {
     for record in &mut records {
         record.at = rfc3339::format(now.wall_ms);
         store.save_record(record, now)?;

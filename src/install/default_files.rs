@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::config::schema;
 use crate::install::json as text;
 use crate::install::json::Span;
 use crate::install::place::InstallScope;
@@ -11,6 +12,9 @@ pub const POLICY: &str = "fusebox.json";
 
 /// The name of the schema's copy.
 pub const SCHEMA: &str = "fusebox.schema.json";
+
+/// The folder of a project's log.
+pub const LOGS: &str = "logs";
 
 /// The first line of our part of git's `info/exclude`.
 const EXCLUDE_TITLE: &str = "# fusebox: what must not be committed by accident";
@@ -52,6 +56,14 @@ pub fn policy(present: Option<&str>, mode: StarterMode) -> String {
         Some(root) => text::insert(&policy, &root, Some(name), &Value::Object(Default::default())),
         None => policy,
     })
+}
+
+/// Whether a file is as `init` writes it where there is none.
+pub fn is_as_written(name: &str, text: &str) -> bool {
+    match name {
+        SCHEMA => text == schema::text(),
+        _ => [StarterMode::Unsaid, StarterMode::Observe].iter().any(|mode| text == policy(None, *mode)),
+    }
 }
 
 /// Returns the span of a policy that can be edited.

@@ -17,6 +17,7 @@ pub mod json;
 pub mod model_hooks;
 pub mod own_copy;
 pub mod owned_by_root;
+pub mod payment;
 pub mod place;
 pub mod plugins;
 pub mod registration;

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use crate::config::load;
 use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
+use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
-use crate::domain::policy::{Action, Mode};
+use crate::domain::policy::{Action, Layer, Mode};
 use crate::install::default_files;
+use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope};
 use crate::install::registration::Plan;
 use crate::platform::environment::Environment;
@@ -50,15 +52,17 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         InstallScope::Project => Some(("commit", SHARED.to_owned())),
         InstallScope::Local | InstallScope::User | InstallScope::Managed => None,
     };
+    let paid = payment::payment(env).map(|payment| ("paid", paid(payment, &policy)));
     let lines = [
-        ("limits", limits(&policy)),
         ("state", format!("{}; log: {log}", env.short_path(&state.join("state.db")))),
         ("change", format!("edit {file}, then `fusebox config check`; a session keeps the limits it started with")),
         ("watch", "`fusebox status`".to_owned()),
         ("undo", format!("`fusebox uninstall --scope {}`", plan.place.scope.as_str())),
     ];
+    let limits = limits(&policy).into_iter().enumerate();
+    let limits = limits.map(|(at, words)| (if at == 0 { "limits" } else { "" }, words));
     let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
-    let mut text = format!("{done}\n\n{}", lines.into_iter().chain(shared).map(line).collect::<String>());
+    let mut text = format!("{done}\n\n{}", limits.chain(paid).chain(lines).chain(shared).map(line).collect::<String>());
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
             "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
@@ -72,20 +76,38 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     text
 }
 
-/// Says the limits in force in words.
-fn limits(policy: &Policy) -> String {
+/// Says the limits in force in words, a line for each block.
+fn limits(policy: &Policy) -> Vec<String> {
     let mode = match policy.mode() {
-        Mode::Observe => "only watched, nothing is blocked: ",
-        Mode::Enforce => "",
+        Mode::Observe => Some("only watched, nothing is blocked".to_owned()),
+        Mode::Enforce => None,
     };
     let agents = policy.agent("general-purpose", None).0;
     let own = own_types(policy);
-    let own = if own == 0 { String::new() } else { format!("; {own} agent types have their own") };
-    let (session, main) = (sentence(&policy.session()), sentence(&policy.main()));
-    format!(
-        "{mode}session: {session}; main agent: {main}; subagents: {}{own} (`fusebox config show`)",
-        sentence(&agents)
-    )
+    let own = if own == 0 { "all of them" } else { &format!("{own} agent types have their own") };
+    let (session, main, agents) = (sentence(&policy.session()), sentence(&policy.main()), sentence(&agents));
+    let blocks = [
+        format!("session: {session}"),
+        format!("main agent: {main}"),
+        format!("subagents: {agents}"),
+        format!("{own}: `fusebox config show`"),
+    ];
+    mode.into_iter().chain(blocks).collect()
+}
+
+/// Says what dollars mean here, and how somebody who pays none is not asked about them.
+fn paid(payment: Payment, policy: &Policy) -> String {
+    let own = policy.session().limits.into_iter();
+    let own =
+        own.filter(|rule| rule.layer == Layer::BuiltIn && rule.limit.unit == Unit::Usd && rule.limit.bounds_session);
+    let keys: Vec<String> = own.map(|rule| format!("\"{}\": null", rule.limit.key)).collect();
+    let asked = match (payment, &keys[..]) {
+        (Payment::Plan, [_, ..]) => {
+            format!(". `\"session\": {{ {} }}` in ~/.claude/fusebox.json has nobody asked about them", keys.join(", "))
+        }
+        _ => String::new(),
+    };
+    payment::meaning(payment) + &asked
 }
 
 fn sentence(rules: &LimitSet) -> String {
@@ -132,8 +154,8 @@ pub fn unheard(env: &Environment, plan: &Plan) -> Option<String> {
     let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
     (policy.mode() == Mode::Enforce).then(|| {
         format!(
-            "what {file} limits is only observed, for all who work here; the own limits of each, built-in ones too, block all the \
-             same. `fusebox init --scope user --observe` or `fusebox trust` has yours observed too"
+            "the limits in {file} are only watched, for all who work here. Your own limits and the built-in ones still block; \
+             `fusebox init --scope user --observe` has those watched, too"
         )
     })
 }

@@ -9,6 +9,7 @@ use crate::install::place::{Folders, SettingsPlace};
 use crate::install::{default_files, hooks, json, registration};
 use crate::platform::changes;
 use crate::platform::environment::Environment;
+use crate::platform::file_info;
 
 /// Takes Fusebox out of a place; returns what was changed.
 pub fn remove(env: &Environment, backups: &Backups, place: &SettingsPlace) -> Result<Vec<Change>> {
@@ -31,6 +32,16 @@ pub fn remove(env: &Environment, backups: &Backups, place: &SettingsPlace) -> Re
     }
     changes.retain(Change::is_change);
     Ok(changes)
+}
+
+/// Returns what stays in a place after that: a person's limits, and the log.
+pub fn left(env: &Environment, place: &SettingsPlace) -> Vec<PathBuf> {
+    let others = Folders::of(env, &env.folder()).places();
+    if others.iter().any(|other| other.folder == place.folder && registration::is_in(other)) {
+        return Vec::new();
+    }
+    let names = [default_files::POLICY, default_files::SCHEMA, default_files::LOGS];
+    names.into_iter().map(|name| place.folder.join(name)).filter(|path| file_info::exists(path)).collect()
 }
 
 fn leave(backups: &Backups, change: &Change) -> Result<()> {
@@ -90,6 +101,8 @@ fn untouched(backups: &Backups, place: &SettingsPlace, name: &str) -> Result<Cha
     let before = files::read(&path)?;
     let after = match backups.get(&path) {
         Some(backup) if before.as_deref() == Some(&backup.after) => backup.before,
+        // Another state folder has what was there before; what says nothing of a person's is ours all the same.
+        None if before.as_deref().is_some_and(|text| default_files::is_as_written(name, text)) => None,
         _ => before.clone(),
     };
     Ok(Change { path, before, after })

@@ -79,6 +79,10 @@ messages! {
     charges_restored(session = "5f0c1d2e", cost = "2.3500 USD")
         => "another program has changed or deleted what session {session} was charged in the state: {cost} of it is restored.";
 
+    /// The database was damaged, or of an early version: a new one is begun.
+    state_set_aside(aside = "state.db.damaged-20261123-014512")
+        => "the state cannot be read, and is kept aside as {aside}. Lost: grants, trust, stops, what is off. Transcripts are counted anew.";
+
     /// Facts that Fusebox has written into the state are gone.
     facts_deleted()
         => "another program has deleted facts from the state. What was to be told of a change since the last session may not be told.";

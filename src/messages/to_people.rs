@@ -31,7 +31,7 @@ messages! {
         => "Fusebox {did} the main agent: {why}. {next}";
 
     /// The main agent has reached a limit, and may still report.
-    ending(who = "the main agent", why = "cost 6.20/10.00 USD, too little left (max_cost_usd, user)")
+    ending(who = "the main agent", why = "cost 6.20/10.00 USD + 4.85 to come (max_cost_usd, user)")
         => "Fusebox is ending {who}, which may still report: {why}.";
 
     /// A turn that has ended is not prolonged once more by a hook.
@@ -71,9 +71,15 @@ messages! {
     /// A prompt is not sent.
     blocked_prompt(
         phrase = "this session's budget is used up:",
-        why = "cost 6.20/10.00 USD, too little left (max_cost_usd, user)",
+        why = "cost 6.20/10.00 USD + 4.85 to come (max_cost_usd, user)",
         next = next(grant, "5f0c1d2e")
     ) => "Fusebox: {phrase} {why}. {next}";
+
+    /// A prompt is not sent, and each of two limits would keep it back.
+    blocked_by_two(
+        why = "14.63/15.00 USD, 5.10/5.00 USD", one = "fusebox grant 5f0c1d2e max_cost_usd=+12.50",
+        and = "fusebox grant user max_cost_usd_per_day=+2.50"
+    ) => "Fusebox: two limits have no room ({why}). In a terminal: `{one}` and `{and}`";
 
     /// Beside a prompt that is not sent, where the session had spent before Fusebox saw it.
     found_at_first(cost = "3.2100 USD")
@@ -120,8 +126,8 @@ messages! {
         => "the prompt was blocked: {why}; nothing was done for it. {next}";
 
     /// At the end of `fusebox run`: one of its subagents was stopped or paused, and the main agent went on.
-    run_subagent(agent = "developer", status = "failed", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
-        => "a subagent was stopped: {agent}, {status}: {why}. {next}";
+    run_subagent(agent = "developer", status = "stopped", why = "tool calls 25/25 (max_turns, project)", next = next(explain, "a1b2c3d4"))
+        => "a subagent was {status}: {agent}: {why}. {next}";
 
     /// At the end of `fusebox run`: no hook was heard.
     run_unseen(next = NextStep::Doctor)

@@ -16,9 +16,13 @@ pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> Strin
     let longest = |text: fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
     let label = longest(|reading| length(reading.cap.limit.label));
     // Words give way to figures: the key at the end says the same.
-    let others = length(indent) + 2 + CELLS as usize + 2 + longest(|reading| length(&figures(reading)));
+    let others = length(indent) + 2 + CELLS as usize + 2 + longest(|it| length(&figures(it)) + length(&layer(it)));
     let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
     told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
+}
+
+fn layer(reading: &LimitReading) -> String {
+    format!("  {}", reading.layer)
 }
 
 fn figures(reading: &LimitReading) -> String {
@@ -37,7 +41,7 @@ fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> S
     };
     let before = format!("{indent}{:label$}  ", cut(reading.cap.limit.label, label));
     let figures = figures(reading);
-    let layer = format!("  {}", reading.layer);
+    let layer = layer(reading);
     let wide = length(&before) + length(&bar) + length(&figures);
     let after = if wide + length(&layer) <= terminal.width { figures + &layer } else { figures };
     let room = terminal.width.saturating_sub(length(&before) + length(&bar));

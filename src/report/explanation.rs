@@ -9,9 +9,10 @@ use crate::domain::verdict::Finding;
 use crate::engine::estimate;
 use crate::limits;
 use crate::messages::advice::typed;
-use crate::report::model::{RunReport, Trip};
+use crate::report::model::RunReport;
 use crate::report::reading::{self, LimitReading};
 use crate::report::rows::TimelineSource;
+use crate::report::trip::Trip;
 use crate::ui::formats::Quantity;
 use crate::ui::style::plain;
 use crate::wire::messages::short;
@@ -53,7 +54,7 @@ pub fn why(run: &RunReport, trip: &Trip) -> String {
                 "" => format!("used {used} {label}{models}"),
                 over => format!("was at {used} {label}{models}{over}"),
             };
-            format!("{who} {stands}{anew}; the cap of {cap} was set by {owner}")
+            format!("{who} {stands}{}{anew}; the cap of {cap} was set by {owner}", trip.ahead())
         }
     };
     // What refuses single calls does so where it would end a run otherwise.
@@ -68,7 +69,9 @@ fn did(trip: &Trip) -> &'static str {
     match trip.action.as_str() {
         _ if trip.mode == "off" => "nothing was blocked, since a person had switched the limits off",
         _ if trip.observed => "nothing was blocked, since the mode is observe",
+        _ if trip.keeps_back => "nothing was ended; a prompt was not sent, or a turn that had ended not prolonged",
         "warn" => "the limit only warns, and work went on",
+        "request_increase" => "nobody could be asked or said Yes, so the run was stopped and its work is partial",
         "pause" => "the run was paused and its work kept",
         _ => "the run was stopped and its work is partial",
     }
@@ -79,6 +82,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
     let (Some(limit), Some(cap)) = (limits::find(&trip.limit), trip.cap) else { return String::new() };
     let block = WIDE.iter().find(|row| row.0 == trip.scope).map_or("the agent's block", |row| row.2);
     match (limit.form, trip.scope.as_str()) {
+        _ if trip.observed => "Nothing was blocked, so nothing is to be done.".to_owned(),
         _ if let Some(advice) = limit.advice => advice.to_owned(),
         (Form::Windows, _) => format!(
             "Spread over time nothing would have been refused; more in the same time takes a larger number in `{}`.",
@@ -89,17 +93,15 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
             format!("A cap of {enough} (`{key}: {enough}` in `{block}`) would have let this call through.")
         }
         (_, "session") => {
-            let session = &source.rows.session;
-            let rule = session.limits.limits.iter().find(|rule| rule.name() == trip.limit);
-            let need = rule.map_or(cap.value, |rule| rule.cap).max(cap.value);
-            format!(
-                "The cap is the whole session's; `fusebox grant {} {}` gives more.",
-                short(&session.id),
-                enough(source, trip).map_or_else(
-                    || more(trip, limit, need),
-                    |more| format!("{}=+{}", plain(&trip.limit), typed(limit, more))
-                )
-            )
+            let id = short(&source.rows.session.id);
+            match enough(source, trip) {
+                Some(more) => {
+                    let more = format!("{}=+{}", plain(&trip.limit), typed(limit, more));
+                    format!("The cap is the whole session's; `fusebox grant {id} {more}` gives more.")
+                }
+                // What tripped once holds nothing any more.
+                None => format!("The cap was the whole session's; a larger `{}` in `session` gives more.", trip.limit),
+            }
         }
         (_, "outer session") => {
             let outer = source.rows.session.outer.as_deref().map_or("ID", short);

@@ -8,7 +8,7 @@ use crate::limits;
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
 use crate::ui::style::{Style, Terminal, plain};
-use crate::wire::messages::{pair, short};
+use crate::wire::messages::{figures_of_trip, short};
 
 /// Every kind of record with its name and its style.
 const KINDS: [(RecordKind, &str, Style); 10] = [
@@ -48,7 +48,7 @@ fn tail(record: &Record) -> String {
         run => format!("{} {}", record.agent_type, short(run)),
     };
     let what = match figures(record) {
-        Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
+        Some(_) if record.event == Some(RecordKind::LimitGranted) => granted(record),
         Some(figures) => format!("{figures} {} {}", did(record), record.layer),
         None => told(record),
     };
@@ -63,9 +63,25 @@ pub fn told(record: &Record) -> String {
     format!("{}{reason}", record.error)
 }
 
+/// Returns what a person gave: `max_cost_usd is 15.00 USD now, by a person (8.61 USD used)`.
+pub fn granted(record: &Record) -> String {
+    let shown = |number: Option<f64>| {
+        let limit = limits::find(&record.limit)?;
+        Some(limit.show(limit.base(number?)?))
+    };
+    match (shown(record.cap), shown(record.used)) {
+        (Some(cap), Some(used)) => format!("{} is {cap} now, by a person ({used} used)", record.limit),
+        _ => record.limit.clone(),
+    }
+}
+
 /// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
 pub fn did(record: &Record) -> String {
-    let did = if refuses_call(record) { "call refused" } else { &record.action };
+    let did = match record.action.as_str() {
+        _ if refuses_call(record) => "call refused",
+        _ if keeps_back(record) => "blocked",
+        action => action,
+    };
     with_mode(did, &record.mode)
 }
 
@@ -84,6 +100,12 @@ pub fn refuses_call(record: &Record) -> bool {
     ends == Some(Ends::Call) && record.event == Some(RecordKind::AgentWarning) && record.action == "terminate"
 }
 
+/// Whether a record tells of a limit that ended nothing: a prompt was not sent, or a turn was not prolonged once more.
+pub fn keeps_back(record: &Record) -> bool {
+    let warns = record.event == Some(RecordKind::AgentWarning) && record.percent.is_none() && record.mode.is_empty();
+    warns && record.action != "warn" && !refuses_call(record)
+}
+
 /// Returns `max_turns 20/25 (80 %+)`; nothing for a record that is about no limit.
 pub fn figures(record: &Record) -> Option<String> {
     let limit = limits::find(&record.limit)?;
@@ -91,7 +113,8 @@ pub fn figures(record: &Record) -> Option<String> {
     if limit.unit == Unit::Switch {
         return Some(format!("{}{subject}", record.limit));
     }
-    let figures = pair(limit, limit.base(record.used?)?, limit.base(record.cap?)?);
+    let ahead = record.ahead.and_then(|ahead| limit.base(ahead)).unwrap_or(0);
+    let figures = figures_of_trip(limit, limit.base(record.used?)?, limit.base(record.cap?)?, ahead);
     let percent = record.percent.map(|percent| format!(" ({percent} %+)")).unwrap_or_default();
     Some(format!("{} {figures}{subject}{percent}", record.limit))
 }

@@ -9,12 +9,12 @@ use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
-use crate::domain::session::{Order, Run, Status};
-use crate::limits;
+use crate::domain::session::{MAIN, Order, Run, Status};
 use crate::report::dialogs::{self, Dialog};
-use crate::report::log_lines;
+use crate::report::kept_back::{self, KeptBack};
 use crate::report::reading::{self, Budget, LimitReading};
 use crate::report::rows::{Logged, SessionRows, project};
+use crate::report::trip::{self, Trip};
 use crate::ui::formats::{Quantity, Timestamp, Usd};
 
 /// The version of the JSON form.
@@ -83,6 +83,9 @@ pub struct SessionReport {
     /// The order that ends or holds it.
     #[serde(skip)]
     pub order: Option<Order>,
+    /// What keeps its prompts back although nothing has ended it.
+    #[serde(skip)]
+    pub kept_back: Vec<KeptBack>,
 }
 
 /// From when to when a person has switched limits off.
@@ -147,6 +150,26 @@ pub struct RunReport {
     /// The task it works on.
     #[serde(skip)]
     pub task: Option<String>,
+    /// Whether a person has let it go on after a stop, and it has not gone on yet.
+    #[serde(skip)]
+    pub may_go_on: bool,
+}
+
+impl RunReport {
+    /// Whether nothing came of it, since its prompt was not sent.
+    pub fn is_kept_back(&self) -> bool {
+        let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none();
+        self.agent_type == MAIN && self.status == Status::Failed && did_nothing
+    }
+
+    /// Says in a word where it stands.
+    pub fn standing(&self) -> &'static str {
+        match self.status {
+            _ if self.is_kept_back() => "blocked",
+            Status::Completed if self.may_go_on => "may go on",
+            status => status.word(),
+        }
+    }
 }
 
 /// What one model's responses spent.
@@ -162,46 +185,18 @@ pub struct ModelReport {
     pub cost_usd: Usd,
 }
 
-/// A limit that was reached.
-#[derive(Clone, Debug, Serialize)]
-pub struct Trip {
-    /// The limit's key, with the models that it counts where those are not all.
-    pub limit: String,
-    /// What it did.
-    pub action: String,
-    /// What was used; the attempt that tripped it is not counted.
-    pub used: Option<Quantity>,
-    /// The cap at the time.
-    pub cap: Option<Quantity>,
-    /// Whose rule it was.
-    pub layer: String,
-    /// When.
-    pub at: Timestamp,
-    /// What it is counted over.
-    pub scope: String,
-    /// What it is about where the limit does not say: the tools of a rate, what repeats.
-    pub subject: Option<String>,
-    /// When it passes by itself, from `at` on.
-    pub frees: Option<String>,
-    /// Whether nothing was blocked: the mode was `observe`, or the limits were off.
-    pub observed: bool,
-    /// Why nothing was blocked, as the record has it: `observe`, `off`; empty where it was.
-    #[serde(skip)]
-    pub mode: String,
-    /// The record's number.
-    #[serde(skip)]
-    pub number: i64,
-    /// Whether one call was refused, and the run went on.
-    #[serde(skip)]
-    pub of_call: bool,
-}
-
 impl Report {
     /// Makes the report of sessions and of what they share, as they stand at `now`.
     pub fn of(rows: &[SessionRows], budgets: &[SharedBudget], now: Moment) -> Report {
         let mut sessions: Vec<SessionReport> = rows.iter().map(|rows| SessionReport::of(rows, now)).collect();
+        let shared = reading::budgets(rows, budgets, now);
+        for session in &mut sessions {
+            session.kept_back.retain(|it| {
+                shared.iter().all(|budget| !kept_back::is_raised(&it.finding, budget.scope, &budget.reading))
+            });
+        }
         sessions.sort_by(|a, b| (b.started_at, &a.session_id).cmp(&(a.started_at, &b.session_id)));
-        Report { version: VERSION, sessions, budgets: reading::budgets(rows, budgets, now), pruned_before: None }
+        Report { version: VERSION, sessions, budgets: shared, pruned_before: None }
     }
 }
 
@@ -238,6 +233,7 @@ impl SessionReport {
             requests: spent.requests,
             tokens: spent.tokens,
             remaining: reading::remaining(&limits),
+            kept_back: kept_back::kept_back(rows, &limits),
             limits,
             runs,
             order: session.order.clone(),
@@ -280,12 +276,24 @@ impl RunReport {
             models: models(charges.into_iter()),
             remaining: reading::remaining(&limits),
             limits,
-            trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip).collect(),
+            trips: rows.records.iter().filter(|logged| logged.record.run == run.id).filter_map(trip::trip).collect(),
             dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
             task: run.task.clone(),
+            may_go_on: may_go_on(run, &rows.records),
         }
     }
+}
+
+/// Whether the last that is known of a run is that a person has let it go on after a stop.
+fn may_go_on(run: &Run, records: &[Logged]) -> bool {
+    let lifts = |logged: &Logged| match logged.record.event {
+        Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentStopped) => Some(false),
+        Some(RecordKind::LimitGranted | RecordKind::AgentResumed) => Some(logged.at_ms >= run.last.wall_ms),
+        _ => None,
+    };
+    let of_run = || records.iter().filter(|logged| logged.record.run == run.id).filter_map(lifts);
+    of_run().next() == Some(false) && of_run().next_back() == Some(true)
 }
 
 /// Sums what responses spent.
@@ -305,31 +313,4 @@ fn models<'a>(charges: impl Iterator<Item = &'a Charge>) -> BTreeMap<String, Mod
         cost_usd: Usd(spent.cost),
     };
     models.into_iter().map(|(model, spent)| (model, report(spent))).collect()
-}
-
-/// Returns the trip that a record tells of; early warnings and a person's orders are none.
-fn trip(logged: &Logged) -> Option<Trip> {
-    let record = &logged.record;
-    let tells = matches!(
-        record.event,
-        Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentWarning | RecordKind::AgentStopped)
-    );
-    let limit = limits::find(&record.limit).filter(|_| tells && record.percent.is_none())?;
-    let quantity = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? });
-    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    Some(Trip {
-        limit: record.limit.clone(),
-        action: record.action.clone(),
-        used: quantity(record.used),
-        cap: quantity(record.cap),
-        layer: record.layer.clone(),
-        at: Timestamp(logged.at_ms),
-        scope: record.scope.clone(),
-        subject: text(&record.subject),
-        frees: text(&record.frees),
-        observed: !record.mode.is_empty(),
-        mode: record.mode.clone(),
-        number: logged.number,
-        of_call: log_lines::refuses_call(record),
-    })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::budget::SharedBudget;
 use crate::domain::charge::{Charge, Record};
 use crate::domain::event::Moment;
 use crate::domain::session::{Run, Session};
@@ -39,6 +40,8 @@ pub struct TimelineSource<'a> {
     pub rows: &'a SessionRows,
     /// Runs of the same agent type in any session, for comparison.
     pub peers: &'a [Run],
+    /// What sessions share.
+    pub budgets: &'a [SharedBudget],
     /// The moment it is told at.
     pub now: Moment,
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
-use crate::domain::session::{MAIN, Status};
+use crate::domain::session::Status;
 use crate::report::bars::bars;
 use crate::report::model::{OffReport, Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
@@ -56,11 +56,9 @@ pub fn shared(budgets: &[Budget], terminal: &Terminal) -> String {
 
 /// Whether a run is folded away unless all are asked for.
 fn folded(session: &SessionReport, run: &RunReport) -> bool {
-    // A prompt that a budget kept back has done nothing.
-    let kept_back = || run.agent_type == MAIN && run.order.is_none() && run.turns == 0 && run.requests == 0;
     match run.status {
         Status::Completed | Status::Orphaned => true,
-        Status::Failed | Status::Stopped => kept_back() || suggestion::is_over(session, run),
+        Status::Failed | Status::Stopped => run.is_kept_back() || suggestion::is_over(session, run),
         Status::Running | Status::Paused => false,
     }
 }
@@ -68,9 +66,13 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
     let since = format!("  {}  since {}", session.cost_usd.0, terminal.zone.minute(session.started_at.0));
-    let room = terminal.width.saturating_sub(length(&head) + length(session.status.as_str()));
-    let mut text =
-        format!("{}{}{}\n", terminal.paint(Style::Bold, &head), standing(session.status, terminal), cut(&since, room));
+    let (word, status) = match session.kept_back[..] {
+        [] => (session.status.word(), session.status),
+        _ => ("blocked", Status::Failed),
+    };
+    let room = terminal.width.saturating_sub(length(&head) + length(word));
+    let word = painted(word, status, terminal);
+    let mut text = format!("{}{word}{}\n", terminal.paint(Style::Bold, &head), cut(&since, room));
     text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &plain(&session.project))));
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
@@ -149,6 +151,9 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
     for asked in &run.dialogs {
         let line = format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str());
         text.push_str(&terminal.wrap(&format!("{indent}  "), &line));
+        if let Some(more) = suggestion::after_no(session, run, asked) {
+            text.push_str(&terminal.wrap(&format!("{indent}    "), &more));
+        }
     }
     if run.status == Status::Running || show == Show::All {
         text.push_str(&bars(&run.limits, &format!("{indent}  "), terminal));
@@ -165,22 +170,22 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
     let reason = run.stop_reason.as_deref().filter(|_| run.order.is_none());
-    let reason = reason.map(|reason| format!("  {}", plain(reason))).unwrap_or_default();
+    let reason = reason.map(|reason| format!("  {}", plain(reason).replace('_', " "))).unwrap_or_default();
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
     let calls = counted(run.turns, "tool call");
     let after = format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", run.cost_usd.0);
-    let room = terminal.width.saturating_sub(length(&head) + length(run.status.as_str()));
-    format!("{head}{}{}\n", standing(run.status, terminal), cut(&after, room))
+    let room = terminal.width.saturating_sub(length(&head) + length(run.standing()));
+    format!("{head}{}{}\n", painted(run.standing(), run.status, terminal), cut(&after, room))
 }
 
-/// Returns a status in its style.
-pub fn standing(status: Status, terminal: &Terminal) -> String {
+/// Returns the word for where something stands in the style of its status.
+pub fn painted(word: &str, status: Status, terminal: &Terminal) -> String {
     let style = match status {
         Status::Running => Style::Green,
         Status::Paused => Style::Yellow,
         Status::Failed | Status::Stopped => Style::Red,
         Status::Completed | Status::Orphaned => Style::Dim,
     };
-    terminal.paint(style, status.as_str())
+    terminal.paint(style, word)
 }

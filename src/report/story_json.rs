@@ -41,7 +41,7 @@ struct Explained {
 
 /// Writes what is told, with the same sessions, runs and records as `report --json` and `log --json`.
 pub fn text(source: &TimelineSource, told: &Told) -> String {
-    let mut report = Report::of(std::slice::from_ref(source.rows), &[], source.now);
+    let mut report = Report::of(std::slice::from_ref(source.rows), source.budgets, source.now);
     let Some(mut session) = report.sessions.pop() else { return String::new() };
     let is_told = |run: &str| told.run.is_none_or(|wanted| wanted == run);
     session.runs.retain(|run| is_told(&run.run_id));

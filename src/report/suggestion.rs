@@ -5,6 +5,8 @@ use crate::domain::policy::Scope;
 use crate::domain::session::{MAIN, Order, Status};
 use crate::messages::advice::{self, Held, typed};
 use crate::messages::next_step::NextStep;
+use crate::report::dialogs::{Answer, Dialog};
+use crate::report::kept_back::KeptBack;
 use crate::report::model::{RunReport, SessionReport};
 use crate::report::reading::LimitReading;
 use crate::ui::style::{Style, Terminal, plain};
@@ -26,25 +28,48 @@ pub fn more(limit: &Limit, amount: u64) -> String {
     format!("{}=+{}", limit.key, typed(limit, amount))
 }
 
+/// Returns the command that gives more after a No, where that run is still at work and is not asked again.
+pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Option<String> {
+    let is_held = run.order.is_some() || session.order.is_some() || run.status != Status::Running;
+    let (limits, id) = match asked.scope.as_str() {
+        "run" => (&run.limits, &run.run_id),
+        "session" => (&session.limits, &session.session_id),
+        _ => return None,
+    };
+    let reading = limits.iter().find(|reading| reading.limit == asked.limit)?;
+    let lacks = reading.used.value.saturating_sub(reading.cap.value);
+    let more = typed(reading.cap.limit, lacks + (reading.cap.value / 2).max(1));
+    let next = NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more };
+    next.command().filter(|_| asked.answer == Answer::Declined && !is_held)
+}
+
 /// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
 pub fn text(session: &SessionReport, indent: &str, terminal: &Terminal) -> String {
     let id = &session.session_id;
     let of_session = session.order.as_ref().map(|order| {
         let order = &of_now(order, Scope::Session, &session.limits);
-        let who = format!("session {}, {}", short(id), session.status.as_str());
+        let who = format!("session {}, {}", short(id), session.status.word());
         held(&who, order, &lifts(order, None, id), (indent, terminal))
     });
     let holds = |run: &&RunReport| !is_over(session, run);
     let own = |run: &&RunReport| holds(run) && run.order.as_ref().is_some_and(|order| is_own(session, run, order));
     let of_runs = session.runs.iter().filter(own).filter_map(|run| {
-        let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.as_str());
+        let who = format!("{} {}, {}", plain(&run.agent_type), short(&run.run_id), run.status.word());
         let order = &of_now(run.order.as_ref()?, Scope::Run, &run.limits);
         let above = Some(order.finding.above.as_str()).filter(|above| !above.is_empty());
         let outer = above.or(session.outer_session_id.as_deref()).filter(|_| order.finding.scope == Scope::Outer);
         let lifts = lifts(order, Some(run), outer.unwrap_or(&run.run_id));
-        Some(held(&who, order, &lifts, (indent, terminal)))
+        let then = lifts.command().filter(|_| session.status == Status::Completed).map(|_| {
+            // Nobody prompts it or sends it a message until a client takes its session up.
+            terminal.wrap(&format!("{indent}  "), &format!("then claude --resume {id}"))
+        });
+        Some(held(&who, order, &lifts, (indent, terminal)) + &then.unwrap_or_default())
     });
-    of_session.into_iter().chain(of_runs).collect()
+    let kept_back = session.kept_back.iter().map(|KeptBack { finding, next }| {
+        let who = format!("session {}, prompt blocked: {}", short(id), by_layer(finding));
+        told(&who, next, (indent, terminal))
+    });
+    of_session.into_iter().chain(of_runs).chain(kept_back).collect()
 }
 
 /// Whether a main run was ended and a later prompt has a run of its own: nothing is left to let go on.
@@ -61,7 +86,7 @@ fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
     if let Some(reading) = limits.iter().find(same).filter(|_| order.finding.scope == scope)
         && order.finding.spent_by_requests()
     {
-        order.finding.used = order.finding.used.max(reading.used.value);
+        order.finding.spent = order.finding.spent.max(reading.used.value);
     }
     order
 }
@@ -74,7 +99,12 @@ fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
 }
 
 fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
-    let why = terminal.wrap(indent, &format!("{who}: {}", by_layer(&order.finding)));
+    told(&format!("{who}: {}", by_layer(&order.finding)), lifts, (indent, terminal))
+}
+
+/// Writes why something is held, and below it what lets it go on.
+fn told(why: &str, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {
+    let why = terminal.wrap(indent, why);
     let next = terminal.wrap(&format!("{indent}  "), &lifts.entry());
     format!("{why}{}\n", terminal.paint(Style::Bold, next.trim_end()))
 }

@@ -8,9 +8,10 @@ use crate::engine::credible;
 use crate::report::dialogs::Dialog;
 use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
 use crate::report::log_lines;
-use crate::report::model::{Report, RunReport, SessionReport, Trip};
+use crate::report::model::{Report, RunReport, SessionReport};
 use crate::report::status;
 use crate::report::suggestion;
+use crate::report::trip::Trip;
 use crate::ui::formats::{Timestamp, counted};
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::ui::table::{Align, Column, table};
@@ -125,7 +126,7 @@ fn session(session: &SessionReport, costs: Costs, terminal: &Terminal) -> Vec<St
         terminal.zone.minute(session.started_at.0),
         short(&session.session_id).to_owned(),
         session.project.clone(),
-        session.status.as_str().to_owned(),
+        session.status.word().to_owned(),
         session.runs.len().to_string(),
         session.turns.to_string(),
         session.requests.to_string(),
@@ -181,9 +182,12 @@ fn totals(sessions: &[SessionReport], costs: Costs) -> Vec<String> {
 
 fn trips(report: &Report, terminal: &Terminal) -> String {
     let row = |session: &SessionReport, run: &RunReport, trip: &Trip| {
-        let show = |quantity: Option<crate::ui::formats::Quantity>| quantity.map(|it| it.show()).unwrap_or_default();
         let is_switch = trip.cap.is_some_and(|cap| cap.limit.unit == Unit::Switch);
-        let did = if trip.of_call { "call refused" } else { &trip.action };
+        let did = match trip.action.as_str() {
+            _ if trip.of_call => "call refused",
+            _ if trip.keeps_back => "blocked",
+            action => action,
+        };
         let did = log_lines::with_mode(did, &trip.mode);
         let cells = vec![
             format!("#{}", trip.number),
@@ -191,7 +195,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
             short(&session.session_id).to_owned(),
             format!("{} {}", run.agent_type, short(&run.run_id)),
             trip.limit.clone(),
-            if is_switch { String::new() } else { format!("{}/{}", show(trip.used), show(trip.cap)) },
+            if is_switch { String::new() } else { trip.figures() },
             did,
             trip.layer.clone(),
         ];

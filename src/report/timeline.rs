@@ -7,7 +7,7 @@ use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
-use crate::report::status::{self, Show, standing};
+use crate::report::status::{self, Show, painted};
 use crate::report::suggestion;
 use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, plain, tokens};
@@ -15,7 +15,7 @@ use crate::wire::messages::short;
 
 /// Tells of a session: its runs, and everything that its log says.
 pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
-    let report = Report::of(std::slice::from_ref(source.rows), &[], source.now);
+    let report = Report::of(std::slice::from_ref(source.rows), source.budgets, source.now);
     let mut text = status::sessions(&report, Show::All, terminal);
     text.push_str(&heading("Timeline", terminal));
     let began = source.rows.session.started.wall_ms;
@@ -29,7 +29,7 @@ pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
 
 /// Tells of one run; `trip` is the record asked about, where one was.
 pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Terminal) -> String {
-    let report = Report::of(std::slice::from_ref(source.rows), &[], source.now);
+    let report = Report::of(std::slice::from_ref(source.rows), source.budgets, source.now);
     let found = source.rows.runs.iter().find(|run| run.id == id);
     let told = report.sessions.iter().flat_map(|session| &session.runs).find(|run| run.run_id == id);
     let (Some(run), Some(told)) = (found, told) else { return String::new() };
@@ -45,7 +45,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     let (before, after): (Vec<Logged>, Vec<Logged>) =
         records.into_iter().partition(|logged| logged.at_ms <= run.last.wall_ms);
     text.push_str(&timeline(run.started.wall_ms, (&before, &charges), terminal));
-    text.push_str(&line(run.last.wall_ms, Style::Plain, &format!("last event; {}", run.status.as_str()), terminal));
+    text.push_str(&line(run.last.wall_ms, Style::Plain, &format!("last event; {}", told.standing()), terminal));
     for logged in &after {
         text.push_str(&line(logged.at_ms, log_lines::ink(&logged.record), &entry(logged), terminal));
     }
@@ -54,9 +54,11 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&terminal.wrap("  ", &why(told, tripped)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
-    if let Some(next) = next(source, told) {
+    let kept_back = report.sessions.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back());
+    let steps: Vec<String> = next(source, told).into_iter().chain(kept_back.map(|it| it.next.entry())).collect();
+    if !steps.is_empty() {
         text.push_str(&heading("Next", terminal));
-        text.push_str(&terminal.wrap("  ", &next));
+        text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));
     }
     text
 }
@@ -80,7 +82,7 @@ fn heading(words: &str, terminal: &Terminal) -> String {
 
 fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
     let head = terminal.paint(Style::Bold, &format!("{} {}", plain(&run.agent_type), plain(&run.run_id)));
-    let mut text = format!("{head}  {}\n", standing(run.status, terminal));
+    let mut text = format!("{head}  {}\n", painted(run.standing(), run.status, terminal));
     let of = format!("session {}, project {}", short(&rows.session.id), plain(project(&rows.session.project)));
     text.push_str(&terminal.wrap("  ", &of));
     if let Some(parent) = &run.parent_run_id {
@@ -128,7 +130,7 @@ fn line(at_ms: i64, style: Style, words: &str, terminal: &Terminal) -> String {
 fn entry(logged: &Logged) -> String {
     let record = &logged.record;
     let about = match log_lines::figures(record) {
-        Some(figures) if record.event == Some(RecordKind::LimitGranted) => figures,
+        Some(_) if record.event == Some(RecordKind::LimitGranted) => log_lines::granted(record),
         Some(figures) => format!("{figures}, {}, {}", log_lines::did(record), record.layer),
         None => plain(&log_lines::told(record)),
     };

@@ -24,6 +24,9 @@ const BY_HOOK: &str = "hook_permission_decision";
 /// How the names of a person's decisions begin: `user_temporary`, `user_permanent`, `user_reject`.
 const BY_PERSON: &str = "user_";
 
+/// What the client writes beside the result of a call that a person has refused. Within a text its quotes would be escaped.
+const REFUSED: &[u8] = br#""toolDenialKind":"user-rejected""#;
+
 /// Returns where a transcript ends now. What lies in its place and is no file ends nowhere: nothing that follows it is believed.
 pub fn end(path: &Path) -> TranscriptEnd {
     let (offset, file) = match open(path).and_then(|(file, length)| Ok((length, identity(&file, length)?))) {
@@ -74,6 +77,32 @@ pub fn answers(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<Answered
         found.extend(unseen.collect::<Vec<_>>());
     }
     Ok(found)
+}
+
+/// Returns those of the calls that a person has refused in a dialog, as far as a transcript says it after some point.
+pub fn refused(after: &TranscriptEnd, calls: &[&str]) -> io::Result<Vec<String>> {
+    let (mut file, length) = open(Path::new(&after.path))?;
+    if length < after.offset || after.file != 0 && identity(&file, after.offset)? != after.file {
+        return Ok(Vec::new());
+    }
+    file.seek(SeekFrom::Start(after.offset))?;
+    let mut found = Vec::new();
+    for line in BufReader::new(file.take(REACH)).split(b'\n') {
+        let line = line?;
+        let named = calls.iter().filter(|call| byte_search::find(call.as_bytes(), &line).is_some());
+        found.extend(named.filter(|call| is_refusal(&line, call)).map(|call| (*call).to_owned()));
+    }
+    Ok(found)
+}
+
+/// Whether a row says that a person has refused a call.
+fn is_refusal(line: &[u8], call: &str) -> bool {
+    if byte_search::find(REFUSED, line).is_none() {
+        return false;
+    }
+    let mut mended = Vec::new();
+    let Ok(row) = row::parse::<Content>(line, &mut mended) else { return false };
+    row.results().any(|result| result.tool_use_id.0 == call)
 }
 
 /// Returns who answered a call's dialog, where a row says something of it.

@@ -47,6 +47,12 @@ pub fn table(columns: &[Column], rows: &[(Style, Vec<String>)], terminal: &Termi
         text.push_str(&terminal.paint(*style, &line(columns, &shown, cells)));
         text.push('\n');
     }
+    let is_shown = |at: usize| shown.iter().any(|(other, _)| *other == at);
+    let hidden: Vec<&str> = columns.iter().enumerate().filter(|(at, _)| !is_shown(*at)).map(|it| it.1.head).collect();
+    if !hidden.is_empty() {
+        let words = format!("(a wider terminal shows {}, too)", hidden.join(", "));
+        text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("", &words)));
+    }
     text
 }
 

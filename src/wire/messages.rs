@@ -42,9 +42,10 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
         (Unit::Switch, subject) => format!("{}: {subject} {by}", limit.label),
         (_, "") => {
             // Decided before it is spent: what is left would not have been enough.
-            let ahead = finding.is_trip() && limit.spent_by_requests() && finding.used < finding.cap;
+            let by_now = finding.by_now();
+            let ahead = finding.is_trip() && limit.spent_by_requests() && by_now < finding.cap;
             let ahead = if ahead { ", too little left for the next request" } else { "" };
-            let (used, more) = (pair(limit, finding.used, finding.cap), limit.show_under_way(finding.under_way));
+            let (used, more) = (pair(limit, by_now, finding.cap), limit.show_under_way(finding.under_way));
             format!("{}{models}{over} {used}{more}{ahead} {by}", limit.label)
         }
         (_, subject) => {
@@ -69,6 +70,31 @@ pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
         (Some((used, unit)), Some((cap, same))) if unit == same && names(limit, unit) => format!("{used}/{cap}"),
         (Some((used, unit)), Some((cap, same))) if unit == same => format!("{used}/{cap} {unit}"),
         _ => format!("{used}/{cap}"),
+    }
+}
+
+/// Returns `4.81/10.00 USD + 7.22 to come`: what is used, and where that alone does not reach the cap what requests
+/// under way and the next ones are taken for, with which it does. Whoever tells of a trip tells these figures.
+pub fn figures_of_trip(limit: &Limit, used: u64, cap: u64, ahead: u64) -> String {
+    pair(limit, used, cap) + &ahead_of_trip(limit, used, cap, ahead)
+}
+
+/// From this per cent on the figures themselves show that too little is left.
+const NEARLY_ALL: u64 = 90;
+
+/// Returns ` + 7.22 to come`; nothing where the cap is nearly reached without.
+pub fn ahead_of_trip(limit: &Limit, used: u64, cap: u64, ahead: u64) -> String {
+    let is_early = ahead > 0 && limit.spent_by_requests() && used < cap / 100 * NEARLY_ALL;
+    if !is_early { String::new() } else { format!(" + {} to come", bare(limit, ahead)) }
+}
+
+/// Returns a value without its unit, which stands beside it.
+pub fn bare(limit: &Limit, value: u64) -> String {
+    let shown = limit.show(value);
+    if matches!(limit.unit, Unit::Usd | Unit::Tokens) {
+        shown.split(' ').next().unwrap_or_default().to_owned()
+    } else {
+        shown
     }
 }
 

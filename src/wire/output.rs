@@ -246,7 +246,8 @@ fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Ver
             answer.decision = Some("block");
             answer.reason = Some(plain(&match finding {
                 Some(finding) => {
-                    user_lines::blocked_prompt(case.outcome.session, run, finding)
+                    let too: Vec<&Finding> = verdict.blocks_too().collect();
+                    user_lines::blocked_prompt(case.outcome.session, run, finding, &too)
                         + &found(case.outcome.session, finding)
                 }
                 None => refusal(run, verdict),

@@ -10,10 +10,7 @@ use crate::messages::advice::{self, Held};
 use crate::messages::next_step::NextStep;
 use crate::messages::to_people;
 use crate::ui::formats::counted;
-use crate::wire::messages::{because, orders, pair, short};
-
-/// From this per cent on the figures themselves show that too little is left.
-const NEARLY_ALL: u64 = 90;
+use crate::wire::messages::{bare, because, figures_of_trip, orders, pair, short};
 
 /// Returns what is used of a limit, whose rule it is and when it passes: `tool calls 23/25 (max_turns, project)`.
 pub fn by_layer(finding: &Finding) -> String {
@@ -27,17 +24,14 @@ fn without_wait(finding: &Finding) -> String {
 fn reading(finding: &Finding, over: &str) -> String {
     let by = by(finding);
     let Some(limit) = finding.facts() else { return orders(finding, &by) };
-    let used = || pair(limit, finding.used, finding.cap);
     let text = match (limit.unit, finding.subject.as_str()) {
         (Unit::Switch, "") => format!("{} {by}", limit.label),
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, "") => {
-            // Decided before it is spent: what is left would not have been enough.
-            let ahead = finding.is_trip() && limit.spent_by_requests() && finding.percent_used() < NEARLY_ALL;
-            let until = until(&finding.frees);
-            format!("{}{over} {}{until}{} {by}", label(limit), used(), if ahead { ", too little left" } else { "" })
+            let used = figures_of_trip(limit, finding.used, finding.cap, finding.ahead);
+            format!("{}{over} {used}{} {by}", label(limit), until(&finding.frees))
         }
-        (_, subject) => format!("{}{over} {}, {subject} {by}", label(limit), used()),
+        (_, subject) => format!("{}{over} {}, {subject} {by}", label(limit), pair(limit, finding.used, finding.cap)),
     };
     let opens = finding.frees.as_str();
     if finding.is_window() && !opens.is_empty() { format!("{text}; next slot {opens}") } else { text }
@@ -159,8 +153,7 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
                 _ => session.limits.grace_turns,
             };
             // The cap says the unit.
-            let about = limit.show(finding.ahead);
-            let about = about.split(' ').next().unwrap_or_default();
+            let about = bare(limit, finding.ahead);
             let ahead = match (finding.ahead, grace) {
                 (0, _) => "one more would pass that".to_owned(),
                 (_, 0) => format!("the next request takes about {about}"),
@@ -168,20 +161,36 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
                 (_, _) => format!("the next requests take about {about}"),
             };
             let (what, by) = (format!("{}{}", label(limit), over(finding.scope)), by(finding));
-            let raised = limit.show(finding.cap.saturating_add(finding.increase));
-            let yes = format!("cap {}", raised.split(' ').next().unwrap_or_default());
+            let yes = format!("cap {}", bare(limit, finding.cap.saturating_add(finding.increase)));
             to_people::question_cap(who, what, used, cap, by, ahead, yes)
         }
     }
 }
 
-/// Tells why a prompt is not sent, and what lifts that.
-pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String {
+/// Tells why a prompt is not sent, and what lifts that; `too` would keep it back besides.
+pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding, too: &[&Finding]) -> String {
+    let next = unblocks(session, run, finding);
+    // `status` names the others, and so does the next prompt.
+    let other = too.iter().find_map(|it| Some((it, unblocks(session, run, it).command()?)));
+    if let (NextStep::Grant { .. }, Some(one), Some((other, and))) = (&next, next.command(), other) {
+        let figures = |it: &Finding| it.facts().map(|limit| pair(limit, it.used, it.cap)).unwrap_or_default();
+        return to_people::blocked_by_two(format!("{}, {}", figures(finding), figures(other)), one, and);
+    }
+    let order = run.order.as_ref().or(session.order.as_ref());
+    // The phrase says what it is counted over, and the next step when a window opens.
+    let finding =
+        &Finding { frees: if finding.is_window() { String::new() } else { finding.frees.clone() }, ..finding.clone() };
+    let why = reading(finding, "") + &because(order.and_then(|order| order.reason.as_ref()));
+    to_people::blocked_prompt(phrase_of_block(finding), why, next)
+}
+
+/// Returns what a person does about what keeps a prompt back.
+pub fn unblocks(session: &Session, run: &Run, finding: &Finding) -> NextStep {
     let id = holder(session, run, finding);
     // More of a budget is what lets the work go on, whether it was paused for it or not.
     let is_budget = matches!(finding.scope, Scope::Project | Scope::User);
     let paused = finding.action == Action::Pause && !is_budget;
-    let next = match (finding.facts(), paused) {
+    match (finding.facts(), paused) {
         (Some(_), false) if finding.is_window() => NextStep::Passes { when: finding.frees.clone() },
         (Some(_), false) if finding.is_switch() => advice::resume(id),
         (Some(_), false) if finding.increase == 0 && finding.passes() => {
@@ -189,13 +198,7 @@ pub fn blocked_prompt(session: &Session, run: &Run, finding: &Finding) -> String
         }
         (Some(_), false) => advice::grant(finding, id),
         (_, true) | (None, false) => advice::resume(id),
-    };
-    let order = run.order.as_ref().or(session.order.as_ref());
-    // The phrase says what it is counted over, and the next step when a window opens.
-    let finding =
-        &Finding { frees: if finding.is_window() { String::new() } else { finding.frees.clone() }, ..finding.clone() };
-    let why = reading(finding, "") + &because(order.and_then(|order| order.reason.as_ref()));
-    to_people::blocked_prompt(phrase_of_block(finding), why, next)
+    }
 }
 
 /// Returns what a command calls the holder of a limit or order.

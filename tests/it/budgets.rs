@@ -188,7 +188,7 @@ fn a_grant_is_written_down_and_a_locked_cap_stays() {
     let world = with_repositories();
     let _open = Client::start(&world, "s1", "one", (budget(30), LimitSet::default()));
     let _granted = world.run(&["grant", "user", "max_cost_usd_per_day=+1"]).ok();
-    assert_snapshot!(log(&world), @"LIMIT_GRANTED user max_cost_usd_per_day 0.00/1.03 USD");
+    assert_snapshot!(log(&world), @"LIMIT_GRANTED user max_cost_usd_per_day is 1.03 USD now, by a person (0.00 USD used)");
     let mut locked = budget(30);
     locked.limits[0].locked = true;
     let _locked = Client::start(&world, "s2", "one", (locked, LimitSet::default()));

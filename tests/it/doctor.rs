@@ -30,10 +30,10 @@ fn a_sound_installation() {
     ok    switches  no setting switches hooks off
     ok    binary    fusebox 0.1.0
     ok    blocking  the call past the cap of a trial session was refused
-    ok    failing   where the binary is missing, crashes or is late: open at every
-                    event; where the state is broken: closed at UserPromptSubmit,
-                    PreToolUse, ConfigChange, PreCompact, open at the others; bugs
-                    and unreadable input: open (`on_error`)
+    ok    failing   where the program is missing, crashes or is late, calls and
+                    prompts go through (open); where its state is broken, calls and
+                    prompts are refused (closed); after a bug of its own, calls and
+                    prompts go through (open, `on_error`)
     ok    config    every key is understood
     ok    mode      limits block
     ok    state     [ROOT]/state/state.db is sound
@@ -96,8 +96,8 @@ fn everything_wrong() {
                     -> run `fusebox init` again
     FAIL  blocking  `/gone/fusebox` does not run: No such file or directory (os error 2)
                     -> limits do not hold; `fusebox config show` has the mode in force, `fusebox init` registers again
-    ok    failing   where the binary is missing, crashes or is late: open at every event; where the state is broken: closed at UserPromptSubmit, ConfigChange, PreCompact, open at the others; bugs and
-                    unreadable input: open (`on_error`)
+    ok    failing   where the program is missing, crashes or is late, calls and prompts go through (open); where its state is broken, calls and prompts are refused (closed); after a bug of its own, calls
+                    and prompts go through (open, `on_error`)
     FAIL  config    `[ROOT]/home/.claude/settings.json` (user) is no JSON: key must be a string at line 1 column 3; all of it is ignored (2 in all)
                     -> `fusebox config check` shows all of them
     ok    mode      limits block
@@ -137,7 +137,7 @@ fn each_handler_fails_one_way_or_the_other() {
     assert_eq!(of("PreToolUse"), ["closed"; 4]);
     assert_eq!(of("PostToolBatch"), ["closed", "closed", "closed", "open"]);
     assert_eq!(of("Stop"), ["open"; 4]);
-    insta::assert_snapshot!(failing["words"].as_str().unwrap(), @"where the binary is missing, crashes or is late: closed at UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, PostToolBatch, ConfigChange, PreCompact, open at the others; where the state is broken: closed at UserPromptSubmit, PreToolUse, ConfigChange, PreCompact, open at the others; bugs and unreadable input: closed (`on_error`)");
+    insta::assert_snapshot!(failing["words"].as_str().unwrap(), @"where the program is missing, crashes or is late, calls and prompts are refused (closed); where its state is broken, calls and prompts are refused (closed); after a bug of its own, calls and prompts are refused (closed, `on_error`)");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn run_says_that_a_limit_kept_the_prompt_back() {
     world.script("bin/client", &events.join("\n"));
     insta::assert_snapshot!(world.run(&["run", "client"]), @r"
     [stderr]
-    fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. More: `fusebox status one`
+    fusebox: the prompt was blocked: cost of the session 0.0175/0.0100 USD (max_cost_usd, user); nothing was done for it. In a terminal: `fusebox grant one max_cost_usd=+0.03`
     [exit 3]
     ");
 }
@@ -283,7 +283,7 @@ fn run_says_what_did_not_end_the_client_and_strict_makes_it_three() {
     let cases = [
         (json!({}), vec![call("t1", None)], None),
         (mistake, vec![call("t1", None)], Some("`session.max_turns: \"many\"`")),
-        (worker, calls.to_vec(), Some("a subagent was stopped: worker, failed: tool calls 1/1 (max_turns, user)")),
+        (worker, calls.to_vec(), Some("a subagent was stopped: worker: tool calls 1/1 (max_turns, user)")),
         (json!({}), vec![call("t1", None), went_by], Some("without Fusebox being asked")),
     ];
     for (policy, events, says) in cases {

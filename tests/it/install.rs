@@ -13,9 +13,11 @@ fn init_says_what_happens_from_now_on() {
     insta::assert_snapshot!(TestWorld::with_git().run(&["init"]), @r"
     registered at [ALL] hooks in .claude/settings.local.json
 
-      limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
-              at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
-              have their own (`fusebox config show`)
+      limits  session: ask you at cost 25.00 USD
+              main agent: none
+              subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
+              USD
+              8 agent types have their own: `fusebox config show`
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -47,9 +49,11 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
     insta::assert_snapshot!(world.run(&["init", "--scope", "project", "--observe"]), @r"
     registered at [ALL] hooks in .claude/settings.json
 
-      limits  session: ask you at cost 25.00 USD; main agent: none; subagents: warn
-              at tool calls 100, working time 60.0 min, cost 5.00 USD; 8 agent types
-              have their own (`fusebox config show`)
+      limits  session: ask you at cost 25.00 USD
+              main agent: none
+              subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
+              USD
+              8 agent types have their own: `fusebox config show`
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -59,9 +63,9 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
               `fusebox` on the PATH, and no `init` (docs/team-policy.md: `binding`,
               and how to only watch at first)
 
-    note: what .claude/fusebox.json limits is only observed, for all who work here;
-          the own limits of each, built-in ones too, block all the same. `fusebox
-          init --scope user --observe` or `fusebox trust` has yours observed too
+    note: the limits in .claude/fusebox.json are only watched, for all who work
+          here. Your own limits and the built-in ones still block; `fusebox init
+          --scope user --observe` has those watched, too
     [exit 0]
     ");
     insta::assert_snapshot!(world.read("project/.claude/fusebox.json").unwrap(), @r#"
@@ -274,6 +278,33 @@ fn git_leaves_out_what_is_one_persons() {
 }
 
 #[test]
+fn init_says_how_the_client_is_paid_for() {
+    let (account, none) = (r#"{"oauthAccount": {"accountUuid": "u"}}"#, r#"{"oauthAccount": null}"#);
+    for (variable, client, says) in [
+        (("ANTHROPIC_API_KEY", "key"), account, Some("API key")),
+        (("ANTHROPIC_AUTH_TOKEN", "token"), none, Some("API key")),
+        (("CLAUDE_CODE_USE_BEDROCK", "1"), account, Some("Amazon Bedrock")),
+        (("CLAUDE_CODE_USE_VERTEX", "0"), account, Some("by a plan")),
+        (("X", ""), account, Some("by a plan")),
+        (("X", ""), none, None),
+        (("X", ""), "no JSON", None),
+    ] {
+        let world = TestWorld::new();
+        world.write("home/.claude/.claude.json", client);
+        let init = || world.command(&["init", "--scope", "user"]).env(variable.0, variable.1).run().ok();
+        let said = init();
+        assert_eq!(said.contains("  paid"), says.is_some(), "{variable:?} {client}: {said}");
+        assert!(says.is_none_or(|says| said.contains(says)), "{variable:?} {client}: {said}");
+        let is_asked = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let advice = "`\"session\": { \"max_cost_usd\": null }` in ~/.claude/fusebox.json";
+        assert_eq!(is_asked.contains(advice), says == Some("by a plan"), "{variable:?} {client}: {said}");
+        world.write("home/.claude/fusebox.json", "{ \"session\": { \"max_cost_usd\": null } }");
+        let said = init();
+        assert!(!said.contains("ask you") && !said.contains("nobody asked"), "{said}");
+    }
+}
+
+#[test]
 fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     let world = TestWorld::new();
     insta::assert_snapshot!(world.run(&["uninstall"]), @r"
@@ -301,10 +332,16 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/home/.claude/fusebox.schema.json
     removed [ROOT]/project/.claude/settings.local.json
     removed [ROOT]/project/.claude/fusebox.schema.json
-    sessions that are running keep their limits until they end
+    sessions that are running keep their limits until they end; `fusebox reload` lets them go now
+    left, yours to remove: .claude/fusebox.json
     [exit 0]
     ");
     assert_eq!(world.files("project") + &world.files("home"), "project/.claude/fusebox.json");
+    // Where another state folder has what was there before, what says nothing of a person's goes all the same.
+    let _said = world.run(&["init", "--scope", "user"]).ok();
+    let other = world.path("other").display().to_string();
+    let _said = world.command(&["uninstall", "--scope", "user"]).env("FUSEBOX_HOME", &other).run().ok();
+    assert_eq!(world.files("home"), "home/.claude/settings.json");
 }
 
 #[test]

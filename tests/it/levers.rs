@@ -5,10 +5,13 @@ mod agents;
 mod everything;
 mod grant;
 mod hidden;
+mod kept_back;
 mod law;
 mod next_steps;
 mod off;
 mod one_line;
+mod one_reading;
+mod reload;
 mod rollout;
 mod scene;
 mod words;
@@ -105,11 +108,11 @@ fn a_pause_holds_a_run_with_those_below_it_and_a_resume_lifts_it_from_all() {
       cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
       main b7d1aaaa  paused  0 tool calls, 0.50 USD
         developer a1b2c3d4  paused  17 tool calls, 0.42 USD  depth 1  task 7
-        developer a3fa11ed  failed  25 tool calls, 0.64 USD  depth 1
+        developer a3fa11ed  stopped  25 tool calls, 0.64 USD  depth 1
       + 1 finished; --all shows it
       main b7d1aaaa, paused: a person paused it (`fusebox pause`)
         fusebox resume b7d1aaaa
-      developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
+      developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
         fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -321,7 +324,7 @@ fn a_lever_without_a_target_names_the_candidates() {
 fn resuming_a_failed_run_raises_the_limit_that_stopped_it() {
     let world = with_shop();
     assert_snapshot!(world.run(&["resume", "a3fa"]), @r"
-    developer a3fa11ed: failed -> resumed
+    developer a3fa11ed: stopped -> resumed
     max_turns would stop it again at once (25 of 25 used): raised by its increase, 25 -> 37
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): raised by its increase, 1.00 USD -> 2.00 USD
     developer a3fa11ed goes on when a message is sent to it
@@ -331,7 +334,7 @@ fn resuming_a_failed_run_raises_the_limit_that_stopped_it() {
     session 5f0c1d2e  running  2.36 USD  since 2026-11-20 10:00
       /srv/shop
       cost  [----------] 2.36/25.00 USD max_cost_usd  built-in
-      developer a3fa11ed  completed  25 tool calls, 0.64 USD  depth 1
+      developer a3fa11ed  may go on  25 tool calls, 0.64 USD  depth 1
         tool calls  [######----] 25/37 max_turns  grant
         cost        [###-------] 0.64/2.00 USD max_cost_usd  grant
     [exit 0]

@@ -87,7 +87,11 @@ fn a_state_of_an_early_version_is_set_aside_and_gives_no_fresh_counters() {
     let refused = world.run(&["status"]);
     assert!(refused.stderr.contains("an early version of fusebox has written the state"), "{}", refused.stderr);
     let over = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "t2", "tool_response": {}});
-    event(&world, "PostToolUse", &over);
+    let told = event(&world, "PostToolUse", &over);
+    assert!(
+        told.contains("is kept aside as state.db.outdated-") && told.contains("Lost: grants, trust, stops"),
+        "{told}"
+    );
     assert_eq!(call(&world, "t3", &json!({})), "");
     assert!(call(&world, "t4", &json!({})).contains("3/3 (max_turns"));
     let files = world.files("state");

@@ -99,9 +99,19 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         frees: frees.to_owned(),
         above: String::new(),
         under_way: 0,
+        spent: 0,
     };
     let actions = [Action::Terminate, Action::Pause, Action::Warn, Action::RequestIncrease];
     actions.into_iter().map(|action| of(action, 100)).chain([of(Action::Warn, 80)]).collect()
+}
+
+/// A budget that keeps a prompt back besides.
+fn budget() -> Finding {
+    let limit = REGISTRY.iter().find(|limit| limit.key == "max_cost_usd_per_month").unwrap();
+    let source = FindingSource::Limit(limit);
+    let mut finding = findings_of(limit, &source, Scope::User).remove(0);
+    (finding.used, finding.ahead) = (finding.cap * 11 / 10, 0);
+    finding
 }
 
 const LOOP: &str = "Bash \"make test\" failed 3 times the same way: make: *** No rule to make targ…";
@@ -129,7 +139,10 @@ fn texts(finding: &Finding) -> Vec<String> {
     for run in [&main, &agent] {
         texts.push(user_lines::warning(run, finding));
         texts.push(user_lines::question(&session, run, finding));
-        texts.push(user_lines::blocked_prompt(&session, run, finding));
+        texts.push(user_lines::blocked_prompt(&session, run, finding, &[]));
+        if matches!(finding.scope, Scope::Session | Scope::Project | Scope::User) {
+            texts.push(user_lines::blocked_prompt(&session, run, finding, &[&budget(), &budget()]));
+        }
     }
     texts.push(user_lines::stopped(&session, &main, finding));
     texts.push(user_lines::ending(&main, finding));

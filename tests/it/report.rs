@@ -90,7 +90,7 @@ fn the_report_sums_sessions_and_lists_trips() {
     #2    2026-11-20 10:04  5f0c1d2e  developer a3fa11ed  max_turns  25/25  terminate  project
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
+    developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -98,12 +98,14 @@ fn the_report_sums_sessions_and_lists_trips() {
     STARTED           SESSION   PROJECT    STATUS     TOOL CALLS  TOKENS      COST
     2026-11-20 10:00  5f0c1d2e  /srv/shop  running            79   15.0k  2.36 USD
                       total                1 session          79   15.0k  2.36 USD
+    (a wider terminal shows RUNS, REQUESTS, too)
 
     TRIP  AT                RUN                 LIMIT       USED  ACTION     LAYER
     #2    2026-11-20 10:04  developer a3fa11ed  max_turns  25/25  terminate  project
+    (a wider terminal shows SESSION, too)
     `fusebox explain NUMBER` tells more of a trip.
 
-    developer a3fa11ed, failed: tool calls 25/25 (max_turns, project)
+    developer a3fa11ed, stopped: tool calls 25/25 (max_turns, project)
       fusebox grant a3fa11ed max_turns=+12
     [exit 0]
     ");
@@ -147,6 +149,7 @@ fn groups_sum_each_response_once() {
     MODEL            REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ      COST
     claude-opus-5-5         5  12.5k    2500             0       62.5k  2.36 USD
     total                   5  12.5k    2500             0       62.5k  2.36 USD
+    (a wider terminal shows SESSIONS, too)
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--since", "all", "--by", "agent", "--csv"]), @r"

@@ -146,6 +146,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         frees: String::new(),
         above: String::new(),
         under_way: 0,
+        spent: 0,
     }
 }
 

@@ -159,8 +159,8 @@ impl Tried {
                 continue;
             }
             let Some(used) = truth(finding, of, shown) else { continue };
-            if used != finding.used {
-                return Err(format!("{used} are used, and {} are said to be: {finding:?}", finding.used));
+            if used != finding.by_now() {
+                return Err(format!("{used} are used, and {} are said to be: {finding:?}", finding.by_now()));
             }
             let one = of_limit(self.limit.key, Used { requests: 1, turns: 1 }).unwrap_or(0);
             let ahead = if self.limit.spent_by_requests() { u64::from(self.grace) + 1 } else { 1 };

@@ -79,6 +79,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
       WHAT              STATE                                             COST
       session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  2.36 USD
       session 77aa01bc  paused: a person paused it (`fusebox pause`)  0.00 USD
+      (a wider terminal shows PROJECT, too)
       hint: nobody is here to say yes: add `--yes`, or name one: `fusebox resume ID`
     [exit 1]
     ");
@@ -87,6 +88,7 @@ fn a_yes_takes_everything_and_another_gives_it_back() {
     WHAT              STATE                                             COST
     session 5f0c1d2e  paused: a person paused it (`fusebox pause`)  2.36 USD
     session 77aa01bc  paused: a person paused it (`fusebox pause`)  0.00 USD
+    (a wider terminal shows PROJECT, too)
 
     session 5f0c1d2e: paused -> resumed
     session 5f0c1d2e is still at work and goes on
@@ -135,6 +137,7 @@ fn at_a_terminal_a_person_sees_what_and_says_yes_or_no() {
     WHAT              STATE                                              COST
     session 5f0c1d2e  stopped: a person stopped it (`fusebox stop`)  2.36 USD
     session 77aa01bc  stopped: a person stopped it (`fusebox stop`)  0.00 USD
+    (a wider terminal shows PROJECT, too)
 
     Resume all 2 of them? [y/N] session 5f0c1d2e: stopped -> resumed
     session 5f0c1d2e is still at work and goes on
@@ -161,7 +164,7 @@ fn the_only_one_is_taken_and_said() {
     // Nothing is paused or stopped: what a limit has ended last is meant.
     assert_snapshot!(world.run(&["resume", "--no-grant"]), @r"
     trip #2 (max_turns) is the last that stands
-    developer a3fa11ed: failed -> resumed
+    developer a3fa11ed: stopped -> resumed
     max_turns would stop it again at once (25 of 25 used): `fusebox grant a3fa11ed max_turns=+12` gives more
     max_cost_usd would stop it again at once (0.64 USD of 1.00 USD used): `fusebox grant a3fa11ed max_cost_usd=+1.00` gives more
     developer a3fa11ed goes on when a message is sent to it
@@ -210,7 +213,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
     error: more than one `developer` is at work or held
       hint: name one of these:
         run a1b2c3d4e5  developer  paused  session 5f0c1d2e
-        run a3fa11ed00  developer  failed  session 5f0c1d2e
+        run a3fa11ed00  developer  stopped  session 5f0c1d2e
     [exit 1]
     ");
     assert_snapshot!(world.run(&["resume", "main"]), @r"
@@ -226,7 +229,7 @@ fn an_agent_type_names_the_only_one_of_its_kind() {
       hint: name one of these:
         session 5f0c1d2e-0000  running
         run a1b2c3d4e5  developer  paused  session 5f0c1d2e
-        run a3fa11ed00  developer  failed  session 5f0c1d2e
+        run a3fa11ed00  developer  stopped  session 5f0c1d2e
         run b7d1aaaa-0000  main  running  session 5f0c1d2e
     [exit 1]
     ");

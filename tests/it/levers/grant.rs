@@ -28,7 +28,7 @@ fn a_grant_raises_the_cap_and_lifts_what_it_had_ordered() {
     assert_snapshot!(log(&world), @r"
     AGENT_WARNING developer a3fa11ed max_turns 20/25 (80 %+) warn project
     AGENT_FAILED developer a3fa11ed max_turns 25/25 terminate project
-    LIMIT_GRANTED developer a3fa11ed max_turns 25/35
+    LIMIT_GRANTED developer a3fa11ed max_turns is 35 now, by a person (25 used)
     ");
 }
 
@@ -42,7 +42,7 @@ fn a_grant_of_another_limit_lifts_nothing() {
     ");
     assert_snapshot!(world.run(&["grant", "a3fa", "max_cost_usd=2.5"]), @r"
     max_cost_usd of developer a3fa11ed: 1.00 USD -> 2.50 USD (0.64 USD used)
-    developer a3fa11ed is held all the same (tool calls 25/25 (max_turns, set by the project's .claude/fusebox.json)): `fusebox resume a3fa11ed` lets it go on
+    developer a3fa11ed is held all the same (tool calls 25/25 (max_turns, project)): `fusebox resume a3fa11ed` lets it go on
     [exit 0]
     ");
     assert_snapshot!(standing(&world, SHOP), @r"
@@ -106,7 +106,7 @@ fn a_grant_that_cannot_be_given_changes_nothing() {
       hint: name one of these:
         session 5f0c1d2e-0000  running
         run a1b2c3d4e5  developer  running  session 5f0c1d2e
-        run a3fa11ed00  developer  failed  session 5f0c1d2e
+        run a3fa11ed00  developer  stopped  session 5f0c1d2e
         run b7d1aaaa-0000  main  running  session 5f0c1d2e
     [exit 1]
     ");

@@ -10,7 +10,7 @@ use crate::world::FUSEBOX;
 
 /// One way to be held.
 #[derive(Clone, Debug)]
-struct Case {
+pub struct Case {
     /// Whose limit it is, in the configuration.
     holder: &'static str,
     limit: Value,
@@ -50,7 +50,7 @@ impl Case {
     }
 
     /// Plays until the actor is held, and until the main agent's next event.
-    fn held(&self) -> Scene {
+    pub fn held(&self) -> Scene {
         let mut scene = Scene::new();
         scene.world.write("home/.claude/fusebox.json", self.policy().to_string());
         symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
@@ -89,7 +89,7 @@ impl Case {
         wrong
     }
 
-    fn explain(&self) -> String {
+    pub fn explain(&self) -> String {
         format!("fusebox explain {}", if self.actor == Actor::Main { "p1-0000" } else { "a1-0000" })
     }
 
@@ -105,12 +105,12 @@ impl Case {
 }
 
 /// Runs a line in a shell, as a person would type it.
-fn shell(scene: &Scene, line: &str) -> String {
+pub fn shell(scene: &Scene, line: &str) -> String {
     scene.world.program("/bin/sh", &["-c", line]).run().to_string()
 }
 
 /// Returns the commands that a text names: between backticks, or alone on a line.
-fn commands(text: &str) -> Vec<String> {
+pub fn commands(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::to_owned);
     let lines = text.lines().map(|line| line.trim().to_owned());
     let flat = |command: String| command.replace("\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -128,8 +128,8 @@ fn commands(text: &str) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn whoever_follows_an_advice_sees_the_work_go_on() {
+/// Returns every way to be held that is tried.
+pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (holder, limit) in limits() {
         for action in ["terminate", "pause"] {
@@ -138,6 +138,11 @@ fn whoever_follows_an_advice_sees_the_work_go_on() {
             }
         }
     }
-    let wrong: Vec<String> = cases.iter().flat_map(Case::wrong).collect();
+    cases
+}
+
+#[test]
+fn whoever_follows_an_advice_sees_the_work_go_on() {
+    let wrong: Vec<String> = cases().iter().flat_map(Case::wrong).collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -192,6 +192,16 @@ impl Scene {
         self.event(actor, "PostToolBatch", json!({"tool_calls": [call]}));
     }
 
+    /// The dialog about the main agent's last call is answered with No: the client writes that down, and tells no hook.
+    pub fn says_no(&self) {
+        let result = json!([{"type": "tool_result", "tool_use_id": format!("t{}", self.clock.calls), "is_error": true,
+            "content": "The user doesn't want to proceed with this tool use."}]);
+        let row = json!({"type": "user", "message": {"role": "user", "content": result},
+            "toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"});
+        let mut file = fs::OpenOptions::new().append(true).open(self.world.path("transcripts/s-0000.jsonl")).unwrap();
+        file.write_all(format!("{row}\n").as_bytes()).unwrap();
+    }
+
     fn respond(&self, actor: Actor, number: u32) {
         let place = match actor {
             Actor::Main => "transcripts/s-0000.jsonl",

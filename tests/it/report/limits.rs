@@ -84,11 +84,11 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       subagents at once   [----------] 0/8 max_parallel_subagents  user
       depth of subagents  [#####-----] 1/2 max_delegation_depth  user
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
-        tool calls             [######----] 17/25 max_turns  project
-        prompt tokens of one…  [##--------] 50000/200000 max_context_tokens  project
-        completion tokens of…  [#---------] 900/8000 max_tokens_per_turn  project
-        cost                   [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd
-        calls in the window    [###-------] 3/10 in 60 min rate_limits.WebSearch
+        tool calls    [######----] 17/25 max_turns  project
+        prompt toke…  [##--------] 50000/200000 max_context_tokens  project
+        completion …  [#---------] 900/8000 max_tokens_per_turn  project
+        cost          [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
+        calls in th…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user
 
     all sessions of this user
       cost of the day  [###-------] 3.00/10.00 USD max_cost_usd_per_day  user
@@ -339,12 +339,13 @@ fn what_is_held_by_a_shared_budget_goes_on_with_more_of_it() {
 fn a_person_is_named_the_command_that_does_it() {
     let budget = |action| trip("max_cost_usd_per_day", (25 * PICO, 25 * PICO), action, Scope::User);
     let budget = |action| Finding { frees: "at midnight".to_owned(), increase: PICO, ..budget(action) };
-    let (prompt, free) = (user_lines::blocked_prompt, main_run("s1", "p1"));
+    let free = main_run("s1", "p1");
+    let prompt = |run: &Run, action| user_lines::blocked_prompt(&session("s1"), run, &budget(action), &[]);
     let held = ended(free.clone(), &budget(Action::Pause), Status::Paused);
     for (words, command) in [
-        (prompt(&session("s1"), &free, &budget(Action::Terminate)), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
-        (prompt(&session("s1"), &free, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
-        (prompt(&session("s1"), &held, &budget(Action::Pause)), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
+        (prompt(&free, Action::Terminate), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
+        (prompt(&free, Action::Pause), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
+        (prompt(&held, Action::Pause), "`fusebox grant user max_cost_usd_per_day=+1.00`"),
         (messages::addressee("a1", &budget(Action::Terminate), true), "`fusebox resume a1`"),
         (
             messages::addressee("a1", &trip("loop_detection", (2, 1), Action::Terminate, Scope::Run), true),
@@ -370,7 +371,7 @@ fn what_was_only_observed_is_explained_as_that() {
     assert_snapshot!(explained(&finding, observed), @r"
     #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00/1.00 USD terminate (observed) project
       developer (a1) used 1.00 USD cost on models like `*opus*`; the cap of 1.00 USD was set by the project's .claude/fusebox.json. Its action is terminate: nothing was blocked, since the mode is observe.
-      No developer run has come to its end yet, so how much one needs is not known.
+      Nothing was blocked, so nothing is to be done.
     ");
 }
 

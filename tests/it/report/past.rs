@@ -104,6 +104,7 @@ fn each_response_counts_once_in_the_session_that_billed_it() {
     DAY         REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
     2026-11-20         4      0    4000             0           0  0.0800 USD
     total              4      0    4000             0           0  0.0800 USD
+    (a wider terminal shows SESSIONS, too)
     [exit 0]
     ");
     assert_snapshot!(world.run(&["report", "--by", "project", "--transcripts", "--since", "2026-11-21"]), @r"
@@ -116,6 +117,7 @@ fn each_response_counts_once_in_the_session_that_billed_it() {
     DAY         REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
     2026-11-20         2      0    2000             0           0  0.0400 USD
     total              2      0    2000             0           0  0.0400 USD
+    (a wider terminal shows SESSIONS, too)
     [exit 0]
     ");
 }
@@ -134,6 +136,7 @@ fn what_cannot_be_read_or_priced_is_said() {
     DAY         REQUESTS  INPUT  OUTPUT  CACHE CREATE  CACHE READ        COST
     2026-11-20         1      0    1000             0           0  0.0200 USD
     total              1      0    1000             0           0  0.0200 USD
+    (a wider terminal shows SESSIONS, too)
     [stderr]
     warning: a response's row cannot be read: usage without a `message.id` (in s.jsonl)
     warning: the model `claude-new-9` has no known price; it is charged at the price of claude-opus-5-5

@@ -1,0 +1,58 @@
+//! How the client is paid for, as far as that can be seen without a secret: dollars mean something else to each.
+
+use serde_json::Value;
+
+use crate::install::files;
+use crate::platform::environment::Environment;
+
+/// How the client is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payment {
+    /// By the token, with a key of Anthropic's API.
+    ApiKey,
+    /// By the token, through another provider.
+    Provider(&'static str),
+    /// By the month: somebody is signed in.
+    Plan,
+}
+
+/// The variables that have the client ask another provider.
+const PROVIDERS: [(&str, &str); 4] = [
+    ("CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"),
+    ("CLAUDE_CODE_USE_VERTEX", "Google Vertex AI"),
+    ("CLAUDE_CODE_USE_FOUNDRY", "Microsoft Foundry"),
+    ("CLAUDE_CODE_USE_GATEWAY", "a gateway"),
+];
+
+/// The variables that hold a key.
+const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
+
+/// Returns how the client is paid for; `None` where nothing shows it. A key goes before an account, as in the client.
+pub fn payment(env: &Environment) -> Option<Payment> {
+    let provider =
+        PROVIDERS.iter().find(|(name, _)| env.var(name).is_some_and(|value| !["0", "false"].contains(&&*value)));
+    if let Some((_, provider)) = provider {
+        return Some(Payment::Provider(provider));
+    }
+    if KEYS.iter().any(|name| env.var(name).is_some()) {
+        return Some(Payment::ApiKey);
+    }
+    let folder = env.var("CLAUDE_CONFIG_DIR").map(Into::into).or_else(|| env.home())?;
+    let text = files::read(&folder.join(".claude.json")).ok()??;
+    let account = serde_json::from_str::<Value>(&text).ok()?;
+    account.get("oauthAccount").filter(|account| account.is_object()).map(|_| Payment::Plan)
+}
+
+/// Says what dollars mean then.
+pub fn meaning(payment: Payment) -> String {
+    match payment {
+        Payment::ApiKey => "by the token (API key): dollars are list prices".to_owned(),
+        Payment::Provider(name) => {
+            format!("by the token ({name}): dollars are Anthropic's list prices; your bill may differ")
+        }
+        Payment::Plan => {
+            "by a plan (the client is signed in): dollars are list prices, and no bill; tokens can be capped, too"
+                .to_owned()
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What keeps a session's prompts back although nothing has ended its work.
+
+use crate::domain::policy::Scope;
+use crate::domain::verdict::Finding;
+use crate::messages::next_step::NextStep;
+use crate::report::reading::LimitReading;
+use crate::report::rows::SessionRows;
+use crate::wire::user_lines;
+
+/// What keeps a session's prompts back.
+#[derive(Clone, Debug)]
+pub struct KeptBack {
+    /// The limit as it stood at the last prompt.
+    pub finding: Finding,
+    /// What lets prompts through again.
+    pub next: NextStep,
+}
+
+/// Returns what keeps a session's prompts back; what has ended its work is told by the order.
+pub fn kept_back(rows: &SessionRows, limits: &[LimitReading]) -> Vec<KeptBack> {
+    let session = &rows.session;
+    let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
+    let Some(main) = main.filter(|run| run.order.is_none() && session.order.is_none()) else { return Vec::new() };
+    let findings = session.kept_back.iter().chain(&session.kept_back_too);
+    let holds = |it: &&Finding| limits.iter().all(|reading| !is_raised(it, Scope::Session, reading));
+    let kept_back = |it: &Finding| KeptBack { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
+    findings.filter(holds).map(kept_back).collect()
+}
+
+/// Whether a limit has a higher cap by now than it had, or has begun anew.
+pub fn is_raised(finding: &Finding, scope: Scope, reading: &LimitReading) -> bool {
+    let is_same = finding.scope == scope && finding.source == *reading.limit;
+    is_same && (reading.cap.value > finding.cap || reading.used.value < finding.used)
+}

@@ -1,0 +1,93 @@
+//! Trips: the limits that were reached, as reports tell of them.
+
+use serde::Serialize;
+
+use crate::domain::charge::RecordKind;
+use crate::limits;
+use crate::report::log_lines;
+use crate::report::rows::Logged;
+use crate::ui::formats::{Quantity, Timestamp};
+use crate::wire::messages::{ahead_of_trip, pair};
+
+/// A limit that was reached.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trip {
+    /// The limit's key, with the models that it counts where those are not all.
+    pub limit: String,
+    /// What it did.
+    pub action: String,
+    /// What was used; the attempt that tripped it is not counted.
+    pub used: Option<Quantity>,
+    /// What requests under way and the next ones were taken for; with it `used` passes the cap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<Quantity>,
+    /// The cap at the time.
+    pub cap: Option<Quantity>,
+    /// Whose rule it was.
+    pub layer: String,
+    /// When.
+    pub at: Timestamp,
+    /// What it is counted over.
+    pub scope: String,
+    /// What it is about where the limit does not say: the tools of a rate, what repeats.
+    pub subject: Option<String>,
+    /// When it passes by itself, from `at` on.
+    pub frees: Option<String>,
+    /// Whether nothing was blocked: the mode was `observe`, or the limits were off.
+    pub observed: bool,
+    /// Why nothing was blocked, as the record has it: `observe`, `off`; empty where it was.
+    #[serde(skip)]
+    pub mode: String,
+    /// The record's number.
+    #[serde(skip)]
+    pub number: i64,
+    /// Whether one call was refused, and the run went on.
+    #[serde(skip)]
+    pub of_call: bool,
+    /// Whether nothing was ended: a prompt was not sent, or a turn that had ended was not prolonged.
+    #[serde(skip)]
+    pub keeps_back: bool,
+}
+
+impl Trip {
+    /// Returns ` + 7.22 to come`, where the limit tripped before it was used up.
+    pub fn ahead(&self) -> String {
+        let (Some(used), Some(cap), Some(ahead)) = (self.used, self.cap, self.ahead) else { return String::new() };
+        ahead_of_trip(cap.limit, used.value, cap.value, ahead.value)
+    }
+
+    /// Returns `4.81/10.00 USD`.
+    pub fn figures(&self) -> String {
+        let (Some(used), Some(cap)) = (self.used, self.cap) else { return String::new() };
+        pair(cap.limit, used.value, cap.value)
+    }
+}
+
+/// Returns the trip that a record tells of; early warnings and a person's orders are none.
+pub fn trip(logged: &Logged) -> Option<Trip> {
+    let record = &logged.record;
+    let tells = matches!(
+        record.event,
+        Some(RecordKind::AgentFailed | RecordKind::AgentPaused | RecordKind::AgentWarning | RecordKind::AgentStopped)
+    );
+    let limit = limits::find(&record.limit).filter(|_| tells && record.percent.is_none())?;
+    let quantity = |number: Option<f64>| Some(Quantity { limit, value: limit.base(number?)? });
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    Some(Trip {
+        limit: record.limit.clone(),
+        action: record.action.clone(),
+        used: quantity(record.used),
+        ahead: quantity(record.ahead),
+        cap: quantity(record.cap),
+        layer: record.layer.clone(),
+        at: Timestamp(logged.at_ms),
+        scope: record.scope.clone(),
+        subject: text(&record.subject),
+        frees: text(&record.frees),
+        observed: !record.mode.is_empty(),
+        mode: record.mode.clone(),
+        number: logged.number,
+        of_call: log_lines::refuses_call(record),
+        keeps_back: log_lines::keeps_back(record),
+    })
+}

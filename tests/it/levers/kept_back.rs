@@ -1,0 +1,93 @@
+//! What is held although no order stands: a prompt that limits keep back, a dialog that was answered with No, a stop that is lifted.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::levers::next_steps::{commands, shell};
+use crate::levers::scene::{Actor, Scene};
+use crate::world::FUSEBOX;
+
+fn begin(policy: &Value) -> Scene {
+    let mut scene = Scene::new();
+    scene.world.write("home/.claude/fusebox.json", policy.to_string());
+    symlink(FUSEBOX, scene.world.path("bin/fusebox")).unwrap();
+    scene.begin();
+    scene
+}
+
+/// Plays until a dialog asks, and the turn ends without an answer.
+fn asked(policy: &Value) -> Scene {
+    let mut scene = begin(policy);
+    assert!((0..30).any(|_| !scene.step(Actor::Main)), "nothing was asked");
+    scene
+}
+
+/// Returns the grants that a text names, each once.
+fn grants(text: &str) -> Vec<String> {
+    let mut grants = commands(text);
+    grants.retain(|command| command.starts_with("fusebox grant"));
+    grants.sort();
+    grants.dedup();
+    grants
+}
+
+#[test]
+fn a_prompt_that_two_limits_keep_back_names_what_lifts_both() {
+    let cap = json!({"max_cost_usd": 0.09, "timeout_action": "request_increase"});
+    let of_day = json!({"max_cost_usd_per_day": 0.09, "timeout_action": "request_increase"});
+    let mut scene = asked(&json!({"session": cap, "user": of_day}));
+    scene.stops();
+    assert!(!scene.prompt());
+    let (answers, status) = (scene.answers(), shell(&scene, "fusebox status"));
+    let last = answers.rsplit("\"decision\"").next().unwrap().to_owned();
+    assert_eq!(grants(&last).len(), 2, "{last}");
+    assert_eq!(grants(&status), grants(&last), "{status}");
+    assert!(status.starts_with("session s-0000  blocked"), "{status}");
+    for (left, command) in [(1, &grants(&last)[0]), (0, &grants(&last)[1])] {
+        let said = shell(&scene, command);
+        assert!(said.ends_with("[exit 0]"), "{said}");
+        let status = shell(&scene, "fusebox status");
+        assert_eq!(grants(&status).len(), left, "{command}: {status}");
+        assert_eq!(status.contains("blocked"), left > 0, "{command}: {status}");
+    }
+    assert!(scene.prompt() && scene.step(Actor::Main));
+}
+
+#[test]
+fn a_no_is_told_before_the_next_event_with_what_gives_more() {
+    let mut scene = asked(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    let status = shell(&scene, "fusebox status");
+    assert!(status.contains("no answer seen yet") && grants(&status).is_empty(), "{status}");
+    scene.says_no();
+    let status = shell(&scene, "fusebox status");
+    assert!(status.contains("asked for more of max_cost_usd: No"), "{status}");
+    let log = shell(&scene, "fusebox log");
+    assert_eq!(log.matches("INCREASE_DECLINED").count(), 1, "{log}");
+    let [more] = &grants(&status)[..] else { panic!("{status}") };
+    shell(&scene, more);
+    assert!(scene.prompt() && scene.step(Actor::Main), "{more}");
+    let log = shell(&scene, "fusebox log");
+    assert_eq!(log.matches("INCREASE_DECLINED").count(), 1, "{log}");
+}
+
+#[test]
+fn an_agent_that_a_person_has_let_go_on_is_said_to_be_that() {
+    let limits = json!({"max_turns": 2, "grace_turns": 0, "timeout_action": "terminate"});
+    let mut scene = begin(&json!({"agents": {"worker": limits}}));
+    scene.spawn("");
+    assert!((0..9).any(|_| !scene.step(Actor::Worker)));
+    scene.ends_worker();
+    let word = |scene: &Scene| {
+        let status = shell(scene, "fusebox status --all");
+        let line = status.lines().find(|line| line.trim_start().starts_with("worker a1-0000  ")).unwrap().to_owned();
+        line.trim_start().split("  ").nth(1).unwrap().to_owned()
+    };
+    assert_eq!(word(&scene), "stopped");
+    shell(&scene, "fusebox grant a1-0000 max_turns=+9");
+    assert_eq!(word(&scene), "may go on");
+    assert!(scene.goes_on(Actor::Worker));
+    assert_eq!(word(&scene), "running");
+    scene.ends_worker();
+    assert_eq!(word(&scene), "completed");
+}

@@ -1,0 +1,39 @@
+//! `fusebox reload` names what it has changed, and says so where nothing has.
+
+use serde_json::{Value, json};
+
+use crate::levers::scene::Scene;
+
+/// What a file says at first, and then; and what is said of the difference.
+fn edits() -> Vec<(Value, Value, &'static str)> {
+    let cap = |usd: f64| json!({"session": {"max_cost_usd": usd, "timeout_action": "terminate"}});
+    vec![
+        (cap(5.0), cap(5.0), "its limits have not changed"),
+        (cap(5.0), cap(9.0), "session: max_cost_usd 5.00 USD terminate -> 9.00 USD terminate"),
+        (cap(5.0), json!({}), "session: max_cost_usd 5.00 USD terminate -> 25.00 USD request_increase"),
+        (json!({}), json!({"session": {"max_turns": 7}}), "session: max_turns none -> 7 terminate"),
+        (json!({}), json!({"main": {"max_turns": 7}}), "main p1-0000: max_turns none -> 7 terminate"),
+        (json!({}), json!({"user": {"max_cost_usd_per_day": 3}}), "user: max_cost_usd_per_day none -> 3.00 USD"),
+        (json!({}), json!({"mode": "observe"}), "mode: enforce -> observe"),
+        (json!({}), json!({"session": {"warn_at": [50]}}), "session: what is beside its caps"),
+        (
+            json!({}),
+            json!({"agents": {"later": {"max_turns": 3}}}),
+            "what agents are limited by that start from now on",
+        ),
+    ]
+}
+
+#[test]
+fn a_reload_names_what_it_has_changed() {
+    for (before, after, said) in edits() {
+        let mut scene = Scene::new();
+        scene.world.write("home/.claude/fusebox.json", before.to_string());
+        scene.begin();
+        scene.world.write("home/.claude/fusebox.json", after.to_string());
+        let told = scene.world.run(&["reload", "--all"]).ok();
+        assert!(told.contains(said), "{before} -> {after}: {said}:\n{told}");
+        let again = scene.world.run(&["reload", "--all"]).ok();
+        assert!(again.contains("its limits have not changed"), "{before} -> {after}, again: {again}");
+    }
+}
