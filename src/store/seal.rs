@@ -1,7 +1,7 @@
 //! A seal on a row: a hash of its columns and its JSON, kept at the end of that JSON.
 //!
 //! A program that changes a row by SQL breaks its seal. The hash has no key, so a program that computes it anew is not found out.
-//! A row without a seal was written by an earlier version, and passes.
+//! A row without a seal was written by an earlier version, or by another program: whoever loads it decides.
 
 use rusqlite::Row;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
