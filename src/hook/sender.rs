@@ -24,6 +24,8 @@ use crate::wire::messages::short;
 const TAIL: &str = "pwd -P >|";
 /// What the line of a shell names that runs our handler.
 const HANDLER: &str = "fusebox";
+/// The first process of a system or a container.
+const FIRST: u32 = 1;
 
 /// Fails where an event of a session is not its client's. Where nobody can tell, it is.
 pub fn check(env: &Environment, store: &Store, session: &Session, call: &HookCall) -> Result<()> {
@@ -91,7 +93,9 @@ fn foreign(env: &Environment, store: &Store, client: Process, event: &Event) -> 
     // What the sender has started: this process, or a shell that runs the handler.
     let (started, _) = above[at - 1];
     let line = if at == 1 { String::new() } else { processes::arguments(started).join(" ") };
-    let is_handler = at == 1 || line.contains(HANDLER) && !line.contains(TAIL);
+    // The first process takes in what others leave behind, so its children need not be its own.
+    let names_handler = sender == FIRST || line.contains(HANDLER);
+    let is_handler = at == 1 || names_handler && !line.contains(TAIL);
     Ok((!is_handler).then(|| format!("a program below process {started}")))
 }
 
