@@ -233,7 +233,8 @@ mod tests {
         let advised =
             TokenUsage { parts: vec![part(Advisor, "claude-never-heard-of-9", [0, 1, 0, 0, 0])], ..usage([0; 5]) };
         assert!(!price(&Table::embedded(), sonnet, 0, &advised, None).known);
-        let unknown = [(sonnet, &advised), ("new-one", &advised), (sonnet, &usage([1; 5]))]
+        let plain = usage([1; 5]);
+        let unknown = [(sonnet, &advised), ("new-one", &advised), (sonnet, &plain)]
             .map(|(model, used)| without_price(&Table::embedded(), model, 0, used));
         assert_eq!(unknown, [Some("claude-never-heard-of-9"), Some("new-one"), None]);
     }
