@@ -166,7 +166,7 @@ pub fn respond(
 ) -> Result<HookResult> {
     deadline.waits_for(Waits::State);
     let mut call = parse::read_call(env, what, folder);
-    call.is_again = altered.is_some();
+    call.is_again = matches!(again, Some(Again::Altered(_)));
     let mut loaded = load::load(env, deadline, &mut call, folder)?;
     if let Some(answer) = given_answers::find(&loaded.state, &call) {
         return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
