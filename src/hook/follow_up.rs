@@ -41,11 +41,11 @@ pub fn finish(env: &Environment, follow_up: FollowUp) {
             records.push(notice(&state, &format!("{what}: {}", task.command)));
         }
     }
-    if let (Some(finding), Some(client)) = (&state.ends_client, state.session.client) {
-        if !processes::ask_to_end(client.pid, client.start, client.ns) {
-            let what = format!("the client was to be ended for {}, was not found, and may go on", finding.source);
-            records.push(notice(&state, &what));
-        }
+    if let (Some(finding), Some(client)) = (&state.ends_client, state.session.client)
+        && !processes::ask_to_end(client.pid, client.start, client.ns)
+    {
+        let what = format!("the client was to be ended for {}, was not found, and may go on", finding.source);
+        records.push(notice(&state, &what));
     }
     if !records.is_empty() {
         log_file::append(log_file::LogPlace { of_session: &state.session.log, state: &folder }, &records);
