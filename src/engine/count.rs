@@ -122,20 +122,22 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
                 charge_unlogged::charge_beyond_total(state, run);
             }
         }
-        EventKind::Prompt { .. } => {
-            // A prompt is looked at anew: what still trips keeps it back, and what no longer does asks nobody.
-            state.session.pending_trips.clear();
-            if let Some(run) = state.run_mut(run) {
-                run.owes_ask = false;
-                if run.counters.turns == 0 && run.counters.spent.requests == 0 {
-                    credible::conversation_may_shrink(state);
-                }
-            }
-            state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
-        }
+        EventKind::Prompt { .. } => prompted(state, run),
         EventKind::SessionEnded => session_lifecycle::end(state),
         _ => {}
     }
+}
+
+/// Looks at everything anew where a prompt is sent: what still trips keeps it back, and what no longer does asks nobody.
+fn prompted(state: &mut SessionState, run: &str) {
+    state.session.pending_trips.clear();
+    if let Some(run) = state.run_mut(run) {
+        run.owes_ask = false;
+        if run.counters.turns == 0 && run.counters.spent.requests == 0 {
+            credible::conversation_may_shrink(state);
+        }
+    }
+    state.shared_budgets.iter_mut().for_each(|budget| budget.pending_trips.clear());
 }
 
 /// Moves the run's clock forward, and the session's with a main run's.
