@@ -40,6 +40,17 @@ pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
     charge(state, id, (u64::from((unpaid - late).unsigned_abs()) + u64::from(last), event.at));
 }
 
+/// Charges at a session's end what its main run was answered and nothing shows: by then all is on disk, unless the client keeps no
+/// transcript.
+pub fn charge_unkept(state: &mut SessionState, id: &str, now: Moment) {
+    let Some(run) = state.run(id).filter(|run| run.growth == Growth::Never && run.unpaid > 0) else { return };
+    let count = u64::from(run.unpaid.unsigned_abs());
+    charge(state, id, (count, now));
+    if let Some(run) = state.run_mut(id) {
+        run.unpaid = 0;
+    }
+}
+
 /// Charges the responses of a run that are doubted: no more than can have been given since its last batch, since an agent can
 /// add rows without end.
 pub fn doubtful(state: &mut SessionState, id: &str, now: Moment) {

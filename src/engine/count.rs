@@ -123,7 +123,10 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             }
         }
         EventKind::Prompt { .. } => prompted(state, run),
-        EventKind::SessionEnded => session_lifecycle::end(state),
+        EventKind::SessionEnded => {
+            charge_missing::charge_unkept(state, run, event.at);
+            session_lifecycle::end(state);
+        }
         _ => {}
     }
 }

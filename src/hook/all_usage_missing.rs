@@ -12,7 +12,9 @@ pub fn is_all_missing(state: &SessionState, event: &Event) -> bool {
     let is_overdue = |run: &Run| match event.kind {
         // The response whose batch ends is not among the unpaid yet.
         EventKind::BatchEnded(_) => run.unpaid >= LATE || is_hook_agent(&run.id),
-        EventKind::SubagentEnded(_) | EventKind::Stopped { .. } => run.unpaid > 0 && run.growth == Growth::Never,
+        EventKind::SubagentEnded(_) | EventKind::Stopped { .. } | EventKind::SessionEnded => {
+            run.unpaid > 0 && run.growth == Growth::Never
+        }
         _ => false,
     };
     let acting = match &event.agent {

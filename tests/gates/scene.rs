@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -244,11 +246,15 @@ fn texts(database: &Connection, query: &str) -> Vec<String> {
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-/// Starts a command with this on its standard input.
+/// Starts a command with this on its standard input: a socket, as the client's are, so that a hook sees who has opened it.
 pub fn start(command: &mut Command, input: &[u8]) -> Child {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that does not read its input closes the pipe; that is its business.
-    let _closed = child.stdin.take().unwrap().write_all(input);
+    let (mut own, other) = UnixStream::pair().unwrap();
+    command.stdin(OwnedFd::from(other)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // The command would keep the other end open.
+    command.stdin(Stdio::null());
+    // A program that does not read its input closes the socket; that is its business.
+    let _closed = own.write_all(input);
     child
 }
 

@@ -101,8 +101,12 @@ const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", "
 /// Whether a text names a program that takes folders away: it need not name what is in them.
 pub(super) fn names_one_that_takes_folders(text: &str) -> bool {
     let takes = |writes| matches!(writes, Writes::Trees | Writes::Moves | Writes::Mode);
-    let is_one = |word: &str| ROWS.iter().any(|(name, writes)| takes(*writes) && name.eq_ignore_ascii_case(word));
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(is_one)
+    // Most words of a long text are none by their length or first letter.
+    let may_be = |word: &[u8]| (2..=11).contains(&word.len()) && b"cdmrtCDMRT".contains(&word[0]);
+    let is_one =
+        |word: &[u8]| ROWS.iter().any(|(name, writes)| takes(*writes) && name.as_bytes().eq_ignore_ascii_case(word));
+    let mut words = text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
+    words.any(|word| may_be(word) && is_one(word))
 }
 
 /// Says something about a path that is written; `folder` is where it is relative to.

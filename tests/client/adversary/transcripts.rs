@@ -39,7 +39,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     Attempt {
         tries: "has a client keep no transcript at all: `--no-session-persistence`",
         outcome: Outcome::NoEffect,
-        then: "each response of a client that makes calls is taken for a first request, and the user is told; the one response of a client that makes none is not charged",
+        then: "each response of a client that makes calls is taken for a first request, and the user is told; so is the one of a client that makes none, when it ends",
         scenario: "a_client_that_keeps_no_transcript_is_charged_for_first_requests",
     },
     Attempt {

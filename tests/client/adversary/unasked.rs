@@ -22,6 +22,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "commands_in_no_transcript_are_charged_and_bound",
     },
     Attempt {
+        tries: "`claude -p … --no-session-persistence` in a loop, each answered in words alone",
+        outcome: Outcome::NoEffect,
+        then: "a client that ends without a transcript is charged for a first request, and the next prompt is refused where there is no room",
+        scenario: "clients_that_keep_no_transcript_are_charged_and_bound",
+    },
+    Attempt {
         tries: "side questions over the standard input of a client that it starts",
         outcome: Outcome::NoEffect,
         then: "each is charged at an estimate, and the client is ended where the session has no room",
@@ -83,6 +89,19 @@ fn commands_in_no_transcript_are_charged_and_bound() {
     let made = lab.api.requests_of("").len();
     assert!((CAP - 1..=CAP + 1).contains(&made), "{command}: {made} requests\n{}", lab.story());
     assert!(lab.must(&["log"]).contains("the client was ended: model requests"), "{command}: {}", lab.story());
+}
+
+#[test]
+fn clients_that_keep_no_transcript_are_charged_and_bound() {
+    let below = format!(
+        "for i in $(seq 12); do {} -p 'CHILD hello' --no-session-persistence --dangerously-skip-permissions </dev/null; done",
+        claude().display()
+    );
+    let main = main([call([bash(&below)])].into_iter().chain(forever(|| call([work()]))));
+    let lab = Lab::new(session(), vec![child("CHILD", forever(|| say("hello to you"))), main]);
+    lab.claude("MAIN start", &[]);
+    let made = lab.api.requests_of("").len();
+    assert!((CAP - 1..=CAP).contains(&made), "{made} requests\n{}", lab.story());
 }
 
 /// Asks a client one side question after the other, each when the one before is answered.
