@@ -6,6 +6,8 @@
 mod agree;
 mod bad_input;
 mod benchmarks;
+#[cfg(target_os = "linux")]
+mod beyond_transcripts;
 mod budgets;
 mod calendar;
 #[cfg(target_os = "linux")]

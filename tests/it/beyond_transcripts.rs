@@ -1,0 +1,136 @@
+//! What no transcript shows is charged all the same: by the client's own total where a session is taken up again, and as a first request
+//! where a client keeps no transcript at all. A client that an agent started is ended where there is no room for what it may ask.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use fusebox::domain::amount::Amount;
+use serde_json::{Value, json};
+
+use crate::nested::{event, start};
+use crate::state::load;
+use crate::world::TestWorld;
+
+/// A process that stands for a client; it ends when the test does.
+struct Client(Child);
+
+impl Client {
+    fn new() -> Client {
+        Client(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Whether it was asked to end, which it does at once.
+    fn is_ended(&mut self) -> bool {
+        let _asked = self.0.try_wait().unwrap();
+        fs::read_to_string(format!("/proc/{}/stat", self.pid())).map_or(true, |stat| stat.contains(") Z "))
+            || self.0.try_wait().unwrap().is_some()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ended = self.0.wait();
+    }
+}
+
+fn spent(world: &TestWorld, session: &str) -> (u64, Amount) {
+    let spent = load(world, session).0.counters.spent;
+    (spent.requests, spent.cost)
+}
+
+/// Writes a session's transcript with a response of 0.0058 USD, and what the client's own total was behind it, each time it ended.
+fn transcript(world: &TestWorld, session: &str, totals: &[f64]) {
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 1000, "cache_read_input_tokens": 2000});
+    let message = json!({"id": "m1", "model": "claude-opus-5-5", "role": "assistant", "content": [], "usage": usage});
+    let row = json!({"type": "assistant", "uuid": "u1", "timestamp": "2026-11-20T10:00:00.000Z", "message": message});
+    let total = |usd: &f64| json!({"modelUsage": {}, "type": "cost-state", "totalCostUSD": usd});
+    let rows: Vec<Value> = std::iter::once(row).chain(totals.iter().map(total)).collect();
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    world.write(&format!("{session}.jsonl"), text);
+}
+
+fn ends(world: &TestWorld, client: u32, session: &str) {
+    event(world, client, session, "Stop", &json!({}));
+    event(world, client, session, "SessionEnd", &json!({"reason": "other"}));
+}
+
+fn resumes(world: &TestWorld, client: u32, session: &str) {
+    event(world, client, session, "SessionStart", &json!({"source": "resume"}));
+}
+
+#[test]
+fn what_a_total_has_grown_beyond_what_was_counted_is_charged_once() {
+    let world = TestWorld::new();
+    let client = Client::new();
+    start(&world, client.pid(), "s1");
+    transcript(&world, "s1", &[0.02]);
+    ends(&world, client.pid(), "s1");
+    let (requests, cost) = spent(&world, "s1");
+    // The first total says what came before, and is charged by nothing.
+    resumes(&world, client.pid(), "s1");
+    assert_eq!(spent(&world, "s1"), (requests, cost));
+    for (number, totals) in [(1, &[0.02, 0.05][..]), (2, &[0.02, 0.05, 0.09])] {
+        transcript(&world, "s1", totals);
+        resumes(&world, client.pid(), "s1");
+        let grown = Amount::from_usd(totals[totals.len() - 1] - 0.02);
+        assert_eq!(spent(&world, "s1"), (requests + number, cost + grown), "{totals:?}");
+        resumes(&world, client.pid(), "s1");
+        assert_eq!(spent(&world, "s1"), (requests + number, cost + grown), "{totals:?} again");
+    }
+    // An older client begins its total anew.
+    transcript(&world, "s1", &[0.02, 0.05, 0.09, 0.01]);
+    resumes(&world, client.pid(), "s1");
+    assert_eq!(spent(&world, "s1").1, cost + Amount::from_usd(0.08));
+}
+
+#[test]
+fn a_client_that_ends_without_a_transcript_is_charged_for_a_first_request() {
+    let world = TestWorld::new();
+    let client = Client::new();
+    start(&world, client.pid(), "s1");
+    assert_eq!(spent(&world, "s1").0, 0);
+    ends(&world, client.pid(), "s1");
+    let (requests, cost) = spent(&world, "s1");
+    assert!(requests == 1 && cost > Amount::ZERO, "{requests} {cost:?}");
+    // One whose prompt was never answered is not.
+    start(&world, client.pid(), "s2");
+    event(&world, client.pid(), "s2", "SessionEnd", &json!({"reason": "other"}));
+    assert_eq!(spent(&world, "s2").0, 0);
+}
+
+#[test]
+fn a_client_of_a_persons_own_is_never_ended_where_it_takes_a_session_up() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", json!({"session": {"max_requests": 1, "grace_turns": 0}}).to_string());
+    let mut client = Client::new();
+    start(&world, client.pid(), "s1");
+    transcript(&world, "s1", &[]);
+    ends(&world, client.pid(), "s1");
+    resumes(&world, client.pid(), "s1");
+    assert!(!client.is_ended());
+}
+
+#[test]
+fn a_workflow_that_goes_on_in_words_has_its_client_ended_unless_it_is_observed() {
+    for (mode, is_ended) in [("enforce", true), ("observe", false)] {
+        let world = TestWorld::new();
+        let policy =
+            json!({"mode": mode, "session": {"max_requests": 1, "grace_turns": 0, "timeout_action": "terminate"}});
+        world.write("home/.claude/fusebox.json", policy.to_string());
+        let mut client = Client::new();
+        start(&world, client.pid(), "s1");
+        transcript(&world, "s1", &[]);
+        let agent = json!({"agent_id": "w1", "agent_type": "workflow-subagent"});
+        event(&world, client.pid(), "s1", "SubagentStart", &agent);
+        // It ends as soon as it has the signal.
+        let ends = is_ended && client.0.wait().is_ok();
+        assert_eq!(ends || client.is_ended(), is_ended, "{mode}");
+        let told = load(&world, "s1").0.user_notifications.join("\n");
+        assert_eq!(told.contains("the client was ended"), is_ended, "{mode}: {told}");
+    }
+}
