@@ -10,8 +10,10 @@ use crate::domain::serde_default::is_default;
 #[serde(default)]
 pub struct ClientStart {
     /// Whether it has shown no response yet. What the cache has of the conversation may be for other instructions or tools.
+    #[serde(skip_serializing_if = "is_default")]
     pub is_silent: bool,
     /// The model that its next request goes to, where it or what started it names one, until it has shown a response.
+    #[serde(skip_serializing_if = "is_default")]
     pub model: Option<String>,
     /// Whether an event came over a channel that it has opened: from then on only such events of the session are believed.
     #[serde(skip_serializing_if = "is_default")]
@@ -29,8 +31,10 @@ pub struct ClientStart {
     #[serde(skip_serializing_if = "is_default")]
     pub word: Option<String>,
     /// How many tokens the conversation has that it took up, by its own word; 0 where it gives none.
+    #[serde(skip_serializing_if = "is_default")]
     pub context_tokens: u64,
     /// The model that the last compaction asked; `None` where the client does not say.
+    #[serde(skip_serializing_if = "is_default")]
     pub compacts_with: Option<String>,
 }
 
