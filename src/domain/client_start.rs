@@ -21,6 +21,9 @@ pub struct ClientStart {
     /// How many agents have begun past a cap that is used up, which no admitted call is known to have started.
     #[serde(skip_serializing_if = "is_default")]
     pub starts_past_cap: u32,
+    /// The most admitted calls that waited for their agents meanwhile.
+    #[serde(skip_serializing_if = "is_default")]
+    pub awaited_past_cap: u32,
     /// What the client's own total was, and what was counted by then, when they were compared last.
     #[serde(skip_serializing_if = "is_default")]
     pub compared: Option<(Amount, Amount)>,

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 
 use crate::domain::event::{Agent, Event, EventKind};
 use crate::domain::limit::Stage;
+use crate::domain::meters::Spend;
 use crate::domain::policy::{Action, Mode, Scope};
 use crate::domain::session::Run;
 use crate::domain::usage::Occasion;
@@ -30,20 +31,20 @@ pub fn judge(state: &mut SessionState, id: &str, event: &Event) {
     if !arrives && !asks_below_another(state, event) {
         return;
     }
-    let Some(finding) = used_up(state, id, event) else {
-        state.session.client_start.starts_past_cap = 0;
-        if arrives {
+    // What an admitted call has started may not be told apart yet: its first request is held under that call's name.
+    let awaited = state.session.spawns.iter().filter(|spawn| arrives && spawn.wakes.is_none()).count();
+    let Some(finding) = used_up(state, id, event, awaited > 0) else {
+        (state.session.client_start.starts_past_cap, state.session.client_start.awaited_past_cap) = (0, 0);
+        if arrives && awaited == 0 {
             enforce::hold_next(state, event, (id.to_owned(), id));
         }
         return;
     };
-    if arrives {
-        state.session.client_start.starts_past_cap += 1;
-        // One that an admitted call has started may not be told apart yet.
-        let awaited = state.session.spawns.iter().filter(|spawn| spawn.wakes.is_none()).count();
-        if state.session.client_start.starts_past_cap as usize <= awaited {
-            return;
-        }
+    let start = &mut state.session.client_start;
+    start.awaited_past_cap = start.awaited_past_cap.max(u32::try_from(awaited).unwrap_or(u32::MAX));
+    start.starts_past_cap += u32::from(arrives);
+    if arrives && start.starts_past_cap <= start.awaited_past_cap {
+        return;
     }
     let verdict = Verdict::refusing(Decision::Stop, vec![finding.clone()], Refusal::Tripped { grace: 0 });
     enforce::enforce(state, id, event, &verdict);
@@ -66,14 +67,20 @@ fn asks_below_another(state: &SessionState, event: &Event) -> bool {
     asks && state.session.outer.is_some()
 }
 
-/// Finds the limit of anything wider than a run that has no room for a request.
-fn used_up(state: &SessionState, id: &str, event: &Event) -> Option<Finding> {
+/// Finds the limit of anything wider than a run that has no room for a request; where that is held already, by what is used and held.
+fn used_up(state: &SessionState, id: &str, event: &Event, is_held: bool) -> Option<Finding> {
     if state.session.mode == Mode::Observe {
         return None;
     }
     let unknown = Run::default();
     let run = state.run(id).or_else(|| state.run(state.session.main.as_deref()?)).unwrap_or(&unknown);
     let mut scopes = measure::usage(state, run, Occasion::of(event));
+    if is_held {
+        for used in &mut scopes {
+            used.meters.next = Spend::default();
+            used.by_rule.iter_mut().for_each(|(_, meters)| meters.next = Spend::default());
+        }
+    }
     let split = unenforced::split(state, &scopes, event.at);
     unenforced::keep_blocking(&mut scopes, &split);
     let model = estimate::model_of(state, run);

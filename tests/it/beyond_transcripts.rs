@@ -134,3 +134,36 @@ fn a_workflow_that_goes_on_in_words_has_its_client_ended_unless_it_is_observed()
         assert_eq!(told.contains("the client was ended"), is_ended, "{mode}: {told}");
     }
 }
+
+/// What was admitted begins, up to the very cap, side by side and one after the other. When it begins, nothing says which call started it.
+#[test]
+fn agents_that_were_admitted_do_not_end_their_client() {
+    for one_by_one in [false, true] {
+        for cap in 2..9 {
+            let world = TestWorld::new();
+            let policy = json!({"session": {"max_requests": cap, "grace_turns": 0, "timeout_action": "terminate"}});
+            world.write("home/.claude/fusebox.json", policy.to_string());
+            let mut client = Client::new();
+            start(&world, client.pid(), "s1");
+            transcript(&world, "s1", &[]);
+            let agent = |number: usize| json!({"agent_id": format!("a{number}"), "agent_type": "general-purpose"});
+            let mut admitted = 0;
+            for number in 0..12 {
+                let input = json!({"subagent_type": "general-purpose", "prompt": "go", "description": "d"});
+                let call = json!({"tool_name": "Agent", "tool_input": input, "tool_use_id": format!("t{number}")});
+                if !event(&world, client.pid(), "s1", "PreToolUse", &call).is_empty() {
+                    break;
+                }
+                admitted += 1;
+                if one_by_one {
+                    event(&world, client.pid(), "s1", "SubagentStart", &agent(number));
+                }
+            }
+            for number in (0..admitted).filter(|_| !one_by_one) {
+                event(&world, client.pid(), "s1", "SubagentStart", &agent(number));
+            }
+            assert!(admitted > 0 || cap == 2, "{cap}");
+            assert!(!client.is_ended(), "{cap} {one_by_one}: {admitted} were admitted");
+        }
+    }
+}
