@@ -137,7 +137,9 @@ pub fn is_gone(pid: u32, start: u64, ns: u64) -> bool {
 
 /// Whether a process is surely at work: the one that started then runs under its id, and ids mean the same here.
 pub fn is_at_work(pid: u32, start: u64, ns: u64) -> bool {
-    ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start)
+    let is_there = ns == namespace().unwrap_or(0) && parent_and_start(pid).is_some_and(|(_, now)| now == start);
+    // One that has ended keeps its id until its parent has asked how.
+    is_there && !system::is_gone(pid, start)
 }
 
 /// Asks the process that started then to end, as a person would who closes its terminal; returns whether it was there.

@@ -1,6 +1,11 @@
 //! Once a session is told of by its client, no other program's events are believed of it: none is counted, and what one asks for is
 //! refused.
 
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::thread;
+
 use serde_json::{Value, json};
 
 use crate::state::load;
@@ -129,4 +134,25 @@ fn where_no_channel_tells_everything_is_believed() {
         let said = forge(&world, "pipe", name, &rest);
         assert!(!said.stdout.contains("did not come"), "{name}: {said}");
     }
+}
+
+/// The client before has ended, and its parent has not asked how: it keeps its id, and names no program any more.
+#[test]
+fn whoever_takes_a_session_up_behind_a_client_that_has_ended_is_believed() {
+    let world = TestWorld::new();
+    let start = input(&world, "SessionStart", &json!({"source": "startup"})).to_string();
+    let words = ["PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", OTHER, FUSEBOX, "self"];
+    let mut before = Command::new("/usr/bin/env");
+    before.args(words).env_clear().envs(world.variables()).current_dir(world.path("project"));
+    let mut before = before.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    before.stdin.take().unwrap().write_all(start.as_bytes()).unwrap();
+    let stat = format!("/proc/{}/stat", before.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") Z ") {
+        thread::yield_now();
+    }
+    let said = of_client(&world, "SessionStart", &json!({"source": "resume"})).ok();
+    assert!(!said.contains("did not send"), "{said}");
+    let said = of_client(&world, "UserPromptSubmit", &json!({"prompt": "go on"})).ok();
+    assert!(!said.contains("did not send"), "{said}");
+    before.wait().unwrap();
 }

@@ -205,10 +205,10 @@ fn an_older_copy_of_the_state_is_brought_up_to_date() {
 fn a_database_of_garbage_and_rows_that_are_gone_are_counted_again() {
     let rows = "it = sqlite3.connect(state + '/state.db')\nit.executescript('DELETE FROM session; DELETE FROM run; DELETE FROM tool_call; DELETE FROM response')\nit.commit()";
     let garbage = "open(state + '/state.db', 'w').write('x' * 9000); os.remove(state + '/state.db-wal')";
-    for what in [garbage, rows] {
+    for (what, words) in [(garbage, "is kept aside as"), (rows, "has changed the rows of session")] {
         let siege = besieged(program(what));
         held(&siege);
-        told(&siege, LOST);
+        told(&siege, words);
     }
 }
 
