@@ -76,19 +76,20 @@ fn a_workflow_of_words_alone_is_bound_by_the_session() {
 
 #[test]
 fn commands_in_no_transcript_are_charged_and_bound() {
-    let command = "/recap";
-    let starts = format!("{} -p", claude().display());
-    let rest = "--dangerously-skip-permissions </dev/null";
-    let again = format!("for i in $(seq 12); do {starts} --resume $S {command} {rest} >/dev/null; done");
-    let below = format!(
-        "S=$({starts} 'CHILD hello' --output-format json {rest} | sed 's/.*\"session_id\":\"\\([^\"]*\\)\".*/\\1/'); {again}"
-    );
-    let main = main([call([bash(&below)])].into_iter().chain(forever(|| call([work()]))));
-    let lab = Lab::new(session(), vec![child("CHILD", forever(|| say("hello to you"))), main]);
-    lab.claude("MAIN start", &[]);
-    let made = lab.api.requests_of("").len();
-    assert!((CAP - 1..=CAP + 1).contains(&made), "{command}: {made} requests\n{}", lab.story());
-    assert!(lab.must(&["log"]).contains("the client was ended: model requests"), "{command}: {}", lab.story());
+    for command in ["/recap", "/recap --fork-session"] {
+        let starts = format!("{} -p", claude().display());
+        let rest = "--dangerously-skip-permissions </dev/null";
+        let again = format!("for i in $(seq 12); do {starts} --resume $S {command} {rest} >/dev/null; done");
+        let below = format!(
+            "S=$({starts} 'CHILD hello' --output-format json {rest} | sed 's/.*\"session_id\":\"\\([^\"]*\\)\".*/\\1/'); {again}"
+        );
+        let main = main([call([bash(&below)])].into_iter().chain(forever(|| call([work()]))));
+        let lab = Lab::new(session(), vec![child("CHILD", forever(|| say("hello to you"))), main]);
+        lab.claude("MAIN start", &[]);
+        let made = lab.api.requests_of("").len();
+        assert!((CAP - 1..=CAP + 1).contains(&made), "{command}: {made} requests\n{}", lab.story());
+        assert!(lab.must(&["log"]).contains("the client was ended: model requests"), "{command}: {}", lab.story());
+    }
 }
 
 #[test]
