@@ -30,6 +30,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "clients_that_keep_no_transcript_are_charged_and_bound",
     },
     Attempt {
+        tries: "`claude -p /insights`, or clients whose answers are empty, in a loop: nothing that they ask is in a transcript",
+        outcome: Outcome::NoEffect,
+        then: "what the client's own total is beyond what was counted is charged when it ends; the next one's prompt is refused where there is no room",
+        scenario: "what_no_transcript_shows_of_clients_below_is_charged_and_bound",
+    },
+    Attempt {
         tries: "side questions over the standard input of a client that it starts",
         outcome: Outcome::NoEffect,
         then: "each is charged at an estimate, and the client is ended where the session has no room",
@@ -117,6 +123,30 @@ fn clients_that_keep_no_transcript_are_charged_and_bound() {
     lab.claude("MAIN start", &[]);
     let made = lab.api.requests_of("").len();
     assert!((CAP - 1..=CAP).contains(&made), "{made} requests\n{}", lab.story());
+}
+
+#[test]
+fn what_no_transcript_shows_of_clients_below_is_charged_and_bound() {
+    // A client asks on until it ends.
+    for (prompt, first) in [("/insights", 10), ("'CHILD hello'", 2)] {
+        let below = format!(
+            "for i in $(seq 12); do {} -p {prompt} --dangerously-skip-permissions </dev/null >/dev/null; done",
+            claude().display()
+        );
+        let main = main([call([bash(&below)])].into_iter().chain(forever(|| call([work()]))));
+        let lab = Lab::new(
+            session(),
+            vec![child("CHILD", forever(|| say(""))), child("insights", forever(|| say("{}"))), main],
+        );
+        lab.claude("MAIN start", &[]);
+        let made = lab.api.requests().len() + lab.api.asides().len();
+        assert!((CAP..CAP + first).contains(&made), "{prompt}: {made} requests\n{}", lab.story());
+        assert!(
+            lab.must(&["report"]).contains("prompt blocked: model requests of the one above"),
+            "{prompt}: {}",
+            lab.story()
+        );
+    }
 }
 
 /// Asks a client one side question after the other, each when the one before is answered.
