@@ -89,6 +89,12 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
     }
 }
 
+/// Charges what a client has asked that ends without an answer, but for a request that has failed.
+pub fn charge_unanswered(state: &mut SessionState) {
+    let failed = state.session.main.clone().filter(|_| state.last_request_failed);
+    charge_all_lost(state, |held| failed.as_ref() != Some(&held.holder));
+}
+
 /// Has the first total of a client that an agent started compared with nothing: that client began it, and nobody else's spend is in it.
 pub fn begin_total(session: &mut Session) {
     if session.outer.is_some() && session.counters.spent == Spend::default() {

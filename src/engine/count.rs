@@ -126,9 +126,13 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
         }
         EventKind::Prompt { .. } => prompted(state, run),
         EventKind::SessionEnded => {
+            let is_below = state.session.outer.is_some();
+            if is_below {
+                charge_unlogged::charge_unanswered(state);
+            }
             charge_missing::charge_unkept(state, run, event.at);
             session_lifecycle::end(state);
-            if state.session.outer.is_some() {
+            if is_below {
                 charge_unlogged::charge_beyond_total(state, run);
             }
         }

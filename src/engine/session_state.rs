@@ -42,6 +42,8 @@ pub struct SessionState {
     pub halted: Option<String>,
     /// Whether the transcript's new rows hold a notification, for clients that do not send prompts.
     pub saw_notification: bool,
+    /// Whether the main agent's last request failed: the transcript ends with the client's word of it.
+    pub last_request_failed: bool,
     /// The expected first request: of the agent about to be spawned, where its type is known; of any where none is on disk.
     pub first_request: Option<Spend>,
     /// What the first request of the agent about to be spawned may spend, where nothing is known of its type.

@@ -26,7 +26,7 @@ use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
 use crate::transcript::ingest::{self, TranscriptIngest};
-use crate::transcript::layout;
+use crate::transcript::{ending, layout};
 
 /// Takes in all that is new for a call, before its event is applied.
 pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result<Ingested> {
@@ -36,6 +36,9 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let held = held.or_else(|| changed_calls::held(&state.session, event));
     let held = held.map_or_else(|| altered_rows::held(store, state, event), |held| Ok(Some(held)))?;
     state.held = held.or_else(|| overload::held(state, event));
+    state.last_request_failed = event.kind == EventKind::SessionEnded
+        && !state.session.reservations.is_empty()
+        && ending::is_of_a_failure(Path::new(&state.session.position.path));
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
     let models = next_model::find(env, state, event, input);

@@ -8,6 +8,7 @@ pub mod compaction;
 pub mod cost_row;
 pub mod cursor;
 pub mod dialogs;
+pub mod ending;
 mod field;
 pub mod first;
 pub mod ingest;

@@ -202,6 +202,11 @@ impl<'a, C> Row<'a, C> {
         self.kind.0 == "assistant" && !is_made_up && self.message().is_some_and(is_models)
     }
 
+    /// Whether the client tells in it of a request that failed.
+    pub fn is_of_a_failure(&self) -> bool {
+        self.is_api_error_message.0
+    }
+
     /// Returns the session that made the request, where the row is a fork's copy of another session's.
     pub fn billed_by(&self) -> Option<Cow<'a, str>> {
         self.request_session_id.some().map(|_| short(self.request_session_id.0.clone()))

@@ -1,25 +1,16 @@
 //! Transcripts beside a session's own: of clients that asked the model in the same folder.
 
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::byte_search;
 use crate::platform::file_info;
 use crate::platform::files::{self, Entry};
-use crate::transcript::open;
-use crate::transcript::row::{self, Row};
+use crate::transcript::ending::last_response_ms;
 
 /// How many entries of the folder are looked at: an agent may fill it.
 const MOST_ENTRIES: usize = 20_000;
 
 /// How many transcripts are read at once.
 const MOST_READ: usize = 64;
-
-/// The end of a transcript that is searched for a response, in bytes.
-const REACH: u64 = 256 << 10;
-
-/// What every response's row has.
-const RESPONSE: &[u8] = b"\"assistant\"";
 
 /// Returns the ids of the sessions beside one's own whose models have answered since a moment (milliseconds since 1970), but for
 /// those that are known.
@@ -44,18 +35,4 @@ fn session_of(path: &Path) -> Option<String> {
 fn has_changed_since(path: &Path, since_ms: i64) -> bool {
     let since_ns = u64::try_from(since_ms).unwrap_or(0).saturating_mul(1_000_000);
     file_info::of_itself(path).is_ok_and(|info| info.is_file() && info.modified_ns >= since_ns)
-}
-
-/// Returns when the model last answered, by the end of a transcript.
-fn last_response_ms(path: &Path) -> io::Result<Option<i64>> {
-    let (mut file, length) = open(path)?;
-    file.seek(SeekFrom::Start(length.saturating_sub(REACH)))?;
-    let mut end = Vec::new();
-    file.take(REACH).read_to_end(&mut end)?;
-    let mut lines = end.rsplit(|byte| *byte == b'\n').filter(|line| byte_search::find(RESPONSE, line).is_some());
-    Ok(lines.find_map(|line| {
-        let mut mended = Vec::new();
-        let row: Row = row::parse(line, &mut mended).ok()?;
-        row.is_a_models().then(|| row.at_ms()).flatten()
-    }))
 }

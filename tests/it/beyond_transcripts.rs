@@ -106,6 +106,22 @@ fn what_a_client_below_asks_and_nothing_shows_is_charged_to_both_when_it_ends() 
 }
 
 #[test]
+fn a_client_below_that_ends_before_its_answer_is_charged_for_it_unless_the_request_failed() {
+    let failure = json!({"type": "assistant", "uuid": "u9", "isApiErrorMessage": true,
+        "message": {"id": "m9", "model": "<synthetic>", "role": "assistant", "content": []}});
+    for (rows, charged) in [(String::new(), 1), (format!("{failure}\n"), 0)] {
+        let (world, processes) = (TestWorld::new(), Processes::start());
+        let [above, below] = [processes.pids[0], processes.pids[1]];
+        start(&world, above, "s1");
+        start(&world, below, "s2");
+        world.write("s2.jsonl", format!("{}\n{rows}", json!({"type": "user", "message": {"content": "go"}})));
+        let before = spent(&world, "s1").0;
+        event(&world, below, "s2", "SessionEnd", &json!({"reason": "other"}));
+        assert_eq!((spent(&world, "s2").0, spent(&world, "s1").0 - before), (charged, charged), "{rows}");
+    }
+}
+
+#[test]
 fn a_client_that_ends_without_a_transcript_is_charged_for_a_first_request() {
     let world = TestWorld::new();
     let client = Client::new();

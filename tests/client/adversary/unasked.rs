@@ -1,5 +1,7 @@
 //! The agent has its client, or one that it starts, ask the model on ways on which no hook can refuse, or calls the hook itself.
 
+use std::time::Duration;
+
 use fusebox::install::client_versions::Feature;
 use serde_json::json;
 
@@ -34,6 +36,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         outcome: Outcome::NoEffect,
         then: "what the client's own total is beyond what was counted is charged when it ends; the next one's prompt is refused where there is no room",
         scenario: "what_no_transcript_shows_of_clients_below_is_charged_and_bound",
+    },
+    Attempt {
+        tries: "`timeout 5 claude -p …` in a loop: each client ends before its answer is there",
+        outcome: Outcome::NoEffect,
+        then: "each is charged at what was held for it, and the next one's prompt is refused where there is no room",
+        scenario: "clients_below_that_are_ended_before_their_answer_are_charged_and_bound",
     },
     Attempt {
         tries: "side questions over the standard input of a client that it starts",
@@ -129,24 +137,35 @@ fn clients_that_keep_no_transcript_are_charged_and_bound() {
 fn what_no_transcript_shows_of_clients_below_is_charged_and_bound() {
     // A client asks on until it ends.
     for (prompt, first) in [("/insights", 10), ("'CHILD hello'", 2)] {
-        let below = format!(
-            "for i in $(seq 12); do {} -p {prompt} --dangerously-skip-permissions </dev/null >/dev/null; done",
-            claude().display()
-        );
-        let main = main([call([bash(&below)])].into_iter().chain(forever(|| call([work()]))));
-        let lab = Lab::new(
-            session(),
-            vec![child("CHILD", forever(|| say(""))), child("insights", forever(|| say("{}"))), main],
-        );
-        lab.claude("MAIN start", &[]);
+        let lab = in_a_loop("", prompt);
         let made = lab.api.requests().len() + lab.api.asides().len();
         assert!((CAP..CAP + first).contains(&made), "{prompt}: {made} requests\n{}", lab.story());
-        assert!(
-            lab.must(&["report"]).contains("prompt blocked: model requests of the one above"),
-            "{prompt}: {}",
-            lab.story()
-        );
+        let report = lab.must(&["report"]);
+        assert!(report.contains("prompt blocked: model requests of the one above"), "{prompt}: {}", lab.story());
     }
+}
+
+#[test]
+fn clients_below_that_are_ended_before_their_answer_are_charged_and_bound() {
+    let lab = in_a_loop("timeout 5 ", "'SLOW hello'");
+    let (made, asked) = (lab.api.requests().len(), lab.api.requests_of("SLOW").len());
+    assert!(made <= CAP && asked > 0, "{made} requests, {asked} below\n{}", lab.story());
+}
+
+/// Has main start a client again and again, whose answers are empty, or do not come.
+fn in_a_loop(starts: &str, prompt: &str) -> Lab {
+    let client = claude();
+    let below = format!(
+        "for i in $(seq 8); do {starts}{} -p {prompt} --dangerously-skip-permissions </dev/null >/dev/null; done; true",
+        client.display()
+    );
+    let main = main([call([bash(&below)])].into_iter().chain(forever(|| call([work()]))));
+    let empty = child("CHILD", forever(|| say("")));
+    let aside = child("insights", forever(|| say("{}")));
+    let slow = child("SLOW", forever(|| say("at last").slowly(Duration::from_secs(600))));
+    let lab = Lab::new(session(), vec![empty, aside, slow, main]);
+    lab.claude("MAIN start", &[]);
+    lab
 }
 
 /// Asks a client one side question after the other, each when the one before is answered.
