@@ -3,6 +3,7 @@
 //! One run's compactions may be many at once: several clients have one session open.
 
 use crate::domain::event::{Agent, Event, EventKind, Moment};
+use crate::domain::meters::Spend;
 use crate::domain::reservation::{RESERVE_LIVES_MS, Reservation};
 use crate::domain::session::Session;
 use crate::engine::charge_missing;
@@ -83,5 +84,11 @@ pub fn over(state: &mut SessionState, run: &str, event: &Event) -> Option<Reserv
     let holder = holder(&state.session, event);
     let held = state.session.reservations.iter().find(|held| held.holder == holder).cloned();
     state.release(&holder);
-    held.filter(|_| event.kind == EventKind::SessionEnded && !charge_missing::is_summary_due(state, run))
+    let ends = event.kind == EventKind::SessionEnded && has_conversation(&state.session);
+    held.filter(|_| ends && !charge_missing::is_summary_due(state, run))
+}
+
+/// Whether there is a conversation to compact: without one the client asks nothing.
+fn has_conversation(session: &Session) -> bool {
+    session.counters.spent != Spend::default() || session.client_start.context_tokens > 0
 }

@@ -122,6 +122,22 @@ fn a_client_below_that_ends_before_its_answer_is_charged_for_it_unless_the_reque
 }
 
 #[test]
+fn a_compaction_of_nothing_is_not_charged() {
+    for (begins, charged) in [(false, 0), (true, 2)] {
+        let (world, client) = (TestWorld::new(), Client::new());
+        event(&world, client.pid(), "s1", "SessionStart", &json!({"source": "startup"}));
+        if begins {
+            start(&world, client.pid(), "s1");
+            transcript(&world, "s1", &[]);
+            event(&world, client.pid(), "s1", "Stop", &json!({}));
+        }
+        event(&world, client.pid(), "s1", "PreCompact", &json!({"trigger": "manual"}));
+        event(&world, client.pid(), "s1", "SessionEnd", &json!({"reason": "other"}));
+        assert_eq!(spent(&world, "s1").0, charged, "{begins}");
+    }
+}
+
+#[test]
 fn a_client_that_ends_without_a_transcript_is_charged_for_a_first_request() {
     let world = TestWorld::new();
     let client = Client::new();
