@@ -3,7 +3,7 @@
 use crate::byte_search;
 use crate::wire::bypass_detection::diversions;
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::program_name;
+use crate::wire::shell::{program_name, substituted};
 
 /// Options of the client that leave out hooks, beside those of the list.
 const RESTRICTED: &str = "--restricted";
@@ -43,6 +43,12 @@ const KEEPS_PLUGINS: [&str; 2] = ["add", "list"];
 
 /// What a client's daemon is told that starts nothing.
 const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
+
+/// Programs that take the first `--` for themselves, wherever it stands.
+const TAKE_ENDS: [&str; 5] = ["npm", "pnpm", "yarn", "nix", "start-stop-daemon"];
+
+/// How the path of a process's program ends.
+pub(super) const RUNNING: &str = "/exe";
 
 /// The longest name of a variable that is looked at, in bytes.
 const LONGEST_NAME: usize = 100;
@@ -127,24 +133,47 @@ fn first_word<'a>(args: &[&'a str]) -> Option<&'a str> {
 /// Returns what a client is given, where the invocation starts one.
 fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
     let args = || it.args.iter().map(|word| &*word.text);
-    if is_client(it.program) {
-        return Some(args().collect());
+    if is_client(it.program) || is_running(it.program) {
+        let mut args: Vec<&str> = args().collect();
+        let ends = it.runners.last().is_some_and(|(runner, _)| TAKE_ENDS.contains(&program_name(runner)));
+        if let Some(at) = args.iter().position(|arg| *arg == "--").filter(|_| ends) {
+            args.remove(at);
+        }
+        return Some(args);
     }
     // A runtime with the client's file.
     let is_runtime = ["node", "bun", "deno"].iter().any(|runtime| it.name().eq_ignore_ascii_case(runtime));
-    let script = args().position(|arg| !arg.starts_with('-')).filter(|_| is_runtime)?;
-    let is_client =
-        args().nth(script).is_some_and(|path| path.contains("claude-code/") || path.contains("claude-code\\"));
-    is_client.then(|| args().skip(script + 1).collect())
+    let script = args().position(|arg| !arg.starts_with('-') && arg != "run").filter(|_| is_runtime)?;
+    let is_client = |path: &str| {
+        path.contains("claude-code/")
+            || path.contains("claude-code\\")
+            || is_package(path.strip_prefix("npm:").unwrap_or(path))
+            || substituted(path).is_some_and(is_client)
+    };
+    args().nth(script).is_some_and(is_client).then(|| args().skip(script + 1).collect())
 }
 
 /// Whether a program is the client: by its name, its package, or the folder that its versions are kept in.
 fn is_client(program: &str) -> bool {
+    let program = substituted(program).unwrap_or(program);
+    // Nix names a package behind what it is in.
+    let program = program.rsplit_once('#').map_or(program, |(_, package)| package);
     let name = program_name(program);
-    let package = program.strip_prefix("@anthropic-ai/claude-code");
     ["claude", "claude-code", "claude.ps1"].iter().any(|client| name.eq_ignore_ascii_case(client))
-        || package.is_some_and(|version| version.is_empty() || version.starts_with('@'))
+        || is_package(program)
         || ["/claude/versions/", "\\claude\\versions\\"].iter().any(|versions| program.contains(versions))
+}
+
+/// Whether a word names the client's package, with or without a version.
+fn is_package(word: &str) -> bool {
+    let version = word.strip_prefix("@anthropic-ai/claude-code");
+    version.is_some_and(|version| version.is_empty() || version.starts_with('@'))
+}
+
+/// Whether a program is the one that another process runs, as Linux names it: an agent's shell finds its client so.
+fn is_running(program: &str) -> bool {
+    let process = program.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix(RUNNING));
+    process.is_some_and(|process| !matches!(process, "self" | "thread-self" | "$$"))
 }
 
 /// Whether the word after an option is its value.

@@ -309,8 +309,14 @@ fn plain_clients_without_hooks_are_refused() {
         format!("CLIENT --remote 'NESTED go' {ASKED}"),
         format!("CLIENT --cloud 'NESTED go' {ASKED}"),
         format!("CLIENT config --bare {ASKED}"),
+        format!("$(readlink -f CLIENT) --bare {ASKED}"),
+        format!("/proc/$CLAUDE_PID/exe --bare {ASKED}"),
+        format!("npm exec @anthropic-ai/claude-code -- --bare {ASKED}"),
+        format!("setarch -R setpriv --no-new-privs choom -n 5 -- CLIENT --bare {ASKED}"),
+        format!("screen -dmS a perf stat fakeroot -- CLIENT --bare {ASKED}"),
     ];
-    let commands = ["daemon run", "plugin eval .", "auto-mode critique"].map(|words| format!("CLIENT {words}"));
+    let commands = ["daemon run", "plugin eval .", "auto-mode critique"];
+    let commands = commands.map(|words| format!("CLIENT {words}"));
     let attempts = [&attempts[..], &commands[..]].concat();
     let steps = attempts.iter().map(|words| call([command(words)])).chain([say("I give up")]);
     let lab = Lab::new(json!({}), vec![nested(), main(steps)]);
