@@ -1,4 +1,4 @@
-//! The forms in which a plain command starts a client: what runs it.
+//! The forms in which a plain command starts a client: what is a command of the client's, and what runs it.
 
 use crate::wire::bypass_detection::tests::guard;
 
@@ -8,6 +8,71 @@ fn missed(commands: &[&str]) -> Vec<String> {
 
 fn refused(commands: &[&str]) -> Vec<String> {
     commands.iter().filter_map(|command| Some(format!("{command}: {}", guard().command(command)?))).collect()
+}
+
+/// With `-p` client 2.1.330 takes a command's word for the prompt, and so it does with some of them behind an option.
+#[test]
+fn a_word_that_is_the_prompt_is_no_command_of_the_client() {
+    let missed = missed(&[
+        "echo JOB | claude --bare agents -p",
+        "echo JOB | claude agents --bare --print",
+        "claude update --bare -p --append-system-prompt JOB",
+        "claude mcp -p --safe-mode",
+        "claude doctor -p --setting-sources ''",
+        "claude stop -p --settings '{\"disableAllHooks\":true}'",
+        "CLAUDE_CODE_SAFE_MODE=1 claude logs -p",
+        "CLAUDE_CODE_SAFE_MODE=1 claude mcp add x npx -p y",
+        "env HOME=/tmp/x claude auth -dp",
+        "HOME=/tmp/x claude agents -- -p",
+        "export CLAUDE_CODE_SIMPLE=1; claude plugin list -p",
+        "claude --bare logs",
+        "claude --bare daemon status",
+        "env -i claude --debug mcp list",
+    ]);
+    assert!(missed.is_empty(), "{missed:#?}");
+    for (command, starts) in [
+        ("claude agents -p", true),
+        ("claude mcp -p", true),
+        ("claude --bare logs", true),
+        ("claude agents", false),
+        ("claude mcp add x -- npx -p y", false),
+        ("claude --bare --help", false),
+        ("claude --version -p", false),
+        ("claude daemon status -p", false),
+    ] {
+        assert_eq!(guard().starts_client(command), starts, "{command}");
+    }
+}
+
+#[test]
+fn commands_of_the_client_that_ask_the_model_are_found_behind_its_options() {
+    let missed = missed(&[
+        "(cat calls.jsonl; sleep 4) | CLAUDE_CODE_SAFE_MODE=1 claude mcp serve",
+        "claude mcp serve <calls.jsonl",
+        "claude --model opus mcp serve",
+        "claude -- mcp serve --debug",
+        "claude --verbose --model opus plugin eval x",
+        "claude --model opus plugin disable fusebox",
+    ]);
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn commands_of_the_client_that_start_no_agent_pass() {
+    let refused = refused(&[
+        "CLAUDE_CONFIG_DIR=/tmp/x claude mcp list; HOME=/tmp/x claude update",
+        "HOME=/tmp/x claude mcp add x -e A=1 -- npx -p y --bare",
+        "HOME=/tmp/x claude mcp add db -- docker run -p 5432:5432 db",
+        "claude mcp add own -- claude mcp serve",
+        "claude mcp add --transport http --scope project x https://x",
+        "claude mcp add-json x '{\"command\": \"claude\", \"args\": [\"mcp\", \"serve\"]}'",
+        "claude mcp serve --help; claude mcp help serve; claude plugin eval -h; claude --help mcp serve",
+        "claude agents -p; claude mcp -p 'go on'",
+        "claude -p 'start an mcp serve process'; claude -p 'plugin eval'",
+        "claude --model opus plugin disable other",
+        "HOME=/tmp/x claude --version",
+    ]);
+    assert!(refused.is_empty(), "{refused:#?}");
 }
 
 #[test]
