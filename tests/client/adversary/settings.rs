@@ -30,6 +30,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "hooks_are_not_switched_off",
     },
     Attempt {
+        tries: "a value that the client does not take (`cleanupPeriodDays: 0`, a matcher that is a number, …) in the file with the hooks: it would drop all of it",
+        outcome: Outcome::NoEffect,
+        then: "the change is blocked, the user is told, and the log has it",
+        scenario: "a_value_that_the_client_does_not_take_takes_no_hooks_away",
+    },
+    Attempt {
         tries: "`disableAllHooks` in the file that the client's `--settings` names, and an edit of another file, at which it reads settings anew",
         outcome: Outcome::NoEffect,
         then: "the client reads that file at its start alone",
@@ -121,6 +127,27 @@ fn hooks_are_not_switched_off() {
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
     trial.user_reads("would switch all hooks off");
+}
+
+#[test]
+fn a_value_that_the_client_does_not_take_takes_no_hooks_away() {
+    for change in [
+        "s['cleanupPeriodDays'] = 0",
+        "s['model'] = 5",
+        "s['permissions'] = []",
+        "s['env'] = {'A': ['B']}",
+        "s['hooks']['PreToolUse'].append({'matcher': 5, 'hooks': []})",
+        "s['hooks']['Notification'] = 'none'",
+        "s['sandbox'] = 5",
+    ] {
+        let local = ".claude/settings.local.json";
+        let edits = seen([bash(&format!(
+            "python3 -c \"import json; p = '{local}'; s = json.load(open(p)); {change}; json.dump(s, open(p, 'w'))\""
+        ))]);
+        let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
+        trial.held();
+        trial.user_reads("would put in force `");
+    }
 }
 
 #[test]
