@@ -75,8 +75,13 @@ const ASKING: [(&str, UnloggedRequest); 2] = [
     ("WebFetch", UnloggedRequest { prompt: 12_500, completion: 500, searches: 0 }),
 ];
 
-/// Returns what a tool asks the model that no transcript shows.
+/// How the names of servers' tools begin; server and tool follow, with the same two lines between them.
+const SERVED: &str = "mcp__";
+
+/// Returns what a tool asks the model that no transcript shows. A client that serves its tools (`claude mcp serve`) asks as much.
 pub fn unlogged_request(tool: &str) -> Option<UnloggedRequest> {
+    let served = tool.strip_prefix(SERVED).and_then(|rest| rest.rsplit_once("__"));
+    let tool = served.map_or(tool, |(_, name)| name);
     ASKING.iter().find(|(name, _)| *name == tool).map(|(_, asks)| *asks)
 }
 

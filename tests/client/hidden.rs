@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, claude};
 use crate::script::{Step, agent, agent_of, call, child, main, say, tool, work};
 
 fn searches(count: usize) -> Vec<Step> {
@@ -17,6 +17,24 @@ fn searches_end_at_a_cap_on_cost() {
     let policy = json!({"session": {"max_cost_usd": 0.3, "grace_turns": 0, "timeout_action": "terminate"}});
     let lab = Lab::new(policy, vec![found, main(searches(12))]);
     lab.claude("MAIN start", &[]);
+    assert_eq!(lab.api.requests_of("Perform a web search").len(), 3, "{}", lab.story());
+    assert_eq!(lab.run_of("main")["stop_reason"], "cost_budget_exhausted");
+}
+
+#[test]
+fn searches_by_a_client_that_serves_its_tools_end_at_a_cap_on_cost() {
+    let found = child("Perform a web search", [say("found it").output(5_000)]).forever();
+    let search = || call([tool("mcp__own__WebSearch", json!({"query": "what is new, $N"}))]);
+    let steps = (0..12).map(|_| search()).chain([say("main finished")]);
+    let lab = Lab::without_fusebox(vec![found, main(steps)]);
+    let server = json!({"command": claude(), "args": ["mcp", "serve"]});
+    lab.write(".mcp.json", &json!({"mcpServers": {"own": server}}).to_string());
+    lab.write(".claude/settings.json", &json!({"enableAllProjectMcpServers": true}).to_string());
+    let policy = json!({"session": {"max_cost_usd": 0.3, "grace_turns": 0, "timeout_action": "terminate"}});
+    lab.write(".claude/fusebox.json", &policy.to_string());
+    lab.must(&["init"]);
+    lab.claude("MAIN start", &[]);
+    // Each search is taken for 0.07 USD, whatever its client says.
     assert_eq!(lab.api.requests_of("Perform a web search").len(), 3, "{}", lab.story());
     assert_eq!(lab.run_of("main")["stop_reason"], "cost_budget_exhausted");
 }

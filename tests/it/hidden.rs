@@ -48,6 +48,22 @@ fn a_search_and_a_page_are_charged_once_when_they_are_asked_for() {
     assert_eq!(story.spent_today(), ONE + SEARCH + PAGE);
 }
 
+/// `claude mcp serve` serves the client's own tools: as a server of the session's their names begin with its.
+#[test]
+fn a_search_and_a_page_by_a_client_that_serves_its_tools_are_charged_like_its_own() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    for (at, other) in ["mcp__own__web_search", "mcp__own__WebSearchAll", "mcp__WebSearch"].iter().enumerate() {
+        assert_eq!(asked(&story, &format!("o{at}"), other), "");
+    }
+    assert_eq!(story.cost(), ONE, "tools of other servers");
+    for (id, tool) in [("t0", "mcp__own__WebSearch"), ("t1", "mcp__plugin_kit_own__WebFetch")] {
+        assert_eq!(asked(&story, id, tool), "");
+        assert_eq!(asked(&story, id, tool), "");
+    }
+    assert_eq!(story.cost(), ONE + SEARCH + PAGE);
+}
+
 /// How a fetch of a page ends: the event and what it brings, and whether the client has asked the model by then. Each was seen with
 /// clients 2.1.328 and 2.1.330.
 fn ends_of_a_fetch() -> Vec<(&'static str, Value, bool)> {

@@ -3,17 +3,16 @@
 use crate::byte_search;
 use crate::wire::bypass_detection::diversions;
 use crate::wire::shell::invocation::Invocation;
-use crate::wire::shell::program_name;
+use crate::wire::shell::{program_name, substituted};
 
 /// Options of the client that leave out hooks, beside those of the list.
 const RESTRICTED: &str = "--restricted";
 
-/// The client's commands that start no agent.
-const HARMLESS: [&str; 20] = [
-    "--help",
-    "-h",
-    "--version",
-    "-v",
+/// Options that only show something.
+const SHOWS: [&str; 4] = ["--help", "-h", "--version", "-v"];
+
+/// The client's commands that start no agent, where they are its first argument and no option asks for an answer in print.
+const HARMLESS: [&str; 16] = [
     "agents",
     "attach",
     "auth",
@@ -33,8 +32,12 @@ const HARMLESS: [&str; 20] = [
 ];
 
 /// Commands below those that ask the model where no hook is told, and what they do.
-const ASKING: [(&str, &str, &str); 3] =
-    [("plugin", "eval", UNHOOKED), ("plugins", "eval", UNHOOKED), ("auto-mode", "critique", UNTOLD)];
+const ASKING: [(&str, &str, &str); 4] = [
+    ("plugin", "eval", UNHOOKED),
+    ("plugins", "eval", UNHOOKED),
+    ("auto-mode", "critique", UNTOLD),
+    ("mcp", "serve", UNTOLD),
+];
 
 /// Commands below `plugin` that switch off, remove or replace a plugin: with it go its hooks.
 const TAKES_PLUGINS: [&str; 6] = ["disable", "uninstall", "remove", "rm", "update", "marketplace"];
@@ -43,6 +46,15 @@ const KEEPS_PLUGINS: [&str; 2] = ["add", "list"];
 
 /// What a client's daemon is told that starts nothing.
 const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
+
+/// Programs that take the first `--` for themselves, wherever it stands.
+const TAKE_ENDS: [&str; 5] = ["npm", "pnpm", "yarn", "nix", "start-stop-daemon"];
+
+/// How the path of a process's program ends.
+pub(super) const RUNNING: &str = "/exe";
+
+/// How many words are looked at for a command.
+const MOST_BEFORE: usize = 64;
 
 /// The longest name of a variable that is looked at, in bytes.
 const LONGEST_NAME: usize = 100;
@@ -74,17 +86,22 @@ pub(super) fn unhooked(
 ) -> Option<String> {
     let args = client_args(it)?;
     let told = |(how, does): (String, &str)| format!("a client with `{how}`, which {does}");
-    match first_word(&args) {
-        Some("daemon") if !args.get(1).is_some_and(|arg| ENDS_DAEMON.contains(arg)) => {
-            return Some(told(("daemon".to_owned(), DAEMON)));
-        }
-        Some("respawn") => return Some(told(("respawn".to_owned(), DAEMON))),
-        Some(first @ ("plugin" | "plugins")) if takes_our_plugin(first, &args) => {
-            return Some(format!("`claude plugin`, which {UNPLUGGED}"));
-        }
-        Some(first) if asking(first, &args).is_some() => return asking(first, &args).map(told),
-        Some(first) if first == "daemon" || HARMLESS.contains(&first) => return None,
+    if shows(&args) {
+        return None;
+    }
+    match args.first() {
+        Some(&"daemon") if !starts_daemon(&args) => return None,
+        Some(first @ (&"daemon" | &"respawn")) => return Some(told(((*first).to_owned(), DAEMON))),
         _ => {}
+    }
+    if commands(&args).any(takes_our_plugin) {
+        return Some(format!("`claude plugin`, which {UNPLUGGED}"));
+    }
+    if let Some(asking) = commands(&args).find_map(asking) {
+        return Some(told(asking));
+    }
+    if is_harmless(&args) {
+        return None;
     }
     if let Some(option) = by_option(&args, names_switch) {
         return Some(told(option));
@@ -95,27 +112,62 @@ pub(super) fn unhooked(
     set.map(|set| format!("{set}. What is set where a person starts this session's client holds for every client"))
 }
 
-/// Finds the command below the first word that asks the model, and what it does.
-fn asking(first: &str, args: &[&str]) -> Option<(String, &'static str)> {
-    let after = args.iter().skip_while(|arg| **arg != first).skip(1);
-    let second = after.copied().find(|arg| !arg.starts_with('-'))?;
-    let row = ASKING.iter().find(|row| (row.0, row.1) == (first, second))?;
-    Some((format!("{first} {second}"), row.2))
+/// Returns a client's arguments from each word on that may be its command: all before it are options and their values.
+fn commands<'w, 'a>(args: &'w [&'a str]) -> impl Iterator<Item = &'w [&'a str]> {
+    let is_option = |at: usize| args[at].starts_with('-');
+    let follows_options = move |at: usize| (1..at).all(|at| is_option(at) || is_option(at - 1));
+    let may_be = move |at: &usize| !is_option(*at) && (*at == 0 || is_option(0)) && follows_options(*at);
+    // No more words are looked at than a person would write before a command.
+    (0..args.len().min(MOST_BEFORE)).filter(may_be).map(|at| &args[at..])
+}
+
+/// Finds the command below a command's word that asks the model, and what it does.
+fn asking(command: &[&str]) -> Option<(String, &'static str)> {
+    let (first, after) = command.split_first()?;
+    let second = after.iter().find(|arg| !arg.starts_with('-'))?;
+    let row = ASKING.iter().find(|row| (row.0, row.1) == (*first, *second))?;
+    let shows = after.iter().skip_while(|arg| *arg != second).nth(1).is_some_and(|arg| SHOWS.contains(arg));
+    (!shows).then(|| (format!("{first} {second}"), row.2))
 }
 
 /// Whether a command of the client switches off, removes or replaces our plugin, by its name or with all others.
-fn takes_our_plugin(first: &str, args: &[&str]) -> bool {
-    let mut after = args.iter().copied().skip_while(|arg| *arg != first).skip(1);
-    let is_one = after.clone().find(|arg| !arg.starts_with('-')).is_some_and(|word| TAKES_PLUGINS.contains(&word));
-    let is_ours = after.clone().any(|arg| matches!(arg, "-a" | "--all") || arg.split('@').any(|part| part == PLUGIN));
-    let keeps = after.any(|arg| KEEPS_PLUGINS.contains(&arg));
-    is_one && is_ours && !keeps
+fn takes_our_plugin(command: &[&str]) -> bool {
+    let Some((&("plugin" | "plugins"), after)) = command.split_first() else { return false };
+    let is_one = after.iter().find(|arg| !arg.starts_with('-')).is_some_and(|word| TAKES_PLUGINS.contains(word));
+    let is_ours =
+        || after.iter().any(|arg| matches!(*arg, "-a" | "--all") || arg.split('@').any(|part| part == PLUGIN));
+    is_one && is_ours() && !after.iter().any(|arg| KEEPS_PLUGINS.contains(arg))
 }
 
 /// Whether an invocation starts a client with an agent in it.
 pub(super) fn starts(it: &Invocation) -> bool {
-    let is_agent = |first: &str| first != "daemon" && !HARMLESS.contains(&first);
-    client_args(it).is_some_and(|args| first_word(&args).is_none_or(is_agent))
+    client_args(it).is_some_and(|args| args.first() != Some(&"daemon") && !is_harmless(&args))
+}
+
+/// Whether `claude daemon` is told to start something.
+fn starts_daemon(args: &[&str]) -> bool {
+    !args.get(1).is_some_and(|arg| ENDS_DAEMON.contains(arg))
+}
+
+/// Whether a client shows its version, or how it is called.
+fn shows(args: &[&str]) -> bool {
+    first_word(args).is_some_and(|first| SHOWS.contains(&first))
+}
+
+/// Whether a client only shows something, or runs a command of its own that starts no agent. Behind an option, and with `-p`, the
+/// client takes some of these words for the prompt.
+fn is_harmless(args: &[&str]) -> bool {
+    shows(args) || (args.first().is_some_and(|first| HARMLESS.contains(first)) && !prints(args))
+}
+
+/// Whether a word may ask for an answer in print. What `mcp add` is given behind `--` is a server's.
+fn prints(args: &[&str]) -> bool {
+    let adds = args.starts_with(&["mcp", "add"]);
+    let is_short = |arg: &str| {
+        arg.strip_prefix('-')
+            .is_some_and(|letters| letters.contains('p') && letters.bytes().all(|letter| letter.is_ascii_alphabetic()))
+    };
+    args.iter().take_while(|arg| !adds || **arg != "--").any(|arg| *arg == "--print" || is_short(arg))
 }
 
 /// Returns the first thing that a client is told, beside options that only leave out hooks.
@@ -127,24 +179,47 @@ fn first_word<'a>(args: &[&'a str]) -> Option<&'a str> {
 /// Returns what a client is given, where the invocation starts one.
 fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
     let args = || it.args.iter().map(|word| &*word.text);
-    if is_client(it.program) {
-        return Some(args().collect());
+    if is_client(it.program) || is_running(it.program) {
+        let mut args: Vec<&str> = args().collect();
+        let ends = it.runners.last().is_some_and(|(runner, _)| TAKE_ENDS.contains(&program_name(runner)));
+        if let Some(at) = args.iter().position(|arg| *arg == "--").filter(|_| ends) {
+            args.remove(at);
+        }
+        return Some(args);
     }
     // A runtime with the client's file.
     let is_runtime = ["node", "bun", "deno"].iter().any(|runtime| it.name().eq_ignore_ascii_case(runtime));
-    let script = args().position(|arg| !arg.starts_with('-')).filter(|_| is_runtime)?;
-    let is_client =
-        args().nth(script).is_some_and(|path| path.contains("claude-code/") || path.contains("claude-code\\"));
-    is_client.then(|| args().skip(script + 1).collect())
+    let script = args().position(|arg| !arg.starts_with('-') && arg != "run").filter(|_| is_runtime)?;
+    let is_client = |path: &str| {
+        path.contains("claude-code/")
+            || path.contains("claude-code\\")
+            || is_package(path.strip_prefix("npm:").unwrap_or(path))
+            || substituted(path).is_some_and(is_client)
+    };
+    args().nth(script).is_some_and(is_client).then(|| args().skip(script + 1).collect())
 }
 
 /// Whether a program is the client: by its name, its package, or the folder that its versions are kept in.
 fn is_client(program: &str) -> bool {
+    let program = substituted(program).unwrap_or(program);
+    // Nix names a package behind what it is in.
+    let program = program.rsplit_once('#').map_or(program, |(_, package)| package);
     let name = program_name(program);
-    let package = program.strip_prefix("@anthropic-ai/claude-code");
     ["claude", "claude-code", "claude.ps1"].iter().any(|client| name.eq_ignore_ascii_case(client))
-        || package.is_some_and(|version| version.is_empty() || version.starts_with('@'))
+        || is_package(program)
         || ["/claude/versions/", "\\claude\\versions\\"].iter().any(|versions| program.contains(versions))
+}
+
+/// Whether a word names the client's package, with or without a version.
+fn is_package(word: &str) -> bool {
+    let version = word.strip_prefix("@anthropic-ai/claude-code");
+    version.is_some_and(|version| version.is_empty() || version.starts_with('@'))
+}
+
+/// Whether a program is the one that another process runs, as Linux names it: an agent's shell finds its client so.
+fn is_running(program: &str) -> bool {
+    let process = program.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix(RUNNING));
+    process.is_some_and(|process| !matches!(process, "self" | "thread-self" | "$$"))
 }
 
 /// Whether the word after an option is its value.

@@ -23,6 +23,9 @@ const OBSERVE: &str = "--observe";
 /// Commands of a shell that set its variables.
 const SETTERS: [&str; 4] = ["export", "declare", "typeset", "unset"];
 
+/// Commands of a shell that run a text in the same shell.
+const RUN_HERE: [&str; 3] = ["eval", "source", "."];
+
 /// What names the model's API, or the key to it.
 const MODEL: [&str; 4] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "/v1/messages"];
 
@@ -68,7 +71,8 @@ impl Guard {
     /// Whether a text names the program, the client or the state at all: most do not, and are not read any further.
     pub fn mentions(&self, text: &str) -> bool {
         let names = [self.state_dir.as_deref(), self.program.as_deref()].into_iter().flatten().map(shell::base);
-        let mut names = [PROGRAM, "claude", "FUSEBOX_"].into_iter().chain(names).filter(|name| !name.is_empty());
+        let mut names =
+            [PROGRAM, "claude", "FUSEBOX_", clients::RUNNING].into_iter().chain(names).filter(|name| !name.is_empty());
         let text = self.rules.folded(text);
         names.any(|name| crate::byte_search::find(self.rules.folded(name).as_bytes(), text.as_bytes()).is_some())
     }
@@ -192,7 +196,7 @@ impl<'g> Walk<'g> {
                     .or_else(|| crate::wire::bypass_detection::clients::diverting(name, *value));
             }
             let refused = self.text(script, depth + 1);
-            if it.runners.last().is_none_or(|(runner, _)| *runner != "eval") {
+            if !it.runners.last().is_some_and(|(runner, _)| RUN_HERE.contains(runner)) {
                 self.scope = before;
             }
             if refused.is_some() {

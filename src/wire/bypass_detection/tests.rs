@@ -3,7 +3,7 @@
 use crate::wire::bypass_detection::path_rules::{PathRules, from_powershell};
 use crate::wire::bypass_detection::{Guard, PERSONS_COMMANDS};
 
-fn guard() -> Guard {
+pub(super) fn guard() -> Guard {
     let own = |path: &str| Some(path.to_owned());
     Guard {
         rules: PathRules::Exact,
@@ -333,3 +333,5 @@ fn what_is_written_on_windows_is_known_by_its_path() {
         assert_eq!(windows_guard().command(&from_powershell(command)).is_some(), is_refused, "{command}");
     }
 }
+
+mod client_forms;

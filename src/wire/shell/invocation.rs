@@ -2,115 +2,14 @@
 
 use std::borrow::Cow;
 
+use crate::wire::shell::invocation::runners::{ROWS, Row, Runs};
 use crate::wire::shell::{Simple, Word, assignment, program_name};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
 
-/// How a program is told what it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Runs {
-    /// By its words, after its options and so many operands.
-    Words(usize),
-    /// By words or a text, after so many operands: an option with a value that is a shell's text, else words.
-    Text(usize, &'static [&'static str]),
-    /// By all its operands, as a shell's text.
-    Joined,
-    /// By its first operand, as a shell's text.
-    First,
-    /// By the text after `-c`, else by what it reads.
-    Shell,
-    /// By the words after `-exec`, up to `;`.
-    Exec,
-}
-
-/// A program that runs another: its name, its subcommands where it runs others only by them, how, and its options with values.
-type Row = (&'static str, &'static [&'static str], Runs, &'static [&'static str]);
-
-const ROWS: [Row; 78] = [
-    ("env", &[], Runs::Text(0, &["-S", "--split-string"]), &["-u", "--unset", "-C", "--chdir"]),
-    ("nohup", &[], Runs::Words(0), &[]),
-    ("setsid", &[], Runs::Words(0), &[]),
-    ("exec", &[], Runs::Words(0), &["-a"]),
-    ("command", &[], Runs::Words(0), &[]),
-    ("builtin", &[], Runs::Words(0), &[]),
-    ("noglob", &[], Runs::Words(0), &[]),
-    ("nocorrect", &[], Runs::Words(0), &[]),
-    ("time", &[], Runs::Words(0), &["-f", "-o", "--format", "--output"]),
-    ("nice", &[], Runs::Words(0), &["-n", "--adjustment"]),
-    ("ionice", &[], Runs::Words(0), &["-c", "-n", "--class", "--classdata"]),
-    ("chrt", &[], Runs::Words(1), &["-T", "-P", "-D"]),
-    ("taskset", &[], Runs::Words(1), &[]),
-    ("timeout", &[], Runs::Words(1), &["-k", "-s", "--kill-after", "--signal"]),
-    ("gtimeout", &[], Runs::Words(1), &["-k", "-s", "--kill-after", "--signal"]),
-    ("stdbuf", &[], Runs::Words(0), &["-i", "-o", "-e"]),
-    ("unbuffer", &[], Runs::Words(0), &[]),
-    ("chronic", &[], Runs::Words(0), &[]),
-    ("caffeinate", &[], Runs::Words(0), &["-t", "-w"]),
-    ("strace", &[], Runs::Words(0), &["-e", "-o", "-p", "-s", "-P", "-E", "-a", "-u"]),
-    ("ltrace", &[], Runs::Words(0), &["-e", "-o", "-p", "-s", "-u"]),
-    ("prlimit", &[], Runs::Words(0), &["-p", "-o"]),
-    ("unshare", &[], Runs::Words(0), &[]),
-    ("nsenter", &[], Runs::Words(0), &["-t", "--target"]),
-    ("chroot", &[], Runs::Words(1), &[]),
-    ("sudo", &[], Runs::Words(0), &["-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-U", "-r", "-t"]),
-    ("doas", &[], Runs::Words(0), &["-u", "-C"]),
-    ("su", &[], Runs::Text(9, &["-c", "--command"]), &["-s", "-g", "-G"]),
-    ("runuser", &[], Runs::Text(0, &["-c", "--command"]), &["-u", "-s", "-g", "-G"]),
-    ("setarch", &[], Runs::Words(1), &[]),
-    ("linux64", &[], Runs::Words(0), &[]),
-    ("linux32", &[], Runs::Words(0), &[]),
-    ("faketime", &[], Runs::Words(1), &[]),
-    ("xvfb-run", &[], Runs::Words(0), &["-e", "-f", "-n", "-p", "-s", "-w"]),
-    ("dbus-run-session", &[], Runs::Words(0), &[]),
-    ("valgrind", &[], Runs::Words(0), &[]),
-    ("proxychains4", &[], Runs::Words(0), &["-f"]),
-    ("direnv", &["exec"], Runs::Words(1), &[]),
-    ("poetry", &["run"], Runs::Words(0), &[]),
-    ("bundle", &["exec"], Runs::Words(0), &[]),
-    ("systemd-run", &[], Runs::Words(0), &["-p", "-u", "-E", "-M", "-H"]),
-    ("firejail", &[], Runs::Words(0), &[]),
-    ("busybox", &[], Runs::Words(0), &[]),
-    ("xargs", &[], Runs::Words(0), &["-I", "-L", "-n", "-P", "-s", "-E", "-d", "-a", "-R", "-S", "-J"]),
-    ("parallel", &[], Runs::Words(0), &["-j", "-n", "-N", "-I", "-a", "-S", "--jobs", "--colsep"]),
-    ("script", &[], Runs::Text(1, &["-c", "--command"]), &["-I", "-O", "-B", "-T", "-E", "-o", "-t", "-m"]),
-    ("flock", &[], Runs::Text(1, &["-c", "--command"]), &["-w", "-E", "--wait", "--timeout"]),
-    ("watch", &[], Runs::Joined, &["-n", "--interval", "-q"]),
-    ("eval", &[], Runs::Joined, &[]),
-    ("trap", &[], Runs::First, &[]),
-    ("hyperfine", &[], Runs::First, &["-w", "-r", "-m", "-M", "-L", "-N", "--export-json", "--warmup", "--runs"]),
-    ("tmux", &["new", "new-session", "neww", "new-window", "splitw", "split-window"], Runs::Joined, &TMUX),
-    ("screen", &[], Runs::Words(0), &["-S", "-c", "-t", "-s", "-h", "-L", "-T"]),
-    ("sh", &[], Runs::Shell, &SHELL),
-    ("bash", &[], Runs::Shell, &SHELL),
-    ("zsh", &[], Runs::Shell, &SHELL),
-    ("dash", &[], Runs::Shell, &SHELL),
-    ("ash", &[], Runs::Shell, &SHELL),
-    ("ksh", &[], Runs::Shell, &SHELL),
-    ("fish", &[], Runs::Shell, &SHELL),
-    ("cmd", &[], Runs::Joined, &[]),
-    ("start", &[], Runs::Words(0), &[]),
-    ("Start-Process", &[], Runs::Words(0), &[]),
-    ("Invoke-Expression", &[], Runs::Joined, &[]),
-    ("iex", &[], Runs::Joined, &[]),
-    ("powershell", &[], Runs::Joined, &POWERSHELL),
-    ("pwsh", &[], Runs::Joined, &POWERSHELL),
-    ("find", &[], Runs::Exec, &[]),
-    ("npx", &[], Runs::Text(0, &["-c", "--call"]), &["-p", "--package"]),
-    ("bunx", &[], Runs::Words(0), &["-p", "--package"]),
-    ("pnpx", &[], Runs::Words(0), &[]),
-    ("npm", &["exec", "x"], Runs::Text(0, &["-c", "--call"]), &["-p", "--package", "-w", "--workspace"]),
-    ("pnpm", &["dlx", "exec"], Runs::Words(0), &["--package"]),
-    ("yarn", &["dlx", "exec"], Runs::Words(0), &["-p", "--package"]),
-    ("bun", &["x"], Runs::Words(0), &["-p", "--package"]),
-    ("mise", &["exec", "x"], Runs::Words(0), &["-C"]),
-    ("uv", &["run"], Runs::Words(0), &["--with", "-p", "--python", "--project", "--directory", "--extra", "--group"]),
-    ("uvx", &[], Runs::Words(0), &["--with", "--from", "-p", "--python"]),
-];
-
-const POWERSHELL: [&str; 3] = ["-ExecutionPolicy", "-Version", "-WorkingDirectory"];
-const SHELL: [&str; 4] = ["-o", "+O", "--rcfile", "--init-file"];
-const TMUX: [&str; 9] = ["-s", "-n", "-c", "-t", "-e", "-x", "-y", "-F", "-l"];
+/// Files that stand for what a program reads.
+const STREAMS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
 /// A program that runs, and what it is given.
 #[derive(Debug, Default)]
@@ -166,6 +65,10 @@ impl<'a> Invocation<'a> {
     /// Takes in what a program that runs another says of it; returns the words of that one.
     fn take_off(&mut self, row: &Row, args: &'a [Word<'a>], input: &'a [Cow<'a, str>]) -> &'a [Word<'a>] {
         let (name, subcommands, runs, valued) = row;
+        if let Runs::After(options) = runs {
+            let at = args.iter().position(|word| options.contains(&&*word.text));
+            return at.map_or(&[], |at| &args[at + 1..]);
+        }
         let mut rest = if subcommands.is_empty() { args } else { &args[1..] };
         let mut operands = 0;
         let (awaited, texts): (usize, &[&str]) = match runs {
@@ -186,11 +89,12 @@ impl<'a> Invocation<'a> {
             } else if texts.contains(&text) || texts.iter().any(|option| bundles(text, option)) {
                 self.scripts.extend(after.first().map(|script| script.text.clone()));
                 rest = after.get(1..).unwrap_or(&[]);
-            } else if valued.contains(&text) || (*runs == Runs::Shell && bundles(text, "-o")) {
-                if *name == "env" && matches!(text, "-u" | "--unset") {
-                    self.variables.extend(after.first().map(|name| (&*name.text, None)));
-                }
-                rest = after.get(1..).unwrap_or(&[]);
+            } else if let Some(option) = texts.iter().find_map(|option| text.strip_prefix(option)?.strip_prefix('=')) {
+                self.scripts.push(Cow::Borrowed(option));
+                rest = after;
+            } else if let values @ 1.. = values_after(text, valued) {
+                self.note_valued(name, text, after);
+                rest = after.get(values..).unwrap_or(&[]);
             } else if (text.starts_with(['-', '+']) && text != "-") || (*name == "cmd" && text.starts_with('/')) {
                 self.note_option(name, text);
                 rest = after;
@@ -221,14 +125,26 @@ impl<'a> Invocation<'a> {
                 self.scripts.extend(rest.first().map(|script| script.text.clone()));
                 &[]
             }
-            Runs::Shell => {
-                // Without a file of its own it runs what it reads.
-                self.scripts.extend(input.iter().filter(|_| rest.is_empty()).cloned());
-                self.reads_commands = rest.is_empty() && input.is_empty();
+            Runs::Each => {
+                self.scripts.extend(rest.iter().map(|script| script.text.clone()));
+                &[]
+            }
+            Runs::Shell | Runs::Input => {
+                // Without a file of its own a shell runs what it reads.
+                let reads = runs == Runs::Input || rest.first().is_none_or(|file| STREAMS.contains(&&*file.text));
+                self.scripts.extend(input.iter().filter(|_| reads).cloned());
+                self.reads_commands = reads && input.is_empty();
                 &[]
             }
             _ => rest,
         }
+    }
+
+    fn note_valued(&mut self, program: &str, option: &'a str, after: &'a [Word<'a>]) {
+        if program == "env" && (option == "--unset" || (!option.starts_with("--") && option.ends_with('u'))) {
+            self.variables.extend(after.first().map(|name| (&*name.text, None)));
+        }
+        self.note_option(program, option);
     }
 
     fn note_option(&mut self, program: &str, option: &'a str) {
@@ -237,7 +153,8 @@ impl<'a> Invocation<'a> {
         }
         let is_short = !option.starts_with("--");
         self.is_cleared |= option == "--ignore-environment" || (is_short && option.contains('i'));
-        let unset = option.strip_prefix("--unset=").or_else(|| option.strip_prefix("-u"));
+        let unset =
+            option.strip_prefix("--unset=").or_else(|| option.strip_prefix("-u")).filter(|name| !name.is_empty());
         self.variables.extend(unset.map(|name| (name, None)));
         let split = option.strip_prefix("--split-string=").or_else(|| option.strip_prefix("-S"));
         self.scripts.extend(split.map(Cow::Borrowed));
@@ -246,11 +163,27 @@ impl<'a> Invocation<'a> {
 
 /// Finds the row of a program; nothing for one that runs no other here.
 fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
-    let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name))?;
-    let is_meant = row.1.is_empty() || args.first().is_some_and(|first| row.1.contains(&&*first.text));
+    let is_meant = |row: &Row| {
+        let has = |option: &&str| args.iter().any(|word| word.text == *option);
+        let is_asked = row.1.is_empty() || args.first().is_some_and(|first| row.1.contains(&&*first.text));
+        is_asked && !matches!(row.2, Runs::After(options) if !options.iter().any(has))
+    };
+    let row = ROWS.iter().find(|row| row.0.eq_ignore_ascii_case(name) && is_meant(row))?;
     // `command -v NAME` only looks for it.
     let looks = name == "command" && args.first().is_some_and(|first| matches!(&*first.text, "-v" | "-V"));
-    (is_meant && !looks).then_some(row)
+    (!looks).then_some(row)
+}
+
+/// Returns how many words after an option are its values. Of short options in one word the first with a value takes the rest of it.
+fn values_after(word: &str, valued: &[&str]) -> usize {
+    let count = |option: &[u8]| valued.iter().filter(|it| it.as_bytes() == option).count();
+    let whole = count(word.as_bytes());
+    let letters = word.strip_prefix('-').filter(|_| whole == 0).unwrap_or_default().as_bytes();
+    if letters.len() < 2 || !letters.iter().all(u8::is_ascii_alphabetic) {
+        return whole;
+    }
+    let first = letters.iter().position(|letter| count(&[b'-', *letter]) > 0);
+    first.filter(|at| at + 1 == letters.len()).map_or(0, |at| count(&[b'-', letters[at]]))
 }
 
 /// Whether a shell's option is `-c`, alone or among others: `-lc`.
@@ -282,5 +215,6 @@ fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = &'a [Word<'a>]> {
     })
 }
 
+mod runners;
 #[cfg(test)]
 mod tests;
