@@ -45,6 +45,7 @@ pub mod shared_budgets;
 pub mod spend_before_install;
 pub mod state_folder;
 pub mod unheard_messages;
+pub mod unwatched_clients;
 
 use std::panic;
 use std::path::PathBuf;
@@ -184,7 +185,7 @@ pub fn respond(
     deadline.waits_for(Waits::Files);
     let ingested = ingest::ingest(env, &mut loaded, &call)?;
     let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
-    let reply = reply::compose(env, &mut loaded.state, &call, &applied);
+    let reply = reply::compose(env, &mut loaded, &call, &applied);
     let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
     Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) })
 }

@@ -30,6 +30,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "hooks_are_not_switched_off",
     },
     Attempt {
+        tries: "`disableAllHooks` in the file that the client's `--settings` names, and an edit of another file, at which it reads settings anew",
+        outcome: Outcome::NoEffect,
+        then: "the client reads that file at its start alone",
+        scenario: "hooks_are_not_switched_off_by_a_file_of_the_command_line",
+    },
+    Attempt {
         tries: "`disableAllHooks` in a settings file in UTF-16, which the client reads, too",
         outcome: Outcome::NoEffect,
         then: "it is read as the client reads it, and what Fusebox cannot read waits as well",
@@ -115,6 +121,16 @@ fn hooks_are_not_switched_off() {
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
     trial.user_reads("would switch all hooks off");
+}
+
+#[test]
+fn hooks_are_not_switched_off_by_a_file_of_the_command_line() {
+    let off = "python3 -c \"import json; json.dump({'disableAll' + 'Hooks': True}, open('extra' + '.json', 'w'))\"";
+    let harmless = json!({"permissions": {"allow": ["Bash(ls)"]}});
+    let edits = seen([bash(&format!("{off}; echo '{harmless}' >.claude/settings.json"))]);
+    let lab = trial::lab(trial::policy(edits.len()), &edits);
+    lab.write("extra.json", "{}");
+    Trial::run_with(lab, &edits, &["--settings", "extra.json"]).held();
 }
 
 #[test]
