@@ -63,7 +63,7 @@ pub struct SessionState {
     pub held: Option<String>,
     /// Responses that were charged at an estimate in this event, to be kept.
     pub estimated: Vec<Charge>,
-    runs: BTreeMap<String, Loaded<Run>>,
+    runs: BTreeMap<String, Loaded<Box<Run>>>,
     calls: BTreeMap<String, Loaded<CallRecord>>,
     opened: BTreeSet<String>,
 }
@@ -95,7 +95,7 @@ impl SessionState {
 
     /// Inserts a loaded run, unchanged.
     pub fn insert_loaded_run(&mut self, run: Run) {
-        self.runs.insert(run.id.clone(), Loaded::unchanged(run));
+        self.runs.insert(run.id.clone(), Loaded::unchanged(Box::new(run)));
     }
 
     /// Inserts a loaded call, unchanged.
@@ -114,12 +114,12 @@ impl SessionState {
 
     /// Finds a run.
     pub fn run(&self, id: &str) -> Option<&Run> {
-        self.runs.get(id).map(|run| &run.it)
+        self.runs.get(id).map(|run| &*run.it)
     }
 
     /// Finds a run to change.
     pub fn run_mut(&mut self, id: &str) -> Option<&mut Run> {
-        self.runs.get_mut(id).map(Loaded::get_mut)
+        self.runs.get_mut(id).map(|run| &mut **run.get_mut())
     }
 
     /// Finds what is unwritten in the transcript of a run, to change it, and the id of whose that is: main runs share one.
@@ -143,7 +143,7 @@ impl SessionState {
 
     /// Returns every loaded run.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.values().map(|run| &run.it)
+        self.runs.values().map(|run| &*run.it)
     }
 
     /// Finds a loaded call.
@@ -202,7 +202,7 @@ impl SessionState {
 
     /// Returns the runs that changed.
     pub fn changed_runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.values().filter(|run| run.changed).map(|run| &run.it)
+        self.runs.values().filter(|run| run.changed).map(|run| &*run.it)
     }
 
     /// Returns the calls that changed, with their ids.

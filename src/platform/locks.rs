@@ -32,26 +32,32 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The lock file between reports and pruning.
 const DETAIL: &str = "locks/detail";
 
-/// The locks held; dropping them or ending the process lets go.
+/// The locks held; dropping them or ending the process lets go. The one for all goes first: who waits for the session's finds it free.
 #[derive(Debug)]
 pub struct Locks {
     /// Whether the one for all did not come: its holder keeps it, or the file system has no locks.
     pub missed: bool,
-    _held: Vec<File>,
+    /// Whether one was another's: others are likely to wait for these.
+    pub contended: bool,
+    _for_all: Option<File>,
+    _session: Option<File>,
 }
 
 impl Locks {
     /// Takes the session's lock and then the one for all.
     pub fn acquire(folder: &Path, session: Option<&str>) -> Result<Locks> {
-        let mut held = Vec::with_capacity(2);
+        let (mut of_session, mut session_waited) = (None, false);
         if let Some(session) = session {
             let name = format!("locks/session-{:02}", stable_hash::of(session.as_bytes()) % SESSION_LOCKS);
-            held.push(lock(&folder.join(name), ALONE, SESSION_PATIENCE)?);
+            (of_session, session_waited) = lock(&folder.join(name), ALONE, SESSION_PATIENCE)?;
         }
-        let for_all = lock(&folder.join("locks/all"), ALONE, PATIENCE)?;
-        let missed = for_all.is_none();
-        held.push(for_all);
-        Ok(Locks { missed, _held: held.into_iter().flatten().collect() })
+        let (for_all, waited) = lock(&folder.join("locks/all"), ALONE, PATIENCE)?;
+        Ok(Locks {
+            missed: for_all.is_none(),
+            contended: session_waited || waited,
+            _for_all: for_all,
+            _session: of_session,
+        })
     }
 }
 
@@ -64,16 +70,17 @@ struct Way {
 const ALONE: Way = Way { at_once: FileExt::try_lock_exclusive, in_turn: FileExt::lock_exclusive };
 const SHARED: Way = Way { at_once: FileExt::try_lock_shared, in_turn: FileExt::lock_shared };
 
-/// Locks a file; nothing where its holder does not let go in time, or where the file system has no locks.
-fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
+/// Locks a file, and says whether it was another's; nothing where its holder does not let go in time, or where the file system has
+/// no locks.
+fn lock(path: &Path, way: Way, patience: Duration) -> Result<(Option<File>, bool)> {
     let file = match files::open_to_lock(path) {
-        Err(cause) if system::is_odd(&cause) => return Ok(None),
+        Err(cause) if system::is_odd(&cause) => return Ok((None, false)),
         other => other.map_err(|cause| Error::file("open the lock", path, cause))?,
     };
     match (way.at_once)(&file) {
-        Ok(()) => return Ok(Some(file)),
+        Ok(()) => return Ok((Some(file), false)),
         Err(cause) if is_held(&cause) => {}
-        Err(_) => return Ok(None),
+        Err(_) => return Ok((None, false)),
     }
     // A waiting thread queues in the kernel, in turn; only this process's patience is limited.
     let (done, wait) = mpsc::channel();
@@ -81,7 +88,7 @@ fn lock(path: &Path, way: Way, patience: Duration) -> Result<Option<File>> {
         let locked = (way.in_turn)(&file).map(|()| file);
         let _gone = done.send(locked);
     });
-    Ok(wait.recv_timeout(patience).ok().and_then(|locked| locked.ok()))
+    Ok((wait.recv_timeout(patience).ok().and_then(|locked| locked.ok()), true))
 }
 
 /// Whether a lock is another's for now: each system says it in its own number, and not each by a kind of its own.
@@ -91,12 +98,12 @@ fn is_held(cause: &io::Error) -> bool {
 
 /// Keeps pruning away while it is held: a report reads the state in many steps.
 pub fn hold_detail(folder: &Path) -> Result<Option<File>> {
-    lock(&folder.join(DETAIL), SHARED, PATIENCE)
+    Ok(lock(&folder.join(DETAIL), SHARED, PATIENCE)?.0)
 }
 
 /// Takes the right to prune; nothing where a report goes on for long.
 pub fn for_pruning(folder: &Path) -> Result<Option<File>> {
-    lock(&folder.join(DETAIL), ALONE, PATIENCE)
+    Ok(lock(&folder.join(DETAIL), ALONE, PATIENCE)?.0)
 }
 
 /// Whether lock files work in a folder at all.
@@ -115,16 +122,17 @@ mod tests {
     fn a_lock_that_is_held_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let held = lock(&path, ALONE, Duration::ZERO).unwrap();
-        assert!(held.is_some());
+        let (held, waited) = lock(&path, ALONE, Duration::ZERO).unwrap();
+        assert!(held.is_some() && !waited);
         let second = files::open_to_lock(&path).unwrap();
         let refused = (ALONE.at_once)(&second).unwrap_err();
         assert!(is_held(&refused), "{refused:?} {:?}", refused.kind());
         assert!(!is_held(&io::Error::from(io::ErrorKind::Unsupported)));
         let (sends, comes) = mpsc::channel();
-        thread::spawn(move || sends.send(lock(&path, ALONE, PATIENCE).unwrap().is_some()));
+        thread::spawn(move || sends.send(lock(&path, ALONE, PATIENCE).unwrap()));
         assert!(comes.recv_timeout(Duration::from_millis(20)).is_err(), "it was not waited for");
         drop(held);
-        assert!(comes.recv().unwrap());
+        let (held, waited) = comes.recv().unwrap();
+        assert!(held.is_some() && waited);
     }
 }

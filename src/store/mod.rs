@@ -48,6 +48,8 @@ const BUSY: Duration = Duration::from_secs(1);
 /// Size of the write-ahead log from which it is folded back: 80 frames of a page and its header. Each frame is read again by
 /// every call, each folding back costs three syncs.
 const WAL_LIMIT: u64 = 80 * (schema::PAGE + 24);
+/// The same where this call had to wait for others: more may wait now, and each would wait for those syncs.
+const WAL_LIMIT_IN_CROWD: u64 = 3 * WAL_LIMIT;
 
 /// The open database, with the locks that are held while it is. They go last: who takes one next finds the database free.
 #[derive(Debug)]
@@ -138,7 +140,8 @@ impl Store {
     /// time. The end of the process would let them go later: once its memory is taken down and its other thread has ended.
     pub fn leave(self) {
         let log = self.folder.join("state.db-wal");
-        if file_info::of(&log).is_ok_and(|meta| meta.length > WAL_LIMIT) {
+        let limit = if self.locks.contended { WAL_LIMIT_IN_CROWD } else { WAL_LIMIT };
+        if file_info::of(&log).is_ok_and(|meta| meta.length > limit) {
             let _later = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         let _slower_close = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);

@@ -21,10 +21,11 @@ use crate::domain::session::{Counters, Run, Session};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
 use crate::limits;
-use crate::store::Store;
+use crate::platform::file_info;
 use crate::store::prune::{Extent, STEP};
 use crate::store::response::Whose;
 use crate::store::tests::any::{moment, run, session, spend, text, try_some};
+use crate::store::{Store, WAL_LIMIT, WAL_LIMIT_IN_CROWD};
 
 fn store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
@@ -250,5 +251,29 @@ fn a_state_is_saved_with_what_has_changed() -> Result<()> {
     store.save(&mut again)?;
     assert!(store.session("s1")?.is_some());
     assert_eq!(store.run("s1", "r1")?.unwrap().counters.turns, 3);
+    Ok(())
+}
+
+#[test]
+fn the_log_is_folded_back_later_where_others_may_wait() -> Result<()> {
+    let (folder, mut store) = store();
+    let length = || file_info::of(&folder.path().join("state.db-wal")).unwrap().length;
+    let grow = |store: &Store, beyond: u64| -> Result<()> {
+        while length() <= beyond {
+            store.set_metadata("zone", &length().to_string())?;
+        }
+        Ok(())
+    };
+    grow(&store, WAL_LIMIT)?;
+    store.locks.contended = true;
+    store.leave();
+    assert!(length() > WAL_LIMIT, "those who wait would have waited for it");
+    Store::open_for(folder.path(), None)?.leave();
+    assert_eq!(length(), 0);
+    let mut store = Store::open_for(folder.path(), None)?;
+    grow(&store, WAL_LIMIT_IN_CROWD)?;
+    store.locks.contended = true;
+    store.leave();
+    assert_eq!(length(), 0, "it has an end in a crowd, too");
     Ok(())
 }

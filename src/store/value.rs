@@ -3,7 +3,7 @@
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
@@ -66,7 +66,8 @@ impl<'a, 'stmt> Columns<'a, 'stmt> {
     /// Reads JSON from the next column; `what` names the row in an error.
     pub fn json<T: DeserializeOwned>(&mut self, what: &str) -> Result<T> {
         let text = self.text()?;
-        serde_json::from_slice(text).map_err(|cause| {
+        // Looked at once as a whole: of bytes, each string in them would be.
+        str::from_utf8(text).map_err(serde_json::Error::custom).and_then(serde_json::from_str).map_err(|cause| {
             // JSON that is not of our form may be a newer version's.
             let kind = if is_json(text) { ErrorKind::Failed } else { ErrorKind::Corrupt };
             Error::failed(format!("the state of {what} cannot be read: {cause}"))

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::domain::stable_hash;
@@ -29,7 +29,7 @@ fn shift() -> Shift {
     static SHIFT: OnceLock<Shift> = OnceLock::new();
     *SHIFT.get_or_init(|| {
         let mut link = [0u8; 32];
-        let read = rustix::fs::readlinkat_raw(rustix::fs::CWD, "/proc/self/ns/time", &mut link);
+        let read = rustix::fs::readlinkat_raw(CWD, "/proc/self/ns/time", &mut link);
         if read.is_ok_and(|length| &link[..length] == NOT_SHIFTED) {
             return Shift::default();
         }
@@ -69,7 +69,7 @@ pub fn since_boot_ms() -> (u64, u64) {
 
 /// Returns a hash of this boot's id; zero where the system does not tell.
 pub fn boot() -> u64 {
-    let file = rustix::fs::open("/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let file = openat(CWD, "/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let mut id = [0u8; 64];
     let Ok(length) = file.and_then(|file| rustix::io::read(file, &mut id)) else { return 0 };
     stable_hash::of(&id[..length]) & 0xffff_ffff

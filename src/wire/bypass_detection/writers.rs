@@ -102,7 +102,8 @@ const READING: [&str; 6] = ["select", "with", "explain", ".schema", ".tables", "
 pub(super) fn names_one_that_takes_folders(text: &str) -> bool {
     let takes = |writes| matches!(writes, Writes::Trees | Writes::Moves | Writes::Mode);
     // Most words of a long text are none by their length or first letter.
-    let may_be = |word: &[u8]| (2..=11).contains(&word.len()) && b"cdmrtCDMRT".contains(&word[0]);
+    let begins = |byte: u8| matches!(byte.to_ascii_lowercase(), b'c' | b'd' | b'm' | b'r' | b't');
+    let may_be = |word: &[u8]| (2..=11).contains(&word.len()) && begins(word[0]);
     let is_one =
         |word: &[u8]| ROWS.iter().any(|(name, writes)| takes(*writes) && name.as_bytes().eq_ignore_ascii_case(word));
     let mut words = text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');

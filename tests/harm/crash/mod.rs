@@ -49,14 +49,16 @@ struct Harm {
     only: &'static [&'static str],
 }
 
-const FILES: [&str; 13] = [
+const FILES: [&str; 15] = [
     "open",
+    "openat",
     "close",
     "read",
     "write",
     "pread64",
     "pwrite64",
     "fsync",
+    "fdatasync",
     "ftruncate",
     "stat",
     "lstat",
@@ -69,23 +71,23 @@ const ERRORS: [Harm; 6] = [
     Harm {
         name: "ENOSPC",
         inject: "error=ENOSPC",
-        only: &["pwrite64", "write", "ftruncate", "open", "mkdir", "fsync"],
+        only: &["pwrite64", "write", "ftruncate", "open", "openat", "mkdir", "fsync", "fdatasync"],
     },
     Harm { name: "EIO", inject: "error=EIO", only: &FILES },
     Harm {
         name: "EACCES",
         inject: "error=EACCES",
-        only: &["open", "stat", "lstat", "fstat", "mkdir", "flock", "fcntl"],
+        only: &["open", "openat", "stat", "lstat", "fstat", "mkdir", "flock", "fcntl"],
     },
     Harm {
         name: "ENOMEM",
         inject: "error=ENOMEM",
-        only: &["mmap", "brk", "open", "read", "pread64", "fcntl", "flock"],
+        only: &["mmap", "brk", "open", "openat", "read", "pread64", "fcntl", "flock"],
     },
     Harm {
         name: "EINTR",
         inject: "error=EINTR",
-        only: &["read", "pread64", "pwrite64", "write", "open", "flock", "poll", "fsync"],
+        only: &["read", "pread64", "pwrite64", "write", "open", "openat", "flock", "poll", "fsync", "fdatasync"],
     },
     Harm { name: "ENOLCK", inject: "error=ENOLCK", only: &["flock", "fcntl"] },
 ];
