@@ -125,18 +125,21 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
             }
         }
         EventKind::Prompt { .. } => prompted(state, run),
-        EventKind::SessionEnded => {
-            let is_below = state.session.outer.is_some();
-            if is_below {
-                charge_unlogged::charge_unanswered(state);
-            }
-            charge_missing::charge_unkept(state, run, event.at);
-            session_lifecycle::end(state);
-            if is_below {
-                charge_unlogged::charge_beyond_total(state, run);
-            }
-        }
+        EventKind::SessionEnded => session_ended(state, run, event.at),
         _ => {}
+    }
+}
+
+/// Ends a session. Of one below another all is charged that its client has asked and nothing shows: its agent may start the next.
+fn session_ended(state: &mut SessionState, run: &str, at: Moment) {
+    let is_below = state.session.outer.is_some();
+    if is_below {
+        charge_unlogged::charge_unanswered(state);
+    }
+    charge_missing::charge_unkept(state, run, at);
+    session_lifecycle::end(state);
+    if is_below {
+        charge_unlogged::charge_beyond_total(state, run);
     }
 }
 
