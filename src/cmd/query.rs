@@ -74,7 +74,9 @@ pub fn logged(row: Numbered) -> Logged {
 /// Returns the page that standard output is.
 pub fn page(env: &Environment) -> Terminal {
     let colour = if env.colours() { Colour::On } else { Colour::Off };
-    Terminal { width: env.width(), colour, zone: zone(env) }
+    let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
+    let billing = policy.billing().unwrap_or_default();
+    Terminal { width: env.width(), colour, zone: Zone::named(policy.time_zone()), billing }
 }
 
 /// Returns the zone that days begin in: the one that the configuration names for budgets, else the machine's.

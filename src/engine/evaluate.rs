@@ -6,7 +6,7 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
 
@@ -161,6 +161,7 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
+        billing: Billing::default(),
         under_way: 0,
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());

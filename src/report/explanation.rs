@@ -3,7 +3,7 @@
 use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
 use crate::domain::limit::{Ends, Form, Limit, Meter, NextStep, Stage, Unit};
-use crate::domain::policy::{LAYERS, Scope};
+use crate::domain::policy::{Billing, LAYERS, Scope};
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
@@ -26,12 +26,12 @@ const WIDE: [(&str, &str, &str); 4] = [
 ];
 
 /// Says which limit tripped, whose it was, and what it did.
-pub fn why(run: &RunReport, trip: &Trip) -> String {
+pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
     let Some(limit) = limits::find(&trip.limit) else { return String::new() };
     let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
     let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
     let owner = LAYERS.iter().find(|row| row.1 == trip.layer).map_or("", |row| row.2);
-    let (used, cap, label) = (show(trip.used), show(trip.cap), limit.label);
+    let (used, cap, label) = (show(trip.used), show(trip.cap), limit.label_of(billing));
     let subject = plain(trip.subject.as_deref().unwrap_or_default());
     let who = format!("{} ({})", plain(&run.agent_type), short(&run.run_id));
     let what = match (limit.unit, limit.form) {

@@ -4,6 +4,7 @@ use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Status;
 use crate::report::bars::bars;
+use crate::report::group::Group;
 use crate::report::model::{OffReport, Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
@@ -26,6 +27,12 @@ pub enum Show {
 /// Writes every session of the report, and what they share.
 pub fn text(report: &Report, show: Show, terminal: &Terminal) -> String {
     sessions(report, show, terminal) + &shared(&report.budgets, terminal)
+}
+
+/// Writes what was spent in the plan's block that it is now.
+pub fn block(block: &Group, terminal: &Terminal) -> String {
+    let words = format!("5-hour block from {}: {}", block.name, terminal.spent(block.tokens, block.cost_usd.0));
+    terminal.wrap("", &words) + "\n"
 }
 
 /// Writes every session of the report without what they share.
@@ -65,7 +72,11 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let since = format!("  {}  since {}", session.cost_usd.0, terminal.zone.minute(session.started_at.0));
+    let since = format!(
+        "  {}  since {}",
+        terminal.spent(session.tokens, session.cost_usd.0),
+        terminal.zone.minute(session.started_at.0)
+    );
     let (word, status) = match session.kept_back[..] {
         [] => (session.status.word(), session.status),
         _ => ("blocked", Status::Failed),
@@ -174,7 +185,8 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
     let calls = counted(run.turns, "tool call");
-    let after = format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", run.cost_usd.0);
+    let after =
+        format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", terminal.spent(run.tokens, run.cost_usd.0));
     let room = terminal.width.saturating_sub(length(&head) + length(run.standing()));
     format!("{head}{}{}\n", painted(run.standing(), run.status, terminal), cut(&after, room))
 }

@@ -22,7 +22,7 @@ pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
     text.push_str(&timeline(began, (&source.rows.records, &source.rows.charges), terminal));
     for (run, trip) in report.sessions.iter().flat_map(SessionReport::trips) {
         text.push_str(&heading(&format!("Trip #{}", trip.number), terminal));
-        text.push_str(&terminal.wrap("  ", &why(run, trip)));
+        text.push_str(&terminal.wrap("  ", &why(run, trip, terminal.billing)));
     }
     text
 }
@@ -51,7 +51,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     }
     for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
         text.push_str(&heading(&format!("Trip #{}", tripped.number), terminal));
-        text.push_str(&terminal.wrap("  ", &why(told, tripped)));
+        text.push_str(&terminal.wrap("  ", &why(told, tripped, terminal.billing)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
     let kept_back = report.sessions.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back());
@@ -118,7 +118,8 @@ fn timeline(began_ms: i64, rows: (&[Logged], &[Charge]), terminal: &Terminal) ->
 fn spent(charges: &[Charge], terminal: &Terminal) -> String {
     let Some(last) = charges.last() else { return String::new() };
     let sum = sum(charges.iter());
-    let words = format!("{}, {} tokens, {}", counted(sum.requests, "request"), tokens(sum.tokens), sum.cost);
+    let words =
+        format!("{}, {} tokens, {}", counted(sum.requests, "request"), tokens(sum.tokens), terminal.dollars(sum.cost));
     line(last.at_ms, Style::Dim, &words, terminal)
 }
 

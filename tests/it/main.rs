@@ -58,6 +58,7 @@ mod ordinary;
 mod own_copy;
 mod picture;
 mod pinned;
+mod plan;
 mod polls;
 mod privacy;
 mod prolonged;
