@@ -11,11 +11,12 @@ use crate::config::read::DocumentRead;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Discipline;
 use crate::config::setting::Document;
+use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Billing, Layer, Mode, OnError};
+use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
 use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.
@@ -90,6 +91,15 @@ impl Policy {
     /// Returns how the person pays; `None` where nobody says.
     pub fn billing(&self) -> Option<Billing> {
         self.resolved(Who::Top).values().billing
+    }
+
+    /// Whether calls beyond a rate are to be held.
+    pub fn holds_calls(&self) -> bool {
+        let documents = self.documents.iter().filter(|_| self.mode() == Mode::Enforce);
+        documents.flat_map(|document| &document.settings).any(|setting| match &setting.value {
+            SettingValue::Windows(windows) => windows.iter().any(|window| window.on_limit == OnLimit::Wait),
+            _ => false,
+        })
     }
 
     /// Returns the rules over the session.

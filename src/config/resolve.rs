@@ -245,7 +245,8 @@ impl<'a> ResolvedLayers<'a> {
             let action = self.action(limit, layer);
             for window in windows.iter().filter(|window| Some(window.over) == scope) {
                 let (max, per_ms) = (window.max, window.per_ms);
-                let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action };
+                let on_limit = window.on_limit;
+                let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action, on_limit };
                 match rates.iter_mut().find(|it| it.tool == rate.tool && it.per_ms == rate.per_ms) {
                     Some(same) if same.max > rate.max => *same = rate,
                     Some(_) => {}

@@ -23,6 +23,7 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         above: String::new(),
         billing: Billing::default(),
         under_way: 0,
+        wait_ms: 0,
     }
 }
 

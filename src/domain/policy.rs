@@ -44,6 +44,17 @@ pub enum Billing {
     Plan,
 }
 
+/// What happens to a call beyond a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLimit {
+    /// It is refused, with the time until the next slot.
+    #[default]
+    Refuse,
+    /// It is held until the slot is free, where the client waits so long.
+    Wait,
+}
+
 /// What a limit is counted over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

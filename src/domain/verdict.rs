@@ -52,6 +52,9 @@ pub struct Finding {
     /// What other requests under way are taken for at this moment, in the base unit.
     #[serde(skip)]
     pub under_way: u64,
+    /// How long the call may be held until it passes, in milliseconds; 0 where it is refused.
+    #[serde(skip)]
+    pub wait_ms: u64,
 }
 
 impl Finding {
@@ -73,6 +76,7 @@ impl Finding {
             above: String::new(),
             billing: rule.billing,
             under_way: 0,
+            wait_ms: 0,
         }
     }
 
@@ -94,6 +98,7 @@ impl Finding {
             above: String::new(),
             billing: Billing::default(),
             under_way: 0,
+            wait_ms: 0,
         }
     }
 

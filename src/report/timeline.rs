@@ -1,6 +1,7 @@
 //! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
 
 use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::duration;
 use crate::domain::policy::Scope;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
@@ -93,6 +94,11 @@ fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
     }
     if let Some(task) = &run.task {
         text.push_str(&terminal.wrap("  ", &format!("task {}", plain(task))));
+    }
+    if run.held > 0 {
+        let (calls, time) = (counted(run.held, "call"), duration::ahead(run.held_ms));
+        let were = if run.held == 1 { "was" } else { "were" };
+        text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate, {time} in all")));
     }
     if let Some(error) = &run.error {
         text.push_str(&terminal.wrap("  ", &plain(error)));

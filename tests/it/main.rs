@@ -40,6 +40,7 @@ mod first_requests;
 mod forged;
 mod given;
 mod hidden;
+mod holds;
 mod install;
 mod killed;
 mod late_usage;

@@ -102,6 +102,7 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         above: String::new(),
         billing,
         under_way: 0,
+        wait_ms: 0,
         spent: 0,
     };
     let actions = [Action::Terminate, Action::Pause, Action::Warn, Action::RequestIncrease];

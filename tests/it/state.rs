@@ -148,6 +148,7 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         above: String::new(),
         billing: Billing::default(),
         under_way: 0,
+        wait_ms: 0,
         spent: 0,
     }
 }

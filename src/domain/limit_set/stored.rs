@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{LimitRule, Models, Rate};
-use crate::domain::policy::{Action, Billing, Layer};
+use crate::domain::policy::{Action, Billing, Layer, OnLimit};
 
 /// A rule as it is stored: its limit by name.
 #[derive(Deserialize)]
@@ -31,6 +31,8 @@ struct StoredRate {
     per_ms: u64,
     layer: Layer,
     action: Action,
+    #[serde(default)]
+    on_limit: OnLimit,
 }
 
 /// Reads rules.
@@ -47,8 +49,8 @@ pub fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitRule
 pub fn rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
     let stored = Vec::<StoredRate>::deserialize(deserializer)?;
     let known = stored.into_iter().filter_map(|rate| {
-        let StoredRate { limit, tool, max, per_ms, layer, action } = rate;
-        Some(Rate { limit: Limit::find(&limit)?, tool, max, per_ms, layer, action })
+        let StoredRate { limit, tool, max, per_ms, layer, action, on_limit } = rate;
+        Some(Rate { limit: Limit::find(&limit)?, tool, max, per_ms, layer, action, on_limit })
     });
     Ok(known.collect())
 }

@@ -7,7 +7,7 @@ use fusebox::domain::charge::{Record, RecordKind};
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
 use fusebox::domain::limit_set::{LimitSet, Models, Rate};
 use fusebox::domain::meters::Spend;
-use fusebox::domain::policy::{Action, Layer, Mode, Scope};
+use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::usage::Occasion;
 use fusebox::domain::verdict::Finding;
@@ -22,7 +22,8 @@ use crate::world::TestWorld;
 
 fn rate(limit: &str, tool: &str, max: u64) -> Rate {
     let limit = limits::find(limit).unwrap();
-    Rate { limit, tool: tool.to_owned(), max, per_ms: 3_600_000, layer: Layer::User, action: Action::Terminate }
+    let (tool, layer, action, on_limit) = (tool.to_owned(), Layer::User, Action::Terminate, OnLimit::Refuse);
+    Rate { limit, tool, max, per_ms: 3_600_000, layer, action, on_limit }
 }
 
 fn now() -> Moment {
