@@ -43,11 +43,12 @@ pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {
     Ok(by_age.into_values().collect())
 }
 
-/// Takes note of sessions whose client has died.
-pub fn note_orphans(env: &Environment) -> Result<()> {
+/// Takes note of what no hook tells: sessions whose client has died, and dialogs that were left with Esc.
+pub fn note_untold(env: &Environment) -> Result<()> {
     let now = env.now();
     let sessions = open_or_since(env, now.wall_ms.saturating_sub(LATELY_MS))?;
-    for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
+    let asks = |session: &Session| session.pending_prompts.iter().any(|ask| !ask.granted);
+    for session in sessions.iter().filter(|session| asks(session) || orphans::is_orphaned(session, now)) {
         catch_up(env, &Store::open_for(&store::folder(env)?, Some(&session.id))?, &session.id)?;
     }
     Ok(())
