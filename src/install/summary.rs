@@ -100,7 +100,9 @@ fn limits(policy: &Policy) -> Vec<String> {
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.
 fn paid(payment: Payment, policy: &Policy) -> String {
     match (payment, policy.billing()) {
-        (_, Some(Billing::Plan)) => "by a plan: dollars are list prices, and no bill (`billing`)".to_owned(),
+        (_, Some(Billing::Plan)) => {
+            "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json)".to_owned()
+        }
         (Payment::Plan, Some(Billing::Tokens)) => "by the token (`billing`): dollars are list prices".to_owned(),
         (Payment::Plan, None) => {
             let advice = "`\"billing\": \"plan\"` in ~/.claude/fusebox.json has tokens counted in their place";

@@ -3,7 +3,7 @@
 use crate::domain::limit::Unit;
 use crate::domain::policy::Billing;
 use crate::report::reading::LimitReading;
-use crate::ui::style::{Style, Terminal, cut, length};
+use crate::ui::style::{Style, Terminal, cut, length, tokens};
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
@@ -31,7 +31,11 @@ fn layer(reading: &LimitReading) -> String {
 }
 
 fn figures(reading: &LimitReading) -> String {
-    format!(" {} {}", reading.figures(), reading.limit)
+    let figures = match reading.cap.limit.unit {
+        Unit::Tokens => format!("{}/{}", tokens(reading.used.value), tokens(reading.cap.value)),
+        _ => reading.figures(),
+    };
+    format!(" {figures} {}", reading.limit)
 }
 
 fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> String {

@@ -9,6 +9,7 @@ use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
+use crate::domain::run::kind_of;
 use crate::domain::serde_default::is_default;
 use crate::domain::session::{MAIN, Order, Run, Status};
 use crate::report::dialogs::{self, Dialog};
@@ -163,6 +164,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns how people call its type.
+    pub fn kind(&self) -> &str {
+        kind_of(&self.agent_type)
+    }
+
     /// Whether nothing came of it, since its prompt was not sent.
     pub fn is_kept_back(&self) -> bool {
         let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none();

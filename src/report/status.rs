@@ -72,18 +72,17 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let since = format!(
-        "  {}  since {}",
-        terminal.spent(session.tokens, session.cost_usd.0),
-        terminal.zone.minute(session.started_at.0)
-    );
+    let (spent, began) =
+        (terminal.spent(session.tokens, session.cost_usd.0), terminal.zone.minute(session.started_at.0));
     let (word, status) = match session.kept_back[..] {
         [] => (session.status.word(), session.status),
         _ => ("blocked", Status::Failed),
     };
     let room = terminal.width.saturating_sub(length(&head) + length(word));
     let word = painted(word, status, terminal);
-    let mut text = format!("{}{word}{}\n", terminal.paint(Style::Bold, &head), cut(&since, room));
+    let forms = [format!("  {spent}  since {began}"), format!("  {spent}  {began}")];
+    let since = forms.iter().find(|form| length(form) <= room).unwrap_or(&forms[0]);
+    let mut text = format!("{}{word}{}\n", terminal.paint(Style::Bold, &head), cut(since, room));
     text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &plain(&session.project))));
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
@@ -176,7 +175,7 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
 }
 
 fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
-    let head = format!("{indent}{} {}  ", plain(&run.agent_type), short(&run.run_id));
+    let head = format!("{indent}{} {}  ", plain(run.kind()), short(&run.run_id));
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.

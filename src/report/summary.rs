@@ -203,7 +203,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
             format!("#{}", trip.number),
             terminal.zone.minute(trip.at.0),
             short(&session.session_id).to_owned(),
-            format!("{} {}", run.agent_type, short(&run.run_id)),
+            format!("{} {}", run.kind(), short(&run.run_id)),
             trip.limit.clone(),
             if is_switch { String::new() } else { trip.figures() },
             did,
@@ -241,7 +241,7 @@ fn dialogs(report: &Report, terminal: &Terminal) -> String {
     let runs = report.sessions.iter().flat_map(|session| &session.runs);
     let asked = runs.flat_map(|run| run.dialogs.iter().map(move |dialog| (run, dialog)));
     let line = |(run, dialog): (&RunReport, &Dialog)| {
-        let who = format!("{} {}", plain(&run.agent_type), short(&run.run_id));
+        let who = format!("{} {}", plain(run.kind()), short(&run.run_id));
         let (limit, answer) = (plain(&dialog.limit), dialog.answer.as_str());
         let at = terminal.zone.minute(dialog.at.0);
         terminal.wrap("", &format!("#{} {at} {who} asked for more of {limit}: {answer}", dialog.number))

@@ -3,6 +3,7 @@
 use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::duration;
 use crate::domain::policy::Scope;
+use crate::domain::run::kind_of;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
@@ -82,12 +83,12 @@ fn heading(words: &str, terminal: &Terminal) -> String {
 }
 
 fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
-    let head = terminal.paint(Style::Bold, &format!("{} {}", plain(&run.agent_type), plain(&run.run_id)));
+    let head = terminal.paint(Style::Bold, &format!("{} {}", plain(run.kind()), plain(&run.run_id)));
     let mut text = format!("{head}  {}\n", painted(run.standing(), run.status, terminal));
     let of = format!("session {}, project {}", short(&rows.session.id), plain(project(&rows.session.project)));
     text.push_str(&terminal.wrap("  ", &of));
     if let Some(parent) = &run.parent_run_id {
-        let kind = rows.runs.iter().find(|other| other.id == *parent).map_or("run", |other| &other.agent_type);
+        let kind = rows.runs.iter().find(|other| other.id == *parent).map_or("run", |other| kind_of(&other.agent_type));
         text.push_str(
             &terminal.wrap("  ", &format!("spawned by {} {}, depth {}", plain(kind), short(parent), run.depth)),
         );

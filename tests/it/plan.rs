@@ -169,6 +169,9 @@ fn whoever_pays_by_a_plan_reads_tokens_first_and_list_prices_as_such() {
             assert!(line.chars().count() <= 100, "{command:?}: {line}");
         }
     }
+    let narrow = world.run(&["status"]).ok();
+    let head = "session 5f0c1d2e  running  15.0k tokens, 2.36 USD list price  2026-11-20 10:00\n";
+    assert!(narrow.starts_with(head), "{narrow}");
     insta::assert_snapshot!(world.command(&["status"]).env("COLUMNS", "100").run(), @r"
     session 5f0c1d2e  running  15.0k tokens, 2.36 USD list price  since 2026-11-20 10:00
       /srv/shop

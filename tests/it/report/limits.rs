@@ -86,7 +86,7 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       depth of subagents  [#####-----] 1/2 max_delegation_depth  user
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
         tool calls    [######----] 17/25 max_turns  project
-        prompt toke…  [##--------] 50000/200000 max_context_tokens  project
+        prompt toke…  [##--------] 50.0k/200.0k max_context_tokens  project
         completion …  [#---------] 900/8000 max_tokens_per_turn  project
         cost          [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
         calls in th…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user
