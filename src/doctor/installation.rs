@@ -10,7 +10,7 @@ use crate::install::handlers::{self, Registered};
 use crate::install::hooks::FoundHandler;
 use crate::install::place::{Folders, InstallScope};
 use crate::install::settings_files::{self, Settings};
-use crate::install::{client_extensions, files, hooks, json, owned_by_root};
+use crate::install::{client_extensions, files, hooks, json, owned_by_root, settings_values};
 use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
 use crate::store::trust::is_trusted;
@@ -78,12 +78,20 @@ pub fn settings(installation: &Installation<'_>) -> Diagnosis {
     }
 }
 
+/// How many characters are shown of a value.
+const LONGEST_SHOWN: usize = 60;
+
 fn fault(installation: &Installation<'_>, file: &Settings) -> Option<String> {
     let path = &file.place.settings;
     match files::read(path) {
         Ok(text) => {
-            let fault = json::check(&text?).err()?;
-            Some(format!("{} is no JSON: {fault}", installation.short(path)))
+            let text = text?;
+            if let Err(fault) = json::check(&text) {
+                return Some(format!("{} is no JSON: {fault}", installation.short(path)));
+            }
+            let (key, value, _) = settings_values::doubts(&text).into_iter().find(|(.., is_refused)| *is_refused)?;
+            let value: String = value.chars().take(LONGEST_SHOWN).collect();
+            Some(format!("{}: the client does not take `{key}: {value}`", installation.short(path)))
         }
         Err(cause) => Some(cause.to_string()),
     }
@@ -128,9 +136,9 @@ pub fn switches(installation: &Installation<'_>) -> Diagnosis {
     if let Some(mods) = mods(installation) {
         return mods;
     }
-    // What cannot be read has been told of.
+    // What cannot be read, and what the client may not take, is another check's.
     let unread = |file: &Path| installation.settings.iter().any(|it| it.unread.is_some() && it.place.settings == file);
-    match installation.registered.diverted.iter().rfind(|it| !unread(&it.file)) {
+    match installation.registered.diverted.iter().rfind(|it| !it.is_doubtful && !unread(&it.file)) {
         Some(it) => Diagnosis::warn(
             format!("{} has {}, which {}", installation.short(&it.file), it.what, it.does),
             "take it out, unless it is meant",

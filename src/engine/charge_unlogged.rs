@@ -10,12 +10,15 @@ use crate::domain::charge::{Charge, ESTIMATES};
 use crate::domain::event::{Call, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::reservation::Reservation;
-use crate::domain::session::Status;
+use crate::domain::session::{Session, Status};
 use crate::engine::charge_missing;
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
+
+/// The most requests that a client's total is taken for at once.
+const MOST_AT_ONCE: u64 = 100;
 
 /// Returns what the call that asks to run would make the client ask.
 pub fn ahead(state: &SessionState, call: &Call) -> Spend {
@@ -86,10 +89,19 @@ pub fn charge_all_lost(state: &mut SessionState, is_gone: impl Fn(&Reservation) 
     }
 }
 
+/// Has the first total of a client that an agent started compared with nothing: that client began it, and nobody else's spend is in it.
+pub fn begin_total(session: &mut Session) {
+    if session.outer.is_some() && session.counters.spent == Spend::default() {
+        session.client_start.compared = Some((Amount::ZERO, Amount::ZERO));
+    }
+}
+
 /// Charges by how much a client's own total has grown more than what was counted since they were compared last: some commands
-/// (`/recap`, `/rename`) ask the model without a prompt or a row. The first total tells of what came before, and is charged by nothing.
+/// (`/recap`, `/insights`) ask the model without a prompt or a row, and an answer without content has no row either. The first total
+/// of a conversation that was taken up tells of what came before, and is charged by nothing.
 ///
-/// Only a client's start is told behind its predecessor's last row. A row that an agent writes can but raise what it is charged.
+/// Only the end of a client and the next one's start are told behind its last row. A row that an agent writes can but raise what it is
+/// charged.
 pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let session = &state.session;
     let (Some(total), false, 0) = (session.client_cost.map(Amount), session.has_own_prices, session.unread()) else {
@@ -101,11 +113,20 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let grown = if total < total_before { total } else { total.minus(total_before) };
     let missing = grown.minus(own.minus(own_before));
     if missing > Amount::ZERO {
-        let model = state.run(run).map(|run| estimate::model_of(state, run).to_owned()).unwrap_or_default();
+        let (model, each) = state.run(run).map_or_else(Default::default, |run| {
+            (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run).cost)
+        });
         let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
-        charge(state, run, &name, (model, Spend { requests: 1, cost: missing, ..Spend::default() }));
+        // A command that takes a conversation up asks once. What a client asks from its start on may be any number.
+        let requests = if total_before == Amount::ZERO { times(missing, each) } else { 1 };
+        charge(state, run, &name, (model, Spend { requests, cost: missing, ..Spend::default() }));
     }
     state.session.client_start.compared = Some((total, own + missing));
+}
+
+/// How many requests have cost so much, where each is expected to cost `each`.
+fn times(cost: Amount, each: Amount) -> u64 {
+    cost.0.checked_div(each.0).unwrap_or(0).clamp(1, MOST_AT_ONCE)
 }
 
 fn charge(state: &mut SessionState, run: &str, name: &str, (model, spend): (String, Spend)) {

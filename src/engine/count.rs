@@ -118,14 +118,19 @@ pub fn count(state: &mut SessionState, run: &str, event: &Event) {
         }
         EventKind::SessionStart { source } => {
             session_lifecycle::start(state, run, source);
-            if source == "resume" {
-                charge_unlogged::charge_beyond_total(state, run);
+            match source.as_str() {
+                "startup" => charge_unlogged::begin_total(&mut state.session),
+                "resume" => charge_unlogged::charge_beyond_total(state, run),
+                _ => {}
             }
         }
         EventKind::Prompt { .. } => prompted(state, run),
         EventKind::SessionEnded => {
             charge_missing::charge_unkept(state, run, event.at);
             session_lifecycle::end(state);
+            if state.session.outer.is_some() {
+                charge_unlogged::charge_beyond_total(state, run);
+            }
         }
         _ => {}
     }

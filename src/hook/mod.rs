@@ -46,6 +46,7 @@ pub mod shared_budgets;
 pub mod spend_before_install;
 pub mod state_folder;
 pub mod unheard_messages;
+pub mod unwatched_clients;
 
 use std::panic;
 use std::path::PathBuf;
@@ -190,7 +191,7 @@ pub fn respond(
         let ingested = Ingested { held_ms: held.ms, ..ingested };
         let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
         let Some(mut loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
-        let reply = reply::compose(env, &mut loaded.state, &call, &applied);
+        let reply = reply::compose(env, &mut loaded, &call, &applied);
         let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
         return Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) });
     }

@@ -6,8 +6,11 @@ use crate::engine::outcome::outcome;
 use crate::engine::session_state::SessionState;
 use crate::hook::apply::Applied;
 use crate::hook::command_watch::{self, WatchOrder};
+use crate::hook::load::Loaded;
 use crate::hook::parse::HookCall;
-use crate::hook::{called_skills, changed_calls, given_answers, settings_watch, spend_before_install};
+use crate::hook::{
+    called_skills, changed_calls, given_answers, settings_watch, spend_before_install, unwatched_clients,
+};
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -25,7 +28,8 @@ pub struct Reply {
 }
 
 /// Words the reply, and notes in the state what it says.
-pub fn compose(env: &Environment, state: &mut SessionState, call: &HookCall, applied: &Applied) -> Reply {
+pub fn compose(env: &Environment, loaded: &mut Loaded, call: &HookCall, applied: &Applied) -> Reply {
+    let Loaded { store, state, .. } = loaded;
     let (input, event, run) = (call.input, &call.event, applied.run.as_str());
     let outcome = outcome(state, run, event, &applied.verdict);
     let case = Case { name: call.name, event, outcome: &outcome, tool_input: input.tool_input };
@@ -33,6 +37,7 @@ pub fn compose(env: &Environment, state: &mut SessionState, call: &HookCall, app
     let watch = command_watch::order(state, run, (event, input), (&applied.verdict, &answer));
     changed_calls::note(state, run, (event, input), &answer, &call.guard);
     settings_watch::watch_settings(env, state, event, &mut answer);
+    unwatched_clients::tell(store, state, event, &answer);
     called_skills::typed(env, state, event, input);
     tell_of_ended_client(state);
     divert_log(state);

@@ -8,6 +8,7 @@ use crate::domain::model_hook::Holder;
 use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::error::Result;
+use crate::install::diverted::Diverted;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
@@ -132,7 +133,8 @@ fn diversion(before: &SettingsTaken, now: &Registered) -> Option<String> {
 pub fn tell_of_change(store: &Store, session: &mut Session, now: &Registered) -> Result<()> {
     if let Some(last) = store.metadata(&fact(session))? {
         let last: Vec<&str> = last.split_whitespace().collect();
-        for new in now.diverted.iter().filter(|it| !last.contains(&it.print.to_string().as_str())) {
+        let is_new = |it: &&Diverted| !it.is_doubtful && !last.contains(&it.print.to_string().as_str());
+        for new in now.diverted.iter().filter(is_new) {
             session.notify_user(&notices::settings_changed(new.words()));
         }
     }

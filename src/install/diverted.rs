@@ -12,6 +12,7 @@ use crate::install::hooks;
 use crate::install::json;
 use crate::install::place::InstallScope;
 use crate::install::settings_files::Settings;
+use crate::install::settings_values;
 use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
 
 /// The event that asks whether a change of settings may be taken.
@@ -34,6 +35,8 @@ pub struct Diverted {
     pub print: u64,
     /// Whether it is a hook, or nobody knows what: to take one away diverts nothing.
     pub is_hook: bool,
+    /// Whether the client is not known to take it: a client that works with it does.
+    pub is_doubtful: bool,
 }
 
 impl Diverted {
@@ -66,7 +69,28 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
             }
         }
     }
-    values.into_values().chain(own().flat_map(asking)).chain(own().filter_map(unread)).collect()
+    values
+        .into_values()
+        .chain(own().flat_map(asking))
+        .chain(own().filter_map(unread))
+        .chain(own().flat_map(doubtful))
+        .collect()
+}
+
+/// Returns the values of a file that holds handlers of ours which the client is not known to take.
+fn doubtful(file: &Settings) -> Vec<Diverted> {
+    if !hooks::find(&file.text).iter().any(|found| found.handler.is_ours()) {
+        return Vec::new();
+    }
+    let doubts = settings_values::doubts(&file.text).into_iter().map(|(key, text, is_refused)| {
+        let does = match is_refused {
+            true => "the client does not take: it drops the whole file, with Fusebox's hooks",
+            false => "the client may not take: it would drop the whole file, with Fusebox's hooks",
+        };
+        let (what, file) = (format!("`{key}`"), file.place.settings.clone());
+        Diverted { print: print(&what, text), file, what, does, is_hook: true, is_doubtful: true }
+    });
+    doubts.collect()
 }
 
 /// Returns a file that cannot be read here: what it says to the client is not known.
@@ -74,12 +98,12 @@ fn unread(file: &Settings) -> Option<Diverted> {
     let what = "all that stands in it".to_owned();
     let print = print(&what, &file.unread?.to_string());
     let does = "is no JSON that Fusebox can read, and may be some to the client";
-    Some(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true })
+    Some(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true, is_doubtful: false })
 }
 
 fn named(file: &Settings, what: String, does: &'static str, value: &str) -> Diverted {
     let print = print(&what, value);
-    Diverted { file: file.place.settings.clone(), what, does, print, is_hook: false }
+    Diverted { file: file.place.settings.clone(), what, does, print, is_hook: false, is_doubtful: false }
 }
 
 fn is_about_lookups(row: &Diversion) -> bool {
@@ -132,7 +156,14 @@ fn asking(file: &Settings) -> Vec<Diverted> {
             };
             let what = format!("a hook of type `{kind}` at {event}");
             let print = print(&what, &hook.to_string());
-            found.push(Diverted { file: file.place.settings.clone(), what, does, print, is_hook: true });
+            found.push(Diverted {
+                file: file.place.settings.clone(),
+                what,
+                does,
+                print,
+                is_hook: true,
+                is_doubtful: false,
+            });
         }
     }
     found

@@ -22,5 +22,6 @@ pub mod place;
 pub mod plugins;
 pub mod registration;
 pub mod settings_files;
+pub mod settings_values;
 pub mod summary;
 pub mod uninstall;

@@ -111,11 +111,15 @@ messages! {
     command_ended(commands = 64, command = "npm run watch -- --filter shop")
         => "a shell command was ended, since its agent has {commands} others in the background: {command}";
 
-    /// A client goes on past a limit on a way that asks no hook: it was ended. In the session that its agent started it from, too.
+    /// Clients asked the model in the session's folder during a turn, and no hook has told of them. Once for each.
+    clients_unwatched(clients = "2 clients", session = "0e6f5ab1-77c2-4d0a-9f51-4c2f3f3a9f10", next = NextStep::Doctor)
+        => "{clients} worked here without asking Fusebox, so nothing of it was counted or limited: session {session}. {next}";
+
+    /// A client goes on past a limit on a way that asks no hook: it was ended.
     client_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the client was ended: {what}, and what it does goes on without asking a hook. {next}";
 
-    /// The same, of a client below, told in the session above.
+    /// The same, of a client below, told in the session that its agent started it from.
     client_below_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "a client that its agent started was ended: {what}, and no hook is asked there. {next}";
 

@@ -21,6 +21,7 @@ pub mod schedule;
 pub mod stand_in;
 pub mod traces;
 pub mod tree;
+pub mod unwatched;
 mod usage_row;
 
 pub use crate::platform::files::open;

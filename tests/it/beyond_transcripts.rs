@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use fusebox::domain::amount::Amount;
 use serde_json::{Value, json};
 
-use crate::nested::{event, start};
+use crate::nested::{Processes, event, start};
 use crate::state::load;
 use crate::world::TestWorld;
 
@@ -86,6 +86,23 @@ fn what_a_total_has_grown_beyond_what_was_counted_is_charged_once() {
     transcript(&world, "s1", &[0.02, 0.05, 0.09, 0.01]);
     resumes(&world, client.pid(), "s1");
     assert_eq!(spent(&world, "s1").1, cost + Amount::from_usd(0.08));
+}
+
+#[test]
+fn what_a_client_below_asks_and_nothing_shows_is_charged_to_both_when_it_ends() {
+    let (world, processes) = (TestWorld::new(), Processes::start());
+    let [above, below] = [processes.pids[0], processes.pids[1]];
+    start(&world, above, "s1");
+    start(&world, below, "s2");
+    let before = spent(&world, "s1");
+    transcript(&world, "s2", &[0.0058 * 8.5]);
+    ends(&world, below, "s2");
+    let total = Amount::from_usd(0.0058 * 8.5);
+    assert_eq!(spent(&world, "s2"), (8, total), "one response is shown, and seven more cost as much");
+    assert_eq!(spent(&world, "s1"), (before.0 + 8, before.1 + total));
+    // Its end may be told twice.
+    event(&world, below, "s2", "SessionEnd", &json!({"reason": "other"}));
+    assert_eq!(spent(&world, "s2"), (8, total));
 }
 
 #[test]

@@ -74,6 +74,17 @@ fn nothing_installed() {
 }
 
 #[test]
+fn a_value_that_the_client_does_not_take_is_warned_of() {
+    let mut world = with_client("2.1.328");
+    world.set("COLUMNS", "200");
+    let _said = world.run(&["init"]).ok();
+    let settings = world.read("project/.claude/settings.local.json").unwrap();
+    world.write("project/.claude/settings.local.json", settings.replacen('{', "{ \"cleanupPeriodDays\": 0,", 1));
+    let said = doctor(&world);
+    assert!(said.contains("the client does not take `cleanupPeriodDays: 0`"), "{said}");
+}
+
+#[test]
 fn everything_wrong() {
     let mut world = with_client("2.1.328");
     world.set("COLUMNS", "200");

@@ -27,7 +27,7 @@ enum Runs {
 /// A program that runs another: its name, its subcommands where it runs others only by them, how, and its options with values.
 type Row = (&'static str, &'static [&'static str], Runs, &'static [&'static str]);
 
-const ROWS: [Row; 76] = [
+const ROWS: [Row; 78] = [
     ("env", &[], Runs::Text(0, &["-S", "--split-string"]), &["-u", "--unset", "-C", "--chdir"]),
     ("nohup", &[], Runs::Words(0), &[]),
     ("setsid", &[], Runs::Words(0), &[]),
@@ -58,6 +58,8 @@ const ROWS: [Row; 76] = [
     ("su", &[], Runs::Text(9, &["-c", "--command"]), &["-s", "-g", "-G"]),
     ("runuser", &[], Runs::Text(0, &["-c", "--command"]), &["-u", "-s", "-g", "-G"]),
     ("setarch", &[], Runs::Words(1), &[]),
+    ("linux64", &[], Runs::Words(0), &[]),
+    ("linux32", &[], Runs::Words(0), &[]),
     ("faketime", &[], Runs::Words(1), &[]),
     ("xvfb-run", &[], Runs::Words(0), &["-e", "-f", "-n", "-p", "-s", "-w"]),
     ("dbus-run-session", &[], Runs::Words(0), &[]),

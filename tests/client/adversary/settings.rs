@@ -30,6 +30,18 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "hooks_are_not_switched_off",
     },
     Attempt {
+        tries: "a value that the client does not take (`cleanupPeriodDays: 0`, a matcher that is a number, …) in the file with the hooks: it would drop all of it",
+        outcome: Outcome::NoEffect,
+        then: "the change is blocked, the user is told, and the log has it",
+        scenario: "a_value_that_the_client_does_not_take_takes_no_hooks_away",
+    },
+    Attempt {
+        tries: "`disableAllHooks` in the file that the client's `--settings` names, and an edit of another file, at which it reads settings anew",
+        outcome: Outcome::NoEffect,
+        then: "the client reads that file at its start alone",
+        scenario: "hooks_are_not_switched_off_by_a_file_of_the_command_line",
+    },
+    Attempt {
         tries: "`disableAllHooks` in a settings file in UTF-16, which the client reads, too",
         outcome: Outcome::NoEffect,
         then: "it is read as the client reads it, and what Fusebox cannot read waits as well",
@@ -115,6 +127,37 @@ fn hooks_are_not_switched_off() {
     let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
     trial.held();
     trial.user_reads("would switch all hooks off");
+}
+
+#[test]
+fn a_value_that_the_client_does_not_take_takes_no_hooks_away() {
+    for change in [
+        "s['cleanupPeriodDays'] = 0",
+        "s['model'] = 5",
+        "s['permissions'] = []",
+        "s['env'] = {'A': ['B']}",
+        "s['hooks']['PreToolUse'].append({'matcher': 5, 'hooks': []})",
+        "s['hooks']['Notification'] = 'none'",
+        "s['sandbox'] = 5",
+    ] {
+        let local = ".claude/settings.local.json";
+        let edits = seen([bash(&format!(
+            "python3 -c \"import json; p = '{local}'; s = json.load(open(p)); {change}; json.dump(s, open(p, 'w'))\""
+        ))]);
+        let trial = Trial::run(trial::lab(trial::policy(edits.len()), &edits), &edits);
+        trial.held();
+        trial.user_reads("would put in force `");
+    }
+}
+
+#[test]
+fn hooks_are_not_switched_off_by_a_file_of_the_command_line() {
+    let off = "python3 -c \"import json; json.dump({'disableAll' + 'Hooks': True}, open('extra' + '.json', 'w'))\"";
+    let harmless = json!({"permissions": {"allow": ["Bash(ls)"]}});
+    let edits = seen([bash(&format!("{off}; echo '{harmless}' >.claude/settings.json"))]);
+    let lab = trial::lab(trial::policy(edits.len()), &edits);
+    lab.write("extra.json", "{}");
+    Trial::run_with(lab, &edits, &["--settings", "extra.json"]).held();
 }
 
 #[test]

@@ -62,7 +62,12 @@ pub fn noticed() -> Tool {
 impl Trial {
     /// Runs the client in a lab with these attempts.
     pub fn run(lab: Lab, batches: &[Vec<Tool>]) -> Trial {
-        let run = lab.claude("MAIN start", &[]);
+        Trial::run_with(lab, batches, &[])
+    }
+
+    /// The same with options of the client's command line.
+    pub fn run_with(lab: Lab, batches: &[Vec<Tool>], options: &[&str]) -> Trial {
+        let run = lab.claude("MAIN start", options);
         let attempts = batches.iter().map(Vec::len).sum();
         let results = results(&lab);
         assert_eq!(run.code, Some(0), "{}", run.err);
