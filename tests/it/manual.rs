@@ -93,7 +93,7 @@ fn help_fits_the_terminal() {
             assert_eq!(help.lines().find(is_wide), None, "{} at {columns}", command.get_name());
             let examples =
                 help.split("Examples:\n").nth(1).and_then(|text| text.split("\n\n").next()).unwrap_or_default();
-            let begins = ["  fusebox", "  npx fusebox", "      "];
+            let begins = ["  fusebox", "  npx fusebox-cli", "      "];
             let is_torn = |line: &&str| begins.iter().all(|begin| !line.starts_with(begin));
             assert_eq!(examples.lines().find(is_torn), None, "{} at {columns}", command.get_name());
         }
