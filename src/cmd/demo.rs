@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::platform::atomic_file;
 use crate::platform::environment::Environment;
 use crate::platform::scratch::Scratch;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox demo`.
 #[derive(Debug, clap::Args)]
@@ -22,10 +23,8 @@ const RUNAWAY: &[u8] = include_bytes!("../../demo/runaway.lz4");
 const POLICY: &str = include_str!("../../demo/fusebox.json");
 
 const BEGINS: &str = "\
-A recorded session: the main agent has a developer agent mend a failing test, and that runs `make test` sixty times without changing a
-thing. Fusebox was not there. With its limits of 25 tool calls an agent, this would have happened:
-
-";
+A recorded session: the main agent has a developer agent mend a failing test, and that runs `make test` sixty times without changing a \
+thing. Fusebox was not there. With its limits of 25 tool calls an agent, this would have happened:";
 
 const ENDS: &str = "\nThe same for your own past sessions: `fusebox replay ~/.claude/projects`\n";
 const OFFER: &str = "From now on, in this repository: `fusebox init`\n";
@@ -36,7 +35,7 @@ pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
     let policy = scratch.path().join("fusebox.json");
     write(&policy, POLICY)?;
     let session = unpack(scratch.path())?;
-    env.print(BEGINS);
+    env.print(&format!("{}\n\n", wrap(BEGINS, env.width(), 0)));
     replay::run(env, &replay::Args::of(session, policy))?;
     env.print(ENDS);
     if !env.is_attended() {

@@ -126,7 +126,7 @@ fn capital(verb: &str) -> String {
 
 /// Returns the sessions at work, the oldest first; those below another of them follow it.
 pub fn at_work(env: &Environment) -> Result<Vec<Candidate>> {
-    query::note_orphans(env)?;
+    query::note_untold(env)?;
     let store = Store::open(env)?;
     let mut sessions = store.open_sessions()?;
     sessions.retain(|session| session.status == Status::Running);
@@ -155,7 +155,7 @@ fn doing(runs: &[Run]) -> String {
 
 /// Returns the sessions and runs that were paused or stopped, but for those that follow another of them.
 pub fn held(env: &Environment) -> Result<Vec<Candidate>> {
-    query::note_orphans(env)?;
+    query::note_untold(env)?;
     let store = Store::open(env)?;
     let mut candidates = Vec::new();
     let is_held = |status: Status| matches!(status, Status::Paused | Status::Stopped);

@@ -14,8 +14,9 @@ use crate::install::default_files::{self, StarterMode};
 use crate::install::files::Change;
 use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
 use crate::install::installed_at;
+use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope};
-use crate::install::registration::{self, Plan};
+use crate::install::registration::{self, Plan, Starter};
 use crate::install::{binary, diff, own_copy, owned_by_root, summary};
 use crate::platform::environment::Environment;
 use crate::store::trust;
@@ -71,7 +72,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         may_observe(env)?;
     }
     let program = program(env, args)?;
-    let plan = registration::plan(env, place, &wanted(args, program.as_ref())?, mode)?;
+    let starter = Starter { mode, paid_by_plan_in: own_file_of_plan(env, args, &state) };
+    let plan = registration::plan(env, place, &wanted(env, args, program.as_ref())?, &starter)?;
     if args.dry_run {
         env.print(&preview(env, &plan));
         return Ok(ExitCode::SUCCESS);
@@ -106,6 +108,15 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         env.print(&format!("\nnote: {}\n", wrap(&note, env.width(), 6)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the person's own policy file, where a plan pays, nothing says so yet, and a person runs this: an agent could have signed in.
+fn own_file_of_plan(env: &Environment, args: &Args, state: &Path) -> Option<PathBuf> {
+    let is_own = matches!(args.scope, InstallScope::Local | InstallScope::User);
+    let is_seen = is_own && payment::payment(env) == Some(Payment::Plan);
+    let is_said = || load::load(env, &env.folder(), false).0.billing().is_some();
+    let own = env.claude_dir()?.join(default_files::POLICY);
+    (is_seen && !is_said() && (args.dry_run || require_human::is_one(env, state))).then_some(own)
 }
 
 /// Refuses `--observe` for one person in a repository whose files may not loosen what is that person's: it would block on.
@@ -170,12 +181,15 @@ fn bring_up(env: &Environment, state: &Path, own: &Path, copy: &Path) -> Result<
 }
 
 /// Returns the handler that the arguments ask for.
-fn wanted(args: &Args, program: Option<&Registered>) -> Result<Wanted> {
+fn wanted(env: &Environment, args: &Args, program: Option<&Registered>) -> Result<Wanted> {
+    let holds_calls = load::load(env, &env.folder(), false).0.holds_calls();
     let judge = if args.judge { Judge::Asked } else { Judge::AsItIs };
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
     match (program, on_failure) {
-        (Some(program), _) => Ok(Wanted { launch: Launch::Binary(program.path.clone()), on_failure, judge }),
-        (None, OnFailure::Continue) => Ok(Wanted { launch: Launch::Guarded, on_failure, judge }),
+        (Some(program), _) => {
+            Ok(Wanted { launch: Launch::Binary(program.path.clone()), on_failure, judge, holds_calls })
+        }
+        (None, OnFailure::Continue) => Ok(Wanted { launch: Launch::Guarded, on_failure, judge, holds_calls }),
         (None, OnFailure::Block) => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),
     }

@@ -38,7 +38,7 @@ pub struct Args {
 
 /// Shows the log.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    query::note_orphans(env)?;
+    query::note_untold(env)?;
     let begin_ms = query::begin_ms(env, args.since);
     let page = query::page(env);
     let store = Store::open(env)?;
@@ -49,6 +49,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let mut last = show(env, args, &page, Store::open(env)?.records_since(begin_ms)?).unwrap_or(0);
     while args.follow && env.wait_while_read(PAUSE) {
+        query::note_untold(env)?;
         // Open only for the moment: hooks wait for the same lock.
         let added = Store::open(env)?.records_after(last)?;
         last = show(env, args, &page, added).unwrap_or(last);

@@ -11,6 +11,7 @@ pub mod explain;
 pub mod grant;
 pub mod grant_args;
 pub mod grant_shared;
+pub mod help;
 pub mod init;
 pub mod log;
 pub mod off;
@@ -114,7 +115,7 @@ pub enum Command {
 pub fn run(env: &Environment) -> ExitCode {
     let cli = match Cli::try_parse_from(env.args()) {
         Ok(cli) => cli,
-        Err(said) => return help(env, &repeated(env, said)),
+        Err(said) => return print_help(env, &repeated(env, said)),
     };
     if !matches!(cli.command, Command::Hook | Command::Complete(_) | Command::Upgrade(_) | Command::Uninstall(_)) {
         upgrade::follow(env);
@@ -166,8 +167,9 @@ fn repeated(env: &Environment, said: clap::Error) -> clap::Error {
 }
 
 /// Prints what clap has to say: help on standard output, or what is wrong with the command line, which it repeats.
-fn help(env: &Environment, said: &clap::Error) -> ExitCode {
-    let text = said.render();
+fn print_help(env: &Environment, said: &clap::Error) -> ExitCode {
+    let fitted = || help::fitted(Cli::command(), env.width()).try_get_matches_from(env.args()).err();
+    let text = if said.use_stderr() { None } else { fitted() }.map_or_else(|| said.render(), |said| said.render());
     match (said.use_stderr(), env.colours()) {
         (false, true) => env.print(&text.ansi().to_string()),
         (false, false) => env.print(&text.to_string()),

@@ -43,11 +43,12 @@ pub fn open_or_since(env: &Environment, since_ms: i64) -> Result<Vec<Session>> {
     Ok(by_age.into_values().collect())
 }
 
-/// Takes note of sessions whose client has died.
-pub fn note_orphans(env: &Environment) -> Result<()> {
+/// Takes note of what no hook tells: sessions whose client has died, and dialogs that were left with Esc.
+pub fn note_untold(env: &Environment) -> Result<()> {
     let now = env.now();
     let sessions = open_or_since(env, now.wall_ms.saturating_sub(LATELY_MS))?;
-    for session in sessions.iter().filter(|session| orphans::is_orphaned(session, now)) {
+    let asks = |session: &Session| session.pending_prompts.iter().any(|ask| !ask.granted);
+    for session in sessions.iter().filter(|session| asks(session) || orphans::is_orphaned(session, now)) {
         catch_up(env, &Store::open_for(&store::folder(env)?, Some(&session.id))?, &session.id)?;
     }
     Ok(())
@@ -74,7 +75,9 @@ pub fn logged(row: Numbered) -> Logged {
 /// Returns the page that standard output is.
 pub fn page(env: &Environment) -> Terminal {
     let colour = if env.colours() { Colour::On } else { Colour::Off };
-    Terminal { width: env.width(), colour, zone: zone(env) }
+    let (policy, _) = load::load(env, &project_folder(env), Trust::Untrusted);
+    let billing = policy.billing().unwrap_or_default();
+    Terminal { width: env.width(), colour, zone: Zone::named(policy.time_zone()), billing }
 }
 
 /// Returns the zone that days begin in: the one that the configuration names for budgets, else the machine's.

@@ -45,6 +45,7 @@ Columns of sessions:
   RUNS, TOOL CALLS, REQUESTS          agents at work; calls of tools; responses of models
   TOKENS                              input, cache-write and output tokens
   COST, NEW, CLIENT                   list price; without what a fork or resume copied; the client's own total
+  LIST PRICE                          the same as COST, where a plan pays (`billing`)
 Columns of other groupings:
   INPUT, OUTPUT                       prompt tokens beside the cache; completion tokens, thinking included
   CACHE CREATE, CACHE READ            prompt tokens written to the cache; those read from it

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
+use crate::domain::policy::Billing;
 use crate::domain::session::Status;
 use crate::error::{Error, Result};
 use crate::platform::environment::Environment;
+use crate::report::group;
 use crate::report::model::{Report, SessionReport};
 use crate::report::own_run;
 use crate::report::status::{self, Show};
@@ -54,6 +56,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         }
     };
     let rows = query::fresh_sessions(env, &ids)?;
+    let page = query::page(env);
+    let block = match page.billing {
+        Billing::Plan if target.is_none() => group::block_at(&rows, env.now().wall_ms, &page.zone),
+        _ => None,
+    };
+    let block = block.map(|block| status::block(&block, &page)).unwrap_or_default();
     let mut report = Report::of(&rows, &Store::open(env)?.shared_budgets()?, env.now());
     match &target {
         Some(target) => narrow(&mut report, target),
@@ -67,8 +75,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let own = report.sessions.first().filter(|_| args.me.is_some()).and_then(|it| Some((it, it.runs.first()?)));
     env.print(&match (own, &target) {
         (Some((session, run)), Some(Target::Run { .. })) => own_run::text(&report, session, run),
-        _ if report.sessions.is_empty() => nothing(&report, &query::page(env)),
-        _ => status::text(&report, show, &query::page(env)),
+        _ if report.sessions.is_empty() => block + &nothing(&report, &page),
+        _ => block + &status::text(&report, show, &page),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -42,7 +42,7 @@ fn limits(rules: &LimitSet) -> String {
             Some(Models::Like(like)) => format!(" on models like `{like}`"),
             _ => String::new(),
         };
-        let (label, cap) = (rule.limit.label, rule.limit.show(rule.cap));
+        let (label, cap) = (rule.limit.label_of(rule.billing), rule.limit.show(rule.cap));
         let _infallible = writeln!(list, "- {label}{models}: at most {cap} (`{}`)", rule.limit);
     }
     if let Some(it) = &rules.checkpoints {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::config::place::{SettingPlace, Who};
 use crate::config::problem::Problem;
@@ -10,15 +11,18 @@ use crate::config::read::DocumentRead;
 use crate::config::resolve::{ResolvedLayers, Trust};
 use crate::config::resolved::Discipline;
 use crate::config::setting::Document;
+use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
 use crate::config::{discipline, layers, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Layer, Mode, OnError};
+use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
 use crate::engine::limit_source::LimitSource;
 
 /// The built-in defaults.
 pub const DEFAULTS: &str = include_str!("defaults.json");
+/// What the built-in defaults say of a session where a plan pays.
+pub const PLAN: &str = include_str!("plan.json");
 /// What a declared `execution_limits` brings for what it leaves out.
 pub const DECLARED: &str = include_str!("declared.json");
 /// How messages call the place of the built-in defaults.
@@ -57,7 +61,7 @@ impl Policy {
         mut agents: Vec<(String, Document)>,
         trust: Trust,
     ) -> (Policy, Vec<Problem>) {
-        documents.extend(built_in());
+        documents.extend(built_in(billing(&documents, trust)));
         documents.sort_by_key(|document| document.layer);
         let (mut observed, documents) = observing(documents, trust);
         let remarks: Vec<Problem> = observed.iter().filter_map(only_observed).collect();
@@ -82,6 +86,20 @@ impl Policy {
     /// Returns what to answer where Fusebox fails.
     pub fn on_error(&self) -> OnError {
         self.resolved(Who::Top).values().on_error
+    }
+
+    /// Returns how the person pays; `None` where nobody says.
+    pub fn billing(&self) -> Option<Billing> {
+        self.resolved(Who::Top).values().billing
+    }
+
+    /// Whether calls beyond a rate are to be held.
+    pub fn holds_calls(&self) -> bool {
+        let documents = self.documents.iter().filter(|_| self.mode() == Mode::Enforce);
+        documents.flat_map(|document| &document.settings).any(|setting| match &setting.value {
+            SettingValue::Windows(windows) => windows.iter().any(|window| window.on_limit == OnLimit::Wait),
+            _ => false,
+        })
     }
 
     /// Returns the rules over the session.
@@ -231,9 +249,19 @@ fn only_observed(document: &Document) -> Option<Problem> {
     Some(problem.hint("all others block; `fusebox trust` has it count for them, too"))
 }
 
-/// Returns the built-in layer.
-fn built_in() -> Option<Document> {
-    let defaults = serde_json::from_str(DEFAULTS).ok()?;
+/// Returns how the person pays, as the person's own files say it.
+fn billing(documents: &[Document], trust: Trust) -> Billing {
+    let mut own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
+    own.sort_by_key(|document| document.layer);
+    ResolvedLayers::of(&own, Who::Top, trust).values().billing.unwrap_or_default()
+}
+
+/// Returns the built-in layer: nobody who pays by a plan is asked about dollars.
+fn built_in(billing: Billing) -> Option<Document> {
+    let mut defaults: Value = serde_json::from_str(DEFAULTS).ok()?;
+    if let (Billing::Plan, Some(all)) = (billing, defaults.as_object_mut()) {
+        all.extend(serde_json::from_str::<Map<String, Value>>(PLAN).ok()?);
+    }
     let declared = serde_json::from_str(DECLARED).ok()?;
     let mut reading = read::file(Layer::BuiltIn, BUILT_IN, &defaults);
     reading.block(&SettingPlace::Declared, "execution_limits.", &declared);

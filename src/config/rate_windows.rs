@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::config::value_type::{Field, ValueType, millis};
 use crate::domain::limit::Limit;
-use crate::domain::policy::Scope;
+use crate::domain::policy::{OnLimit, Scope};
+use crate::domain::serde_default::is_default;
 
 /// One window as configuration says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct WindowSetting {
     pub per_ms: u64,
     /// What it is counted over.
     pub over: Scope,
+    /// What happens to a call beyond it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_limit: OnLimit,
 }
 
 /// How many may fit, and how long a window may be: up to a week.
@@ -30,6 +34,7 @@ const OF_TOOLS: ValueType = ValueType::Object(&[
     Field::needed("max", MAX),
     Field::needed("per_ms", PER_MS),
     Field::optional("over", ValueType::Word(&["run", "session", "user"])),
+    Field::optional("on_limit", ValueType::Word(&["refuse", "wait"])),
 ]);
 
 const OF_REQUESTS: ValueType = ValueType::Object(&[
@@ -63,7 +68,8 @@ pub fn read(limit: &Limit, value: &Value) -> Option<WindowSetting> {
     let max = value.get(if are_of_tools(limit) { "max" } else { "max_requests" })?.as_u64()?;
     let tool = value.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
     let over = value.get("over").and_then(|it| Scope::deserialize(it).ok()).unwrap_or(Scope::Session);
-    Some(WindowSetting { tool, max, per_ms: millis(value.get("per_ms")?)?, over })
+    let on_limit = value.get("on_limit").and_then(|it| OnLimit::deserialize(it).ok()).unwrap_or_default();
+    Some(WindowSetting { tool, max, per_ms: millis(value.get("per_ms")?)?, over, on_limit })
 }
 
 /// Writes windows as configuration would.

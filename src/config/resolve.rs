@@ -9,7 +9,7 @@ use crate::config::place::{Block, SettingPlace, Who};
 use crate::config::resolved::{Ceiling, DEFAULT_ACTION, LimitSettings, Resolved};
 use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::{Increase, SettingValue};
-use crate::domain::limit::{Counts, Limit};
+use crate::domain::limit::{Counts, Limit, Unit};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
 use crate::domain::policy::{Action, Layer};
 use crate::limits::REGISTRY;
@@ -207,7 +207,9 @@ impl<'a> ResolvedLayers<'a> {
     fn ruled(&self, limit: &'static Limit, (cap, layer): (u64, Layer), of: Option<Models>) -> LimitRule {
         let action = self.action(limit, layer);
         let increase = self.said_of(limit, layer).increase.unwrap_or(Increase::DEFAULT).of(cap);
-        LimitRule { limit, cap, action, layer, increase, of, locked: self.locks.hold(self.who, limit.key) }
+        let locked = self.locks.hold(self.who, limit.key);
+        let billing = self.values.billing.filter(|_| limit.unit == Unit::Usd).unwrap_or_default();
+        LimitRule { limit, cap, action, layer, increase, of, locked, billing }
     }
 
     /// Returns the rules on some models: for each pattern and limit the strongest.
@@ -243,7 +245,8 @@ impl<'a> ResolvedLayers<'a> {
             let action = self.action(limit, layer);
             for window in windows.iter().filter(|window| Some(window.over) == scope) {
                 let (max, per_ms) = (window.max, window.per_ms);
-                let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action };
+                let on_limit = window.on_limit;
+                let rate = Rate { limit, tool: window.tool.clone(), max, per_ms, layer, action, on_limit };
                 match rates.iter_mut().find(|it| it.tool == rate.tool && it.per_ms == rate.per_ms) {
                     Some(same) if same.max > rate.max => *same = rate,
                     Some(_) => {}

@@ -3,7 +3,7 @@
 use crate::config::setting_value::Increase;
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::LimitSet;
-use crate::domain::policy::{Action, Layer, Mode, OnError};
+use crate::domain::policy::{Action, Billing, Layer, Mode, OnError};
 
 /// How many days detail is kept.
 pub const RETENTION_DAYS: u64 = 90;
@@ -54,6 +54,8 @@ pub struct Resolved<'a> {
     pub on_error: OnError,
     /// Whether spawn blocks may loosen limits.
     pub spawn_may_loosen: bool,
+    /// How the person pays; `None` where nobody says.
+    pub billing: Option<Billing>,
     /// The models that plan; `None` where nobody says.
     pub planning: Option<Vec<String>>,
     /// The time zone in which days begin; `None` where nobody says.
@@ -80,6 +82,7 @@ impl Default for Resolved<'_> {
             mode: Mode::default(),
             on_error: OnError::default(),
             spawn_may_loosen: false,
+            billing: None,
             planning: None,
             time_zone: None,
             retention_days: Some(RETENTION_DAYS),

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::load;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::install::client_versions::{self, Feature, TRIED, Version};
-use crate::install::handler::Handler;
+use crate::install::handler::{HOLD_S, Handler};
 use crate::install::handlers::{self, Registered};
 use crate::install::hooks::FoundHandler;
 use crate::install::place::{Folders, InstallScope};
@@ -12,6 +13,7 @@ use crate::install::settings_files::{self, Settings};
 use crate::install::{client_extensions, files, hooks, json, owned_by_root, settings_values};
 use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
+use crate::store::trust::is_trusted;
 use crate::wire::events::EVENTS;
 
 /// Everything that the checks look at.
@@ -103,12 +105,23 @@ pub fn registration(installation: &Installation<'_>) -> Diagnosis {
     let files: Vec<String> = installation.registered.files.iter().map(|file| installation.short(&file.0)).collect();
     let files = files.join(", ");
     match (missing.len(), EVENTS.len()) {
+        (0, all) if short_of_holds(installation) => Diagnosis::warn(
+            format!("registered at {all} of {all} events in {files}; calls that are to wait for a rate are refused"),
+            "run `fusebox init` again: it has the client wait for the hook",
+        ),
         (0, all) => Diagnosis::ok(format!("registered at {all} of {all} events in {files}")),
         (missing, all) if missing == all => Diagnosis::fail("not registered here", "run `fusebox init`"),
         _ => {
             Diagnosis::fail(format!("not registered at {} in {files}", missing.join(", ")), "run `fusebox init` again")
         }
     }
+}
+
+/// Whether calls are to be held, and the client would not wait for that.
+fn short_of_holds(installation: &Installation<'_>) -> bool {
+    let (policy, _) =
+        load::load(installation.env, &installation.folder, is_trusted(installation.env, &installation.folder));
+    policy.holds_calls() && installation.registered.call_timeout_s < HOLD_S
 }
 
 /// Whether a setting takes away what is registered, or code inside the client can overrule it.

@@ -234,12 +234,21 @@ fn is_over(name: &str, span: Span) -> bool {
 mod tests {
     use super::*;
     use crate::domain::limit_set::LimitRule;
-    use crate::domain::policy::{Action, Layer};
+    use crate::domain::policy::{Action, Billing, Layer};
 
     fn rules() -> LimitSet {
         let limit = Limit::find("max_cost_usd_per_day").unwrap();
         let (action, layer) = (Action::Terminate, Layer::User);
-        let rule = LimitRule { limit, cap: 10, action, layer, increase: 5, of: None, locked: false };
+        let rule = LimitRule {
+            limit,
+            cap: 10,
+            action,
+            layer,
+            increase: 5,
+            of: None,
+            locked: false,
+            billing: Billing::default(),
+        };
         LimitSet { limits: vec![rule], ..LimitSet::default() }
     }
 

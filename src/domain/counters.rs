@@ -20,6 +20,12 @@ pub struct Counters {
     /// Working time in milliseconds.
     #[serde(skip)]
     pub duration_ms: u64,
+    /// Calls that were held until a rate had a slot.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub held: u64,
+    /// For how long in all, in milliseconds; no working time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub held_ms: u64,
     /// Responses that have ended, by events. An agent can add rows to its transcript, but no events.
     #[serde(default, skip_serializing_if = "is_default")]
     pub over: u64,

@@ -1,7 +1,7 @@
 //! What is missing at the end of an agent's work.
 
 use crate::domain::finding_source::FindingSource;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::policy::{Action, Billing, Layer, Scope};
 use crate::domain::run::Run;
 use crate::domain::verdict::Finding;
 
@@ -21,7 +21,9 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         subject: what,
         frees: String::new(),
         above: String::new(),
+        billing: Billing::default(),
         under_way: 0,
+        wait_ms: 0,
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Recalled {
 /// What is ingested for an event before it is applied.
 #[derive(Debug, Default)]
 pub struct Ingested {
+    /// How long the call was held for a slot, in milliseconds: nobody worked.
+    pub held_ms: u64,
     /// Responses not charged yet, each with the run whose transcript has it.
     pub charges: Vec<(String, NewCharge)>,
     /// How the acting subagent was spawned.

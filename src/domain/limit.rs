@@ -1,5 +1,6 @@
 //! One kind of limit: what it counts, in which unit, where it can be set and what it does.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,7 +9,7 @@ use crate::domain::amount::{Amount, PICO};
 use crate::domain::duration;
 use crate::domain::event::{Call, CallOutcome};
 use crate::domain::meters::{Meters, Spend};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::policy::{Action, Billing, Scope};
 
 /// What a cap is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub enum Unit {
     /// On or off: `true` in configuration is a cap of 1.
     Switch,
 }
+
+/// What dollars are called where nobody is billed them.
+pub const LIST_PRICE: &str = "list price";
 
 /// How a limit stands in configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +262,14 @@ impl Limit {
             Unit::Tokens => format!("{value} tokens"),
             Unit::Usd => Amount(value).to_string(),
             Unit::Millis => duration::measured(value),
+        }
+    }
+
+    /// Returns what people call the thing counted: dollars that nobody is billed are list prices.
+    pub fn label_of(&self, billing: Billing) -> Cow<'static, str> {
+        match (self.unit, billing) {
+            (Unit::Usd, Billing::Plan) => Cow::Owned(self.label.replacen("cost", LIST_PRICE, 1)),
+            _ => Cow::Borrowed(self.label),
         }
     }
 

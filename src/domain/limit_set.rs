@@ -8,7 +8,7 @@ use crate::domain::bounds::{self, OTHER_MODELS};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Limit, Role};
 use crate::domain::pattern;
-use crate::domain::policy::{Action, Layer};
+use crate::domain::policy::{Action, Billing, Layer, OnLimit};
 use crate::domain::serde_default::is_default;
 
 /// One limit in force over one scope.
@@ -30,6 +30,9 @@ pub struct LimitRule {
     /// Whether the managed file forbids to raise it.
     #[serde(skip_serializing_if = "is_default")]
     pub locked: bool,
+    /// What dollars are to whoever is told of it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub billing: Billing,
 }
 
 /// The planning models unless `roles.planning` says else.
@@ -115,6 +118,9 @@ pub struct Rate {
     pub layer: Layer,
     /// What it does when it trips.
     pub action: Action,
+    /// What happens to a call beyond it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub on_limit: OnLimit,
 }
 
 /// What has to be in an agent's file of checkpoints when it ends.

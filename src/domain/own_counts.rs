@@ -43,7 +43,7 @@ mod tests {
     use crate::domain::limit::Limit;
     use crate::domain::limit_set::Models;
     use crate::domain::meters::Spend;
-    use crate::domain::policy::{Action, Layer};
+    use crate::domain::policy::{Action, Billing, Layer};
 
     /// Counts requests since the last call that failed.
     const LIMIT: Limit = Limit {
@@ -59,7 +59,16 @@ mod tests {
 
     fn rule(limit: &'static Limit, like: Option<&str>) -> LimitRule {
         let of = like.map(|like| Models::Like(like.to_owned()));
-        LimitRule { limit, cap: 1, action: Action::Warn, layer: Layer::User, increase: 0, of, locked: false }
+        LimitRule {
+            limit,
+            cap: 1,
+            action: Action::Warn,
+            layer: Layer::User,
+            increase: 0,
+            of,
+            locked: false,
+            billing: Billing::default(),
+        }
     }
 
     #[test]

@@ -33,6 +33,28 @@ impl Action {
     }
 }
 
+/// How the person pays for what the client asks of models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Billing {
+    /// By the token: dollars are what is paid, at list price.
+    #[default]
+    Tokens,
+    /// By a plan: dollars are list prices, and no bill.
+    Plan,
+}
+
+/// What happens to a call beyond a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLimit {
+    /// It is refused, with the time until the next slot.
+    #[default]
+    Refuse,
+    /// It is held until the slot is free, where the client waits so long.
+    Wait,
+}
+
 /// What a limit is counted over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -128,7 +128,7 @@ impl Window {
 mod tests {
     use super::*;
     use crate::domain::limit::Limit;
-    use crate::domain::policy::{Action, Layer};
+    use crate::domain::policy::{Action, Layer, OnLimit};
 
     fn rate(limit: &str, tool: &str) -> Rate {
         Rate {
@@ -138,6 +138,7 @@ mod tests {
             per_ms: 1000,
             layer: Layer::User,
             action: Action::Terminate,
+            on_limit: OnLimit::Refuse,
         }
     }
 

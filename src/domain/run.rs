@@ -212,6 +212,11 @@ fn is_announced_first(name: &str) -> bool {
 /// The agent type of main runs.
 pub const MAIN: &str = "main";
 
+/// Returns how people call a type of agents: that of the client's own is empty.
+pub fn kind_of(agent_type: &str) -> &str {
+    if agent_type.is_empty() { "agent" } else { agent_type }
+}
+
 impl Run {
     /// Returns what its row is to be found by.
     pub fn listing(&self) -> ListedRun {

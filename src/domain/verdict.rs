@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Form, Limit, Unit};
 use crate::domain::limit_set::LimitRule;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::policy::{Action, Billing, Layer, Scope};
 use crate::domain::serde_default::is_default;
 
 /// One limit's opinion of one event.
@@ -46,9 +46,15 @@ pub struct Finding {
     /// The session whose limit it is, where that is one above the run's own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub above: String,
+    /// What dollars are to whoever is told of it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub billing: Billing,
     /// What other requests under way are taken for at this moment, in the base unit.
     #[serde(skip)]
     pub under_way: u64,
+    /// How long the call may be held until it passes, in milliseconds; 0 where it is refused.
+    #[serde(skip)]
+    pub wait_ms: u64,
 }
 
 impl Finding {
@@ -68,7 +74,9 @@ impl Finding {
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
+            billing: rule.billing,
             under_way: 0,
+            wait_ms: 0,
         }
     }
 
@@ -88,7 +96,9 @@ impl Finding {
             subject: String::new(),
             frees: String::new(),
             above: String::new(),
+            billing: Billing::default(),
             under_way: 0,
+            wait_ms: 0,
         }
     }
 
@@ -105,6 +115,11 @@ impl Finding {
     /// Returns the limit's facts; nothing for a person's order.
     pub fn facts(&self) -> Option<&'static Limit> {
         self.source.limit()
+    }
+
+    /// Returns what people call the thing counted: dollars that nobody is billed are list prices.
+    pub fn label(&self) -> Cow<'static, str> {
+        self.facts().map_or(Cow::Borrowed(""), |limit| limit.label_of(self.billing))
     }
 
     /// Whether the cap is reached (an early warning is not).

@@ -14,6 +14,7 @@ use crate::engine::end_client;
 use crate::engine::enforce;
 use crate::engine::estimate;
 use crate::engine::find_run;
+use crate::engine::held_calls;
 use crate::engine::lift_orders;
 use crate::engine::limit_source::LimitSource;
 use crate::engine::measure;
@@ -62,6 +63,7 @@ pub fn apply_event(
     for recalled in &ingested.recalled {
         count::count_recalled(state, recalled, event.at);
     }
+    held_calls::take_off(state, &id, event, ingested.held_ms);
     count::count(state, &id, event);
     dialogs::granted(state, event);
     let adopts = enforce::adopt(state, &id, event);

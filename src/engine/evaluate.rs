@@ -6,7 +6,7 @@ use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::{Ends, Meter, NextStep, Stage};
 use crate::domain::limit_set::{LimitRule, LimitSet, Rate};
 use crate::domain::meters::{Meters, Spend};
-use crate::domain::policy::{Action, Scope};
+use crate::domain::policy::{Action, Billing, OnLimit, Scope};
 use crate::domain::usage::{Occasion, ScopeUsage, Step, Usage};
 use crate::domain::verdict::Finding;
 
@@ -161,7 +161,9 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         subject: format!("{what} in {}", duration::ahead(rate.per_ms)),
         frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
+        billing: Billing::default(),
         under_way: 0,
+        wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { 0 },
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());
     (rate.action != Action::Warn || !told(&finding)).then_some(finding)

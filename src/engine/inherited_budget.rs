@@ -80,12 +80,22 @@ mod tests {
     use crate::domain::amount::{Amount, PICO};
     use crate::domain::limit_set::LimitRule;
     use crate::domain::meters::Spend;
+    use crate::domain::policy::Billing;
     use crate::limits;
 
     fn rules(caps: &[(&str, u64)], layer: Layer, action: Action) -> LimitSet {
         let rule = |(key, cap): &(&str, u64)| {
             let limit = limits::find(key).unwrap();
-            LimitRule { limit, cap: *cap, action, layer, increase: cap / 2, of: None, locked: false }
+            LimitRule {
+                limit,
+                cap: *cap,
+                action,
+                layer,
+                increase: cap / 2,
+                of: None,
+                locked: false,
+                billing: Billing::default(),
+            }
         };
         LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }
     }

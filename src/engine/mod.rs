@@ -19,6 +19,7 @@ pub mod evaluate;
 pub mod evaluate_limits;
 pub mod find_run;
 pub mod grants;
+pub mod held_calls;
 pub mod inherited_budget;
 pub mod ledger;
 pub mod lifecycle;

@@ -118,7 +118,18 @@ impl Deadline {
     /// Gives a command that judges an agent's work the time that the client gives it, and what follows its own.
     pub fn while_judging<T>(&self, judge: impl FnOnce() -> T) -> T {
         let Some((event, _)) = self.0.event.get() else { return judge() };
-        let most = Duration::from_secs(u64::from(event.timeout_s())).saturating_sub(SPARE).as_millis() as u64;
+        self.while_given(event.timeout_s(), judge)
+    }
+
+    /// Whether a call for which the client waits so many seconds can be held for so long, and decided anew after that.
+    pub fn can_hold(&self, timeout_s: u32, hold: Duration) -> bool {
+        let after = Duration::from_millis(ours(ORDINARY_S)) + SPARE;
+        self.0.began.elapsed() + hold + after <= Duration::from_secs(u64::from(timeout_s))
+    }
+
+    /// Gives work that is no part of the answer the time that the client gives the call, and what follows its own.
+    pub fn while_given<T>(&self, timeout_s: u32, judge: impl FnOnce() -> T) -> T {
+        let most = Duration::from_secs(u64::from(timeout_s)).saturating_sub(SPARE).as_millis() as u64;
         let never = self.0.due_ms.load(Acquire) == u64::MAX;
         self.0.due_ms.store(if never { u64::MAX } else { most }, Release);
         let judged = judge();

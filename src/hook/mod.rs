@@ -20,6 +20,7 @@ pub mod failure;
 pub mod first_requests;
 pub mod follow_up;
 pub mod given_answers;
+pub mod held_calls;
 pub mod ingest;
 pub mod limit_source;
 pub mod load;
@@ -52,10 +53,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
+use crate::domain::ingested::Ingested;
 use crate::error::{ErrorKind, Result};
 use crate::hook::altered_rows::AlteredSession;
 use crate::hook::deadline::{Deadline, Waits};
 use crate::hook::follow_up::FollowUp;
+use crate::hook::held_calls::Held;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes;
@@ -165,27 +168,31 @@ pub fn respond(
     folder: &mut PathBuf,
     again: Option<Again>,
 ) -> Result<HookResult> {
-    deadline.waits_for(Waits::State);
-    let mut call = parse::read_call(env, what, folder);
-    call.is_again = matches!(again, Some(Again::Altered(_)));
-    let mut loaded = load::load(env, deadline, &mut call, folder)?;
-    if let Some(answer) = given_answers::find(&loaded.state, &call) {
-        return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
-    }
-    match again {
-        Some(Again::Altered(altered)) => altered_rows::note(&mut loaded.state, altered),
-        Some(Again::SetAside(aside)) => {
-            loaded
-                .state
-                .session
-                .notify_user(&notices::state_set_aside(aside.file_name().unwrap_or_default().display()));
+    let mut held = Held { is_over: again.is_some(), ..Held::default() };
+    let mut again = again;
+    loop {
+        deadline.waits_for(Waits::State);
+        let mut call = parse::read_call(env, what, folder);
+        call.is_again = matches!(again, Some(Again::Altered(_)));
+        let mut loaded = load::load(env, deadline, &mut call, folder)?;
+        if let Some(answer) = given_answers::find(&loaded.state, &call) {
+            return Ok(HookResult { answer, rest: Some(FollowUp::Leave(loaded.store)) });
         }
-        None => {}
+        match again.take() {
+            Some(Again::Altered(altered)) => altered_rows::note(&mut loaded.state, altered),
+            Some(Again::SetAside(aside)) => {
+                let aside = aside.file_name().unwrap_or_default();
+                loaded.state.session.notify_user(&notices::state_set_aside(aside.display()));
+            }
+            None => {}
+        }
+        deadline.waits_for(Waits::Files);
+        let ingested = ingest::ingest(env, &mut loaded, &call)?;
+        let ingested = Ingested { held_ms: held.ms, ..ingested };
+        let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
+        let Some(mut loaded) = held_calls::hold(env, deadline, (loaded, &applied), &mut held) else { continue };
+        let reply = reply::compose(env, &mut loaded, &call, &applied);
+        let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
+        return Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) });
     }
-    deadline.waits_for(Waits::Files);
-    let ingested = ingest::ingest(env, &mut loaded, &call)?;
-    let applied = apply::apply(env, &mut loaded, &call, &ingested)?;
-    let reply = reply::compose(env, &mut loaded, &call, &applied);
-    let saved = save::save(loaded, deadline, &call.event, folder.clone())?;
-    Ok(HookResult { answer: reply.text, rest: Some(FollowUp::Finish(Box::new(saved), reply.watch)) })
 }

@@ -17,7 +17,7 @@ use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::{changes, processes};
 use crate::store::Store;
-use crate::wire::events::{EVENTS, EventRow};
+use crate::wire::events::{EVENTS, EventName, EventRow};
 
 /// Reads the settings as they are now and makes them the session's.
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
@@ -66,7 +66,12 @@ pub fn client(env: &Environment, session: &Session) -> Client {
 fn set(session: &mut Session, now: &Registered) {
     session.handlers = now.events.iter().map(|event| event.as_str().to_owned()).collect();
     let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();
-    session.diverted = SettingsTaken { values: prints(false), hooks: prints(true), off: now.disabled.is_some() };
+    session.diverted = SettingsTaken {
+        values: prints(false),
+        hooks: prints(true),
+        off: now.disabled.is_some(),
+        call_timeout_s: Some(now.call_timeout_s).filter(|it| *it > EventName::PreToolUse.timeout_s()).unwrap_or(0),
+    };
 }
 
 /// Copies the settings of an earlier session of the same client. What waited there waits on.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::config::schema;
+use crate::domain::policy::Billing;
 use crate::install::json as text;
 use crate::install::json::Span;
 use crate::install::place::InstallScope;
@@ -15,6 +16,9 @@ pub const SCHEMA: &str = "fusebox.schema.json";
 
 /// The folder of a project's log.
 pub const LOGS: &str = "logs";
+
+/// The key that says how the person pays.
+const BILLING: &str = "billing";
 
 /// The first line of our part of git's `info/exclude`.
 const EXCLUDE_TITLE: &str = "# fusebox: what must not be committed by accident";
@@ -58,11 +62,24 @@ pub fn policy(present: Option<&str>, mode: StarterMode) -> String {
     })
 }
 
+/// Returns a person's own policy file that says that a plan pays; as it is where it cannot be edited or says how it is paid.
+pub fn paid_by_plan(present: Option<&str>) -> String {
+    let start = present.unwrap_or("{\n}\n");
+    match object(start).filter(|root| text::member(start, root, BILLING).is_none()) {
+        Some(root) => text::insert(start, &root, Some(BILLING), &json!(Billing::Plan)),
+        None => start.to_owned(),
+    }
+}
+
 /// Whether a file is as `init` writes it where there is none.
 pub fn is_as_written(name: &str, text: &str) -> bool {
+    let starters = || [StarterMode::Unsaid, StarterMode::Observe].map(|mode| policy(None, mode));
     match name {
         SCHEMA => text == schema::text(),
-        _ => [StarterMode::Unsaid, StarterMode::Observe].iter().any(|mode| text == policy(None, *mode)),
+        _ => {
+            let is_starter = |starter: String| text == paid_by_plan(Some(&starter)) || text == starter;
+            text == paid_by_plan(None) || starters().into_iter().any(is_starter)
+        }
     }
 }
 

@@ -34,6 +34,9 @@ const JUDGE: &str = "Fusebox asks you to judge whether a subagent may end. What 
 const OWN_KEYS: [&str; 10] =
     ["type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once"];
 
+/// For how many seconds the client waits at a tool call, where calls are held.
+pub const HOLD_S: u32 = 610;
+
 /// How the client is to run the hook.
 #[derive(Clone, Debug)]
 pub enum Launch {
@@ -61,6 +64,8 @@ pub struct Wanted {
     pub on_failure: OnFailure,
     /// Whether a model judges the end of each subagent.
     pub judge: Judge,
+    /// Whether calls are held until a rate has a slot for them.
+    pub holds_calls: bool,
 }
 
 /// Whether a model judges the end of each subagent.
@@ -93,7 +98,8 @@ impl Wanted {
                 handler.insert("command".into(), json!(line));
             }
         }
-        handler.insert("timeout".into(), json!(row.timeout_s));
+        let holds = self.holds_calls && row.event == EventName::PreToolUse;
+        handler.insert("timeout".into(), json!(if holds { HOLD_S } else { row.timeout_s }));
         let strict_already = matches!(self.launch, Launch::Binary(_)) && present.contains_key("onFailure");
         if row.can_fail_closed && self.on_failure == OnFailure::Block {
             handler.insert("onFailure".into(), json!("block"));
@@ -165,6 +171,11 @@ impl Handler {
     pub fn is_attended(&self) -> bool {
         let always = self.condition.is_none() && self.shell.is_none() && !self.once;
         always && !self.unattended && !self.unattended_rewake && self.timeout.is_none_or(|seconds| seconds >= 1.0)
+    }
+
+    /// Returns for how many whole seconds the client waits for it; 0 where the settings do not say.
+    pub fn timeout_s(&self) -> u32 {
+        self.timeout.map_or(0, |seconds| seconds.clamp(0.0, f64::from(HOLD_S)) as u32)
     }
 
     /// Whether the client is asked to refuse what the event is about where the handler breaks.

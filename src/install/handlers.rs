@@ -25,6 +25,8 @@ pub struct Registered {
     pub is_off_for_others: bool,
     /// The handlers that ask the model, of anybody's, where nothing switches them off.
     pub model_hooks: Vec<ModelHook>,
+    /// For how many seconds the client waits for this binary at a tool call, at the least; 0 where that is not said.
+    pub call_timeout_s: u32,
     /// Every file with handlers of ours that cover their event, with these events.
     pub files: Vec<(PathBuf, Vec<EventName>)>,
 }
@@ -48,7 +50,11 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
         let events = covered(&file.text, binary);
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
-            _ => registered.events.extend(&events),
+            _ => {
+                registered.events.extend(&events);
+                let known = Some(registered.call_timeout_s).filter(|known| *known > 0);
+                registered.call_timeout_s = call_timeouts(&file.text, binary).chain(known).min().unwrap_or(0);
+            }
         }
         if switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope)) {
             hooks::find_asking(&file.text).into_iter().for_each(|hook| hooks::count(&mut registered.model_hooks, hook));
@@ -63,6 +69,13 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
     let lost = switched_off.iter().any(|event| !registered.events.contains(event));
     registered.disabled = switch.filter(|_| lost).map(|(path, _)| path);
     registered
+}
+
+/// Returns for how many seconds each handler of a file has the client wait at a tool call.
+fn call_timeouts(text: &str, binary: Option<&Path>) -> impl Iterator<Item = u32> {
+    let ours = hooks::find(text).into_iter().filter(|found| found.event == EventName::PreToolUse.as_str());
+    let ours: Vec<_> = ours.filter(|found| found.covers() && runs(found, binary)).collect();
+    ours.into_iter().map(|found| found.handler.timeout_s())
 }
 
 /// Returns the events at which a file has the client run this binary for every call.
@@ -126,8 +139,12 @@ mod tests {
     const BINARY: &str = "/opt/fusebox";
 
     fn ours() -> String {
-        let wanted =
-            Wanted { launch: Launch::Binary(BINARY.into()), on_failure: OnFailure::Continue, judge: Judge::AsItIs };
+        let wanted = Wanted {
+            launch: Launch::Binary(BINARY.into()),
+            on_failure: OnFailure::Continue,
+            judge: Judge::AsItIs,
+            holds_calls: false,
+        };
         hooks::merge("{}", &wanted).unwrap()
     }
 

@@ -1,5 +1,7 @@
 //! How the client is paid for, as far as that can be seen without a secret: dollars mean something else to each.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::install::files;
@@ -27,6 +29,14 @@ const PROVIDERS: [(&str, &str); 4] = [
 /// The variables that hold a key.
 const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
 
+/// The variable that holds what `claude setup-token` gives to whoever has a plan.
+const PLAN_TOKEN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
+
+/// Reads a JSON file of the client's.
+fn object(path: &Path) -> Option<Value> {
+    serde_json::from_str(&files::read(path).ok()??).ok()
+}
+
 /// Returns how the client is paid for; `None` where nothing shows it. A key goes before an account, as in the client.
 pub fn payment(env: &Environment) -> Option<Payment> {
     let provider =
@@ -37,9 +47,17 @@ pub fn payment(env: &Environment) -> Option<Payment> {
     if KEYS.iter().any(|name| env.var(name).is_some()) {
         return Some(Payment::ApiKey);
     }
+    if env.var(PLAN_TOKEN).is_some() {
+        return Some(Payment::Plan);
+    }
     let folder = env.var("CLAUDE_CONFIG_DIR").map(Into::into).or_else(|| env.home())?;
-    let text = files::read(&folder.join(".claude.json")).ok()??;
-    let account = serde_json::from_str::<Value>(&text).ok()?;
+    let account = object(&folder.join(".claude.json"))?;
+    // Whoever signs in at Anthropic's Console is given a key there.
+    let settings = env.claude_dir().and_then(|folder| object(&folder.join("settings.json")));
+    let has_helper = settings.is_some_and(|settings| settings.get("apiKeyHelper").is_some_and(Value::is_string));
+    if has_helper || account.get("primaryApiKey").is_some_and(Value::is_string) {
+        return Some(Payment::ApiKey);
+    }
     account.get("oauthAccount").filter(|account| account.is_object()).map(|_| Payment::Plan)
 }
 
@@ -50,9 +68,6 @@ pub fn meaning(payment: Payment) -> String {
         Payment::Provider(name) => {
             format!("by the token ({name}): dollars are Anthropic's list prices; your bill may differ")
         }
-        Payment::Plan => {
-            "by a plan (the client is signed in): dollars are list prices, and no bill; tokens can be capped, too"
-                .to_owned()
-        }
+        Payment::Plan => "by a plan (the client is signed in): dollars are list prices, and no bill".to_owned(),
     }
 }

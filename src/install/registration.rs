@@ -22,6 +22,15 @@ pub struct Plan {
     pub steps: Vec<PlannedChange>,
 }
 
+/// What `init` writes into policy files.
+#[derive(Debug)]
+pub struct Starter {
+    /// Whether limits bite.
+    pub mode: StarterMode,
+    /// The person's own policy file, where it is to say that a plan pays.
+    pub paid_by_plan_in: Option<PathBuf>,
+}
+
 /// One change, and how to take it back where the backup is of no use.
 pub struct PlannedChange {
     /// The change.
@@ -42,13 +51,20 @@ impl Plan {
 }
 
 /// Works out the changes.
-pub fn plan(env: &Environment, place: SettingsPlace, wanted: &Wanted, mode: StarterMode) -> Result<Plan> {
-    let mut steps = vec![planned_change(place.folder.join(default_files::POLICY), str::to_owned, |present| {
-        match (present, mode) {
-            (Some(text), StarterMode::Unsaid) => Ok(text.to_owned()),
-            (present, mode) => observing(&place, default_files::policy(present, mode), mode),
-        }
+pub fn plan(env: &Environment, place: SettingsPlace, wanted: &Wanted, starter: &Starter) -> Result<Plan> {
+    let mode = starter.mode;
+    let policy = place.folder.join(default_files::POLICY);
+    let own = starter.paid_by_plan_in.as_ref();
+    let mut steps = vec![planned_change(policy.clone(), str::to_owned, |present| {
+        let text = match (present, mode) {
+            (Some(text), StarterMode::Unsaid) => text.to_owned(),
+            (present, mode) => observing(&place, default_files::policy(present, mode), mode)?,
+        };
+        Ok(if own == Some(&policy) { default_files::paid_by_plan(Some(&text)) } else { text })
     })?];
+    if let Some(own) = own.filter(|own| **own != policy) {
+        steps.push(planned_change(own.clone(), str::to_owned, |present| Ok(default_files::paid_by_plan(present)))?);
+    }
     steps.push(planned_change(place.folder.join(default_files::SCHEMA), str::to_owned, |_| Ok(schema::text()))?);
     if let Some(path) = exclude_file(env, &place) {
         let scopes = installed(env, Some(place.scope));

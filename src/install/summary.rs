@@ -1,5 +1,6 @@
 //! What `init` says at its end: what happens from now on, and what to do about it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::config::load;
@@ -7,7 +8,7 @@ use crate::config::place::SettingPlace;
 use crate::config::policy::Policy;
 use crate::domain::limit::Unit;
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
-use crate::domain::policy::{Action, Layer, Mode};
+use crate::domain::policy::{Action, Billing, Mode};
 use crate::install::default_files;
 use crate::install::payment::{self, Payment};
 use crate::install::place::{Folders, InstallScope};
@@ -16,6 +17,7 @@ use crate::platform::environment::Environment;
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
 use crate::store::trust;
+use crate::ui::style::tokens;
 use crate::ui::terminal::plain;
 use crate::ui::wrap::wrap;
 use crate::wire::events::EVENTS;
@@ -97,23 +99,28 @@ fn limits(policy: &Policy) -> Vec<String> {
 
 /// Says what dollars mean here, and how somebody who pays none is not asked about them.
 fn paid(payment: Payment, policy: &Policy) -> String {
-    let own = policy.session().limits.into_iter();
-    let own =
-        own.filter(|rule| rule.layer == Layer::BuiltIn && rule.limit.unit == Unit::Usd && rule.limit.bounds_session);
-    let keys: Vec<String> = own.map(|rule| format!("\"{}\": null", rule.limit.key)).collect();
-    let asked = match (payment, &keys[..]) {
-        (Payment::Plan, [_, ..]) => {
-            format!(". `\"session\": {{ {} }}` in ~/.claude/fusebox.json has nobody asked about them", keys.join(", "))
+    match (payment, policy.billing()) {
+        (_, Some(Billing::Plan)) => {
+            "by a plan: dollars are list prices, and no bill (`billing` in ~/.claude/fusebox.json)".to_owned()
         }
-        _ => String::new(),
-    };
-    payment::meaning(payment) + &asked
+        (Payment::Plan, Some(Billing::Tokens)) => "by the token (`billing`): dollars are list prices".to_owned(),
+        (Payment::Plan, None) => {
+            let advice = "`\"billing\": \"plan\"` in ~/.claude/fusebox.json has tokens counted in their place";
+            format!("{}. {advice}", payment::meaning(payment))
+        }
+        (_, _) => payment::meaning(payment),
+    }
+}
+
+fn label(rule: &LimitRule) -> Cow<'static, str> {
+    rule.limit.label_of(rule.billing)
 }
 
 fn sentence(rules: &LimitSet) -> String {
-    let show = |rule: &LimitRule| match &rule.of {
-        Some(Models::Like(like)) => format!("{} on `{like}` {}", rule.limit.label, rule.limit.show(rule.cap)),
-        _ => format!("{} {}", rule.limit.label, rule.limit.show(rule.cap)),
+    let show = |rule: &LimitRule| match (&rule.of, rule.limit.unit) {
+        (Some(Models::Like(like)), _) => format!("{} on `{like}` {}", label(rule), rule.limit.show(rule.cap)),
+        (None, Unit::Tokens) => format!("{} {}", tokens(rule.cap), label(rule)),
+        _ => format!("{} {}", label(rule), rule.limit.show(rule.cap)),
     };
     // Those with an action of their own, on repetition and refusals, hold for everyone and never meet ordinary work.
     let told = |rule: &&LimitRule| rule.limit.action.is_none();

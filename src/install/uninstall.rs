@@ -1,11 +1,11 @@
 //! Deregistration: every file goes back to what it was, or loses exactly what is ours.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::install::backup::{Backup, Backups};
 use crate::install::files::{self, Change};
-use crate::install::place::{Folders, SettingsPlace};
+use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::{default_files, hooks, json, registration};
 use crate::platform::changes;
 use crate::platform::environment::Environment;
@@ -19,7 +19,15 @@ pub fn remove(env: &Environment, backups: &Backups, place: &SettingsPlace) -> Re
     let others = Folders::of(env, &env.folder()).places();
     let shared = others.iter().any(|other| other.folder == place.folder && registration::is_in(other));
     for name in [default_files::POLICY, default_files::SCHEMA].into_iter().filter(|_| !shared) {
-        let change = untouched(backups, place, name)?;
+        let change = untouched(backups, &place.folder, name)?;
+        leave(backups, &change)?;
+        changes.push(change);
+    }
+    // What `init` has written there about who pays.
+    if let Some(own) = others.iter().find(|it| it.scope == InstallScope::User && place.is_inside())
+        && !registration::is_in(own)
+    {
+        let change = untouched(backups, &own.folder, default_files::POLICY)?;
         leave(backups, &change)?;
         changes.push(change);
     }
@@ -96,8 +104,8 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Puts back a file beside the settings where it is still as `init` wrote it; what somebody has edited stays.
-fn untouched(backups: &Backups, place: &SettingsPlace, name: &str) -> Result<Change> {
-    let path = place.folder.join(name);
+fn untouched(backups: &Backups, folder: &Path, name: &str) -> Result<Change> {
+    let path = folder.join(name);
     let before = files::read(&path)?;
     let after = match backups.get(&path) {
         Some(backup) if before.as_deref() == Some(&backup.after) => backup.before,

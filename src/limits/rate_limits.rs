@@ -15,7 +15,8 @@ pub const LIMIT: Limit = Limit {
     ends: Ends::Call,
     action: Some(Action::Terminate),
     doc: "Calls of the tools that match `tool` in a sliding window of `per_ms` milliseconds, over a `run`, the `session` or \
-          all sessions of the `user`. A call beyond `max` is refused with the time until the next slot; the run goes on.",
-    example: r#"[{ "tool": "WebSearch", "max": 10, "per_ms": 60000 }]"#,
+          all sessions of the `user`. A call beyond `max` is refused with the time until the next slot; the run goes on. With `on_limit: \"wait\"` it is held \
+          until that slot is free, for at most ten minutes: run `fusebox init` again then, so that the client waits for it.",
+    example: r#"[{ "tool": "WebSearch", "max": 10, "per_ms": 60000, "on_limit": "wait" }]"#,
     ..Limit::PLAIN
 };

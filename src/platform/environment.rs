@@ -156,6 +156,15 @@ impl Environment {
         Moment { wall_ms, mono_ms, boot: clock::boot(), slept_ms: slept_ms.unwrap_or(0) }
     }
 
+    /// Lets so much time pass where a test owns the clock; returns whether one does.
+    pub fn lets_pass(&self, time: Duration) -> bool {
+        let Some(world) = &self.given else { return false };
+        let (now, passed) = (world.now.get(), time.as_millis() as u64);
+        let wall_ms = now.wall_ms.saturating_add_unsigned(passed);
+        world.now.set(Moment { wall_ms, mono_ms: now.mono_ms.saturating_add(passed), ..now });
+        true
+    }
+
     /// Reads standard input until it ends, or as long as somebody who waits for the answer may keep it open. Where more than
     /// so many bytes have come, `shorten` makes them fewer after each piece.
     pub fn stdin(&self, most: usize, mut shorten: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {

@@ -12,7 +12,7 @@ use crate::domain::event::Moment;
 /// Surroundings that a test owns.
 #[derive(Debug, Default)]
 pub struct GivenWorld {
-    /// The clock: it stands until it is set.
+    /// The clock: it stands until it is set, or something waits.
     pub now: Cell<Moment>,
     /// The environment's variables, all of them.
     pub variables: BTreeMap<String, String>,

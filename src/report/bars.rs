@@ -1,7 +1,9 @@
 //! Bars: how much of each limit is used.
 
+use crate::domain::limit::Unit;
+use crate::domain::policy::Billing;
 use crate::report::reading::LimitReading;
-use crate::ui::style::{Style, Terminal, cut, length};
+use crate::ui::style::{Style, Terminal, cut, length, tokens};
 
 /// How many cells a bar has.
 const CELLS: u128 = 10;
@@ -12,11 +14,14 @@ const NEAR: u128 = 80;
 
 /// Writes one line for each limit: `tool calls  [#######---] 17/25 max_turns  project`.
 pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> String {
-    let told: Vec<&LimitReading> = limits.iter().filter(|reading| reading.tells()).collect();
-    let longest = |text: fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
-    let label = longest(|reading| length(reading.cap.limit.label));
+    let mut told: Vec<&LimitReading> = limits.iter().filter(|reading| reading.tells()).collect();
+    if terminal.billing == Billing::Plan {
+        told.sort_by_key(|reading| reading.cap.limit.unit == Unit::Usd);
+    }
+    let longest = |text: &dyn Fn(&LimitReading) -> usize| told.iter().map(|reading| text(reading)).max().unwrap_or(0);
+    let label = longest(&|reading| length(&reading.cap.limit.label_of(terminal.billing)));
     // Words give way to figures: the key at the end says the same.
-    let others = length(indent) + 2 + CELLS as usize + 2 + longest(|it| length(&figures(it)) + length(&layer(it)));
+    let others = length(indent) + 2 + CELLS as usize + 2 + longest(&|it| length(&figures(it)) + length(&layer(it)));
     let label = label.min(terminal.width.saturating_sub(others).max(SHORTEST_LABEL));
     told.into_iter().map(|reading| line(reading, (indent, label), terminal)).collect()
 }
@@ -26,7 +31,11 @@ fn layer(reading: &LimitReading) -> String {
 }
 
 fn figures(reading: &LimitReading) -> String {
-    format!(" {} {}", reading.figures(), reading.limit)
+    let figures = match reading.cap.limit.unit {
+        Unit::Tokens => format!("{}/{}", tokens(reading.used.value), tokens(reading.cap.value)),
+        _ => reading.figures(),
+    };
+    format!(" {figures} {}", reading.limit)
 }
 
 fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> String {
@@ -39,7 +48,7 @@ fn line(reading: &LimitReading, margin: (&str, usize), terminal: &Terminal) -> S
         NEAR..100 => Style::Yellow,
         _ => Style::Red,
     };
-    let before = format!("{indent}{:label$}  ", cut(reading.cap.limit.label, label));
+    let before = format!("{indent}{:label$}  ", cut(&reading.cap.limit.label_of(terminal.billing), label));
     let figures = figures(reading);
     let layer = layer(reading);
     let wide = length(&before) + length(&bar) + length(&figures);
@@ -75,7 +84,7 @@ mod tests {
             per_ms: None,
             frees_in_ms: None,
         };
-        bars(&[reading], "", &Terminal { width, colour, zone: Zone::utc() })
+        bars(&[reading], "", &Terminal { width, colour, zone: Zone::utc(), billing: Billing::default() })
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use crate::domain::event::Moment;
 use crate::domain::finding_source::pattern_in;
 use crate::domain::limit::{Ends, Form, Limit, Meter, NextStep, Stage, Unit};
-use crate::domain::policy::{LAYERS, Scope};
+use crate::domain::policy::{Billing, LAYERS, Scope};
+use crate::domain::run::kind_of;
 use crate::domain::session::{Run, Session, Status};
 use crate::domain::verdict::Finding;
 use crate::engine::estimate;
@@ -26,14 +27,14 @@ const WIDE: [(&str, &str, &str); 4] = [
 ];
 
 /// Says which limit tripped, whose it was, and what it did.
-pub fn why(run: &RunReport, trip: &Trip) -> String {
+pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
     let Some(limit) = limits::find(&trip.limit) else { return String::new() };
     let show = |value: Option<Quantity>| value.map(|it| it.show()).unwrap_or_default();
     let over = WIDE.iter().find(|row| row.0 == trip.scope).map_or("", |row| row.1);
     let owner = LAYERS.iter().find(|row| row.1 == trip.layer).map_or("", |row| row.2);
-    let (used, cap, label) = (show(trip.used), show(trip.cap), limit.label);
+    let (used, cap, label) = (show(trip.used), show(trip.cap), limit.label_of(billing));
     let subject = plain(trip.subject.as_deref().unwrap_or_default());
-    let who = format!("{} ({})", plain(&run.agent_type), short(&run.run_id));
+    let who = format!("{} ({})", plain(run.kind()), short(&run.run_id));
     let what = match (limit.unit, limit.form) {
         (Unit::Switch, _) => format!("{who} repeated itself: {subject}; {} was set by {owner}", limit.key),
         (_, Form::Windows) => {
@@ -122,7 +123,7 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
 fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) -> String {
     let done = source.peers.iter().filter(|peer| peer.status == Status::Completed && peer.counters.turns > 0);
     let needs: Vec<u64> = done.filter_map(|peer| need(peer, run, &trip.limit, source.now)).collect();
-    let kind = plain(&run.agent_type);
+    let kind = plain(kind_of(&run.agent_type));
     let runs = match needs.len() {
         1 => format!("the one {kind} run"),
         count => format!("all {count} {kind} runs"),

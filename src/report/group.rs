@@ -210,6 +210,12 @@ fn blocks(rows: &[SessionRows]) -> BTreeMap<i64, i64> {
     blocks
 }
 
+/// Returns the plan's block that a moment is in, with what was spent in it; `None` where none has begun.
+pub fn block_at(rows: &[SessionRows], now_ms: i64, zone: &Zone) -> Option<Group> {
+    let (since_ms, until_ms) = blocks(rows).into_iter().find(|(from, to)| (*from..*to).contains(&now_ms))?;
+    group(rows, &[], &Part { by: GroupBy::Block, since_ms, until_ms, zone }).groups.pop()
+}
+
 /// Sums what sessions were billed for: those that are known, and the sums of days that stand for those that are pruned.
 pub fn group(rows: &[SessionRows], pruned: &[DaySum], part: &Part) -> Grouped {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::domain::charge::{Record, RecordKind};
 use crate::domain::limit::{Ends, Unit};
+use crate::domain::run::kind_of;
 use crate::limits;
 use crate::report::rows::Logged;
 use crate::ui::formats::Timestamp;
@@ -45,7 +46,7 @@ pub fn line(logged: &Logged, terminal: &Terminal) -> String {
 fn tail(record: &Record) -> String {
     let who = match record.run.as_str() {
         "" => record.scope.clone(),
-        run => format!("{} {}", record.agent_type, short(run)),
+        run => format!("{} {}", kind_of(&record.agent_type), short(run)),
     };
     let what = match figures(record) {
         Some(_) if record.event == Some(RecordKind::LimitGranted) => granted(record),

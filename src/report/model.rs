@@ -9,6 +9,8 @@ use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::meters::Spend;
 use crate::domain::policy::Mode;
+use crate::domain::run::kind_of;
+use crate::domain::serde_default::is_default;
 use crate::domain::session::{MAIN, Order, Run, Status};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
@@ -132,6 +134,12 @@ pub struct RunReport {
     pub tokens: u64,
     /// Working time in milliseconds.
     pub duration_ms: u64,
+    /// Calls that were held until a rate had a slot.
+    #[serde(skip_serializing_if = "is_default")]
+    pub held: u64,
+    /// For how long in all, in milliseconds; no working time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub held_ms: u64,
     /// List price of its responses.
     pub cost_usd: Usd,
     /// What each model's responses spent.
@@ -156,6 +164,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns how people call its type.
+    pub fn kind(&self) -> &str {
+        kind_of(&self.agent_type)
+    }
+
     /// Whether nothing came of it, since its prompt was not sent.
     pub fn is_kept_back(&self) -> bool {
         let did_nothing = self.turns == 0 && self.requests == 0 && self.order.is_none();
@@ -272,6 +285,8 @@ impl RunReport {
             requests: spent.requests,
             tokens: spent.tokens,
             duration_ms: reading::at_now(run, now).counters.duration_ms,
+            held: run.counters.held,
+            held_ms: run.counters.held_ms,
             cost_usd: Usd(spent.cost),
             models: models(charges.into_iter()),
             remaining: reading::remaining(&limits),

@@ -9,7 +9,7 @@ use crate::wire::messages;
 
 /// Tells a run of the report, which holds its session alone.
 pub fn text(report: &Report, session: &SessionReport, run: &RunReport) -> String {
-    let mut text = format!("{} (run {}): {}\n", plain(&run.agent_type), plain(&run.run_id), run.status.word());
+    let mut text = format!("{} (run {}): {}\n", plain(run.kind()), plain(&run.run_id), run.status.word());
     if let Some(order) = &run.order {
         text.push_str(&format!("  {}\n", plain(&messages::reading(&order.finding))));
     }

@@ -4,6 +4,7 @@ use crate::domain::amount::Amount;
 use crate::domain::policy::{Mode, Scope};
 use crate::domain::session::Status;
 use crate::report::bars::bars;
+use crate::report::group::Group;
 use crate::report::model::{OffReport, Report, RunReport, SessionReport};
 use crate::report::reading::{Budget, LimitReading};
 use crate::report::suggestion;
@@ -26,6 +27,12 @@ pub enum Show {
 /// Writes every session of the report, and what they share.
 pub fn text(report: &Report, show: Show, terminal: &Terminal) -> String {
     sessions(report, show, terminal) + &shared(&report.budgets, terminal)
+}
+
+/// Writes what was spent in the plan's block that it is now.
+pub fn block(block: &Group, terminal: &Terminal) -> String {
+    let words = format!("5-hour block from {}: {}", block.name, terminal.spent(block.tokens, block.cost_usd.0));
+    terminal.wrap("", &words) + "\n"
 }
 
 /// Writes every session of the report without what they share.
@@ -65,14 +72,17 @@ fn folded(session: &SessionReport, run: &RunReport) -> bool {
 
 fn session(session: &SessionReport, show: Show, terminal: &Terminal) -> String {
     let head = format!("session {}  ", short(&session.session_id));
-    let since = format!("  {}  since {}", session.cost_usd.0, terminal.zone.minute(session.started_at.0));
+    let (spent, began) =
+        (terminal.spent(session.tokens, session.cost_usd.0), terminal.zone.minute(session.started_at.0));
     let (word, status) = match session.kept_back[..] {
         [] => (session.status.word(), session.status),
         _ => ("blocked", Status::Failed),
     };
     let room = terminal.width.saturating_sub(length(&head) + length(word));
     let word = painted(word, status, terminal);
-    let mut text = format!("{}{word}{}\n", terminal.paint(Style::Bold, &head), cut(&since, room));
+    let forms = [format!("  {spent}  since {began}"), format!("  {spent}  {began}")];
+    let since = forms.iter().find(|form| length(form) <= room).unwrap_or(&forms[0]);
+    let mut text = format!("{}{word}{}\n", terminal.paint(Style::Bold, &head), cut(since, room));
     text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &plain(&session.project))));
     if let Some(parts) = parts(session) {
         text.push_str(&terminal.paint(Style::Dim, &terminal.wrap("  ", &parts)));
@@ -165,7 +175,7 @@ fn branch(session: &SessionReport, run: &RunReport, at: (Show, usize), terminal:
 }
 
 fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
-    let head = format!("{indent}{} {}  ", plain(&run.agent_type), short(&run.run_id));
+    let head = format!("{indent}{} {}  ", plain(run.kind()), short(&run.run_id));
     let depth = if run.depth > 0 { format!("  depth {}", run.depth) } else { String::new() };
     let task = run.task.as_deref().map(|task| format!("  task {}", plain(task))).unwrap_or_default();
     // An order that stands is told below, with what lifts it.
@@ -174,7 +184,8 @@ fn title(run: &RunReport, indent: &str, terminal: &Terminal) -> String {
     let partial = if run.partial || !run.missing.is_empty() { ", partial" } else { "" };
     let refused = if run.refused > 0 { format!("  {} refused", run.refused) } else { String::new() };
     let calls = counted(run.turns, "tool call");
-    let after = format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", run.cost_usd.0);
+    let after =
+        format!("{partial}  {calls}, {}{depth}{task}{refused}{reason}", terminal.spent(run.tokens, run.cost_usd.0));
     let room = terminal.width.saturating_sub(length(&head) + length(run.standing()));
     format!("{head}{}{}\n", painted(run.standing(), run.status, terminal), cut(&after, room))
 }

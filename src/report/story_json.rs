@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::domain::policy::Billing;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, SessionReport, VERSION};
@@ -50,7 +51,7 @@ pub fn text(source: &TimelineSource, told: &Told) -> String {
         id: trip.number,
         run_id: run.run_id.clone(),
         limit: trip.limit.clone(),
-        why: why(run, trip),
+        why: why(run, trip, Billing::default()),
         helps: source
             .rows
             .runs

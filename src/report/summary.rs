@@ -4,6 +4,7 @@ use std::ops::Add;
 
 use crate::domain::amount::Amount;
 use crate::domain::limit::Unit;
+use crate::domain::policy::Billing;
 use crate::engine::credible;
 use crate::report::dialogs::Dialog;
 use crate::report::group::{Group, GroupBy, Grouped, TokenSplit, total_of};
@@ -17,6 +18,9 @@ use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::ui::table::{Align, Column, table};
 use crate::wire::messages::short;
 
+/// The head of the column of what was spent.
+const COST: &str = "COST";
+
 /// The columns of a session.
 const SESSIONS: [Column; 11] = [
     Column::new("STARTED", Align::Left, 3),
@@ -27,7 +31,7 @@ const SESSIONS: [Column; 11] = [
     Column::new("TOOL CALLS", Align::Right, 6),
     Column::new("REQUESTS", Align::Right, 8),
     Column::new("TOKENS", Align::Right, 4),
-    Column::new("COST", Align::Right, 0),
+    Column::new(COST, Align::Right, 0),
     Column::new("NEW", Align::Right, 0),
     Column::new("CLIENT", Align::Right, 9),
 ];
@@ -55,7 +59,8 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     let row = |it| (Style::Plain, session(it, costs, terminal));
     let mut rows: Vec<(Style, Vec<String>)> = report.sessions.iter().map(row).collect();
     rows.push((Style::Bold, totals(&report.sessions, costs)));
-    let (columns, rows) = without_empty(&SESSIONS, rows);
+    let columns = SESSIONS.map(|column| Column { head: head_of(column.head, terminal), ..column });
+    let (columns, rows) = without_empty(&columns, rows);
     let mut text = table(&columns, &rows, terminal);
     text.push_str(&notes(report, terminal));
     text.push_str(&shortfalls(report, terminal));
@@ -66,6 +71,11 @@ pub fn sessions(report: &Report, terminal: &Terminal) -> String {
     text.push_str(&status::shared(&report.budgets, terminal));
     text.push_str(&pruned(report.pruned_before, PRUNED_SESSIONS, terminal));
     text
+}
+
+/// Returns the head of a column: dollars that nobody is billed are list prices.
+fn head_of(head: &'static str, terminal: &Terminal) -> &'static str {
+    if head == COST && terminal.billing == Billing::Plan { "LIST PRICE" } else { head }
 }
 
 /// Names the sessions in which limits did not block: only watched, switched off by a person, or refused by one.
@@ -193,7 +203,7 @@ fn trips(report: &Report, terminal: &Terminal) -> String {
             format!("#{}", trip.number),
             terminal.zone.minute(trip.at.0),
             short(&session.session_id).to_owned(),
-            format!("{} {}", run.agent_type, short(&run.run_id)),
+            format!("{} {}", run.kind(), short(&run.run_id)),
             trip.limit.clone(),
             if is_switch { String::new() } else { trip.figures() },
             did,
@@ -231,7 +241,7 @@ fn dialogs(report: &Report, terminal: &Terminal) -> String {
     let runs = report.sessions.iter().flat_map(|session| &session.runs);
     let asked = runs.flat_map(|run| run.dialogs.iter().map(move |dialog| (run, dialog)));
     let line = |(run, dialog): (&RunReport, &Dialog)| {
-        let who = format!("{} {}", plain(&run.agent_type), short(&run.run_id));
+        let who = format!("{} {}", plain(run.kind()), short(&run.run_id));
         let (limit, answer) = (plain(&dialog.limit), dialog.answer.as_str());
         let at = terminal.zone.minute(dialog.at.0);
         terminal.wrap("", &format!("#{} {at} {who} asked for more of {limit}: {answer}", dialog.number))
@@ -269,7 +279,7 @@ pub fn groups(grouped: &Grouped, terminal: &Terminal) -> String {
         Column::new("OUTPUT", Align::Right, 1),
         Column::new("CACHE CREATE", Align::Right, 3),
         Column::new("CACHE READ", Align::Right, 4),
-        Column::new("COST", Align::Right, 0),
+        Column::new(head_of(COST, terminal), Align::Right, 0),
     ];
     let mut rows: Vec<(Style, Vec<String>)> = grouped.groups.iter().map(|it| (Style::Plain, group(it))).collect();
     rows.push((Style::Bold, group(&grouped.total)));

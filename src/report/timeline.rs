@@ -1,7 +1,9 @@
 //! `fusebox explain` as text: what happened to a run or session, under whose rule, and what would have helped.
 
 use crate::domain::charge::{Charge, RecordKind};
+use crate::domain::duration;
 use crate::domain::policy::Scope;
+use crate::domain::run::kind_of;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
@@ -22,7 +24,7 @@ pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
     text.push_str(&timeline(began, (&source.rows.records, &source.rows.charges), terminal));
     for (run, trip) in report.sessions.iter().flat_map(SessionReport::trips) {
         text.push_str(&heading(&format!("Trip #{}", trip.number), terminal));
-        text.push_str(&terminal.wrap("  ", &why(run, trip)));
+        text.push_str(&terminal.wrap("  ", &why(run, trip, terminal.billing)));
     }
     text
 }
@@ -51,7 +53,7 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
     }
     for tripped in told.trips.iter().filter(|tripped| trip.is_none_or(|number| tripped.number == number)) {
         text.push_str(&heading(&format!("Trip #{}", tripped.number), terminal));
-        text.push_str(&terminal.wrap("  ", &why(told, tripped)));
+        text.push_str(&terminal.wrap("  ", &why(told, tripped, terminal.billing)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
     let kept_back = report.sessions.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back());
@@ -81,18 +83,23 @@ fn heading(words: &str, terminal: &Terminal) -> String {
 }
 
 fn title(rows: &SessionRows, run: &RunReport, terminal: &Terminal) -> String {
-    let head = terminal.paint(Style::Bold, &format!("{} {}", plain(&run.agent_type), plain(&run.run_id)));
+    let head = terminal.paint(Style::Bold, &format!("{} {}", plain(run.kind()), plain(&run.run_id)));
     let mut text = format!("{head}  {}\n", painted(run.standing(), run.status, terminal));
     let of = format!("session {}, project {}", short(&rows.session.id), plain(project(&rows.session.project)));
     text.push_str(&terminal.wrap("  ", &of));
     if let Some(parent) = &run.parent_run_id {
-        let kind = rows.runs.iter().find(|other| other.id == *parent).map_or("run", |other| &other.agent_type);
+        let kind = rows.runs.iter().find(|other| other.id == *parent).map_or("run", |other| kind_of(&other.agent_type));
         text.push_str(
             &terminal.wrap("  ", &format!("spawned by {} {}, depth {}", plain(kind), short(parent), run.depth)),
         );
     }
     if let Some(task) = &run.task {
         text.push_str(&terminal.wrap("  ", &format!("task {}", plain(task))));
+    }
+    if run.held > 0 {
+        let (calls, time) = (counted(run.held, "call"), duration::ahead(run.held_ms));
+        let were = if run.held == 1 { "was" } else { "were" };
+        text.push_str(&terminal.wrap("  ", &format!("{calls} {were} held for a rate, {time} in all")));
     }
     if let Some(error) = &run.error {
         text.push_str(&terminal.wrap("  ", &plain(error)));
@@ -118,7 +125,8 @@ fn timeline(began_ms: i64, rows: (&[Logged], &[Charge]), terminal: &Terminal) ->
 fn spent(charges: &[Charge], terminal: &Terminal) -> String {
     let Some(last) = charges.last() else { return String::new() };
     let sum = sum(charges.iter());
-    let words = format!("{}, {} tokens, {}", counted(sum.requests, "request"), tokens(sum.tokens), sum.cost);
+    let words =
+        format!("{}, {} tokens, {}", counted(sum.requests, "request"), tokens(sum.tokens), terminal.dollars(sum.cost));
     line(last.at_ms, Style::Dim, &words, terminal)
 }
 

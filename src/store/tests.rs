@@ -16,7 +16,7 @@ use crate::domain::charge::{Charge, DaySum, Record, RecordKind};
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Spend;
-use crate::domain::policy::{Action, Layer, Scope};
+use crate::domain::policy::{Action, Billing, Layer, Scope};
 use crate::domain::session::{Counters, Run, Session};
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -154,6 +154,7 @@ fn each_set_of_limits_is_stored_once() -> Result<()> {
         increase: 1,
         of: None,
         locked: false,
+        billing: Billing::default(),
     };
     let rules = |cap| LimitSet { limits: vec![rule(cap)], ..LimitSet::default() };
     for (number, cap) in [(1, 5), (2, 6), (3, 5), (4, 5)] {

@@ -3,6 +3,9 @@
 use anstyle::AnsiColor;
 
 use crate::calendar::Zone;
+use crate::domain::amount::Amount;
+use crate::domain::limit::LIST_PRICE;
+use crate::domain::policy::Billing;
 pub use crate::ui::terminal::plain;
 use crate::ui::wrap;
 
@@ -55,6 +58,8 @@ pub struct Terminal {
     pub colour: Colour,
     /// The zone that times are shown in.
     pub zone: Zone,
+    /// How whoever reads it pays: then dollars are prices paid, or list prices and no bill.
+    pub billing: Billing,
 }
 
 impl Terminal {
@@ -64,6 +69,22 @@ impl Terminal {
         match self.colour {
             Colour::On if !text.is_empty() => format!("{style}{text}{style:#}"),
             _ => text.to_owned(),
+        }
+    }
+
+    /// Returns an amount of dollars as what it is to the reader: `0.42 USD`, `0.42 USD list price`.
+    pub fn dollars(&self, amount: Amount) -> String {
+        match self.billing {
+            Billing::Tokens => amount.to_string(),
+            Billing::Plan => format!("{amount} {LIST_PRICE}"),
+        }
+    }
+
+    /// Returns what is spent, the first what the reader pays by: `0.42 USD`, `12k tokens, 0.42 USD list price`.
+    pub fn spent(&self, count: u64, amount: Amount) -> String {
+        match self.billing {
+            Billing::Tokens => amount.to_string(),
+            Billing::Plan => format!("{} tokens, {}", tokens(count), self.dollars(amount)),
         }
     }
 

@@ -46,10 +46,10 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
             let ahead = finding.is_trip() && limit.spent_by_requests() && by_now < finding.cap;
             let ahead = if ahead { ", too little left for the next request" } else { "" };
             let (used, more) = (pair(limit, by_now, finding.cap), limit.show_under_way(finding.under_way));
-            format!("{}{models}{over} {used}{more}{ahead} {by}", limit.label)
+            format!("{}{models}{over} {used}{more}{ahead} {by}", finding.label())
         }
         (_, subject) => {
-            format!("{}{over} {}, {subject} {by}", limit.label, pair(limit, finding.used, finding.cap))
+            format!("{}{over} {}, {subject} {by}", finding.label(), pair(limit, finding.used, finding.cap))
         }
     }
 }
@@ -288,7 +288,9 @@ fn parts(scope: &ScopeUsage, model: &str, event: &Event) -> Vec<String> {
         // Only where a batch ends are all the runs loaded that count as at work.
         let known = !rule.limit.counts_agents_at_work || matches!(event.kind, EventKind::BatchEnded(_));
         let binds = is_own || (rule.action != Action::Warn && known);
-        (tells && binds).then(|| format!("{} {} ({})", rule.limit.label, pair(rule.limit, used, rule.cap), rule.name()))
+        (tells && binds).then(|| {
+            format!("{} {} ({})", rule.limit.label_of(rule.billing), pair(rule.limit, used, rule.cap), rule.name())
+        })
     });
     let rates = scope.limits.rates.iter().filter_map(|rate| {
         let requests = rate.counts_requests();

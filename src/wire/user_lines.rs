@@ -1,9 +1,11 @@
 //! What a person reads where a limit or an order acts: one line each, with the next command. Nothing in them is meant for an agent.
 
+use std::borrow::Cow;
+
 use crate::domain::incomplete::is_of_end;
 use crate::domain::limit::{Form, Limit, Unit};
 use crate::domain::notification::ParentNotification;
-use crate::domain::policy::{Action, Scope};
+use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::session::{Run, Session};
 use crate::domain::verdict::Finding;
 use crate::messages::advice::{self, Held};
@@ -29,9 +31,11 @@ fn reading(finding: &Finding, over: &str) -> String {
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, "") => {
             let used = figures_of_trip(limit, finding.used, finding.cap, finding.ahead);
-            format!("{}{over} {used}{} {by}", label(limit), until(&finding.frees))
+            format!("{}{over} {used}{} {by}", label(finding, limit), until(&finding.frees))
         }
-        (_, subject) => format!("{}{over} {}, {subject} {by}", label(limit), pair(limit, finding.used, finding.cap)),
+        (_, subject) => {
+            format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
+        }
     };
     let opens = finding.frees.as_str();
     if finding.is_window() && !opens.is_empty() { format!("{text}; next slot {opens}") } else { text }
@@ -48,10 +52,20 @@ fn until(frees: &str) -> String {
 /// A key that is longer says of its limit what its label says.
 const LONG_KEY: usize = 19;
 
+/// Whether the name of a limit and what is counted leave little room.
+fn is_long(finding: &Finding) -> bool {
+    finding.billing == Billing::Plan && finding.source.to_string().len() > LONG_KEY
+}
+
 /// Returns what people call the thing counted; the rest is said by the subject of a window, or by a long key.
-fn label(limit: &Limit) -> &'static str {
+fn label(finding: &Finding, limit: &Limit) -> Cow<'static, str> {
     let label = limit.label.strip_suffix(" in the window").unwrap_or(limit.label);
-    if limit.key.len() > LONG_KEY { label.split(' ').next().unwrap_or(label) } else { label }
+    match finding.billing {
+        Billing::Plan if is_long(finding) => Cow::Borrowed("price"),
+        Billing::Plan => finding.label(),
+        Billing::Tokens if limit.key.len() > LONG_KEY => Cow::Borrowed(label.split(' ').next().unwrap_or(label)),
+        Billing::Tokens => Cow::Borrowed(label),
+    }
 }
 
 /// Says which limit it is and whose rule: `(max_turns, project)`.
@@ -106,6 +120,7 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     let (reading, next) = match advice::lifts(finding, held, holder(session, run, finding)) {
         NextStep::Passes { .. } => (without_wait(finding), NextStep::Passes { when: finding.frees.clone() }),
         // The command says whose budget it is.
+        next @ NextStep::Grant { .. } if finding.passes() || is_long(finding) => (reading(finding, ""), next),
         next if finding.passes() => (reading(finding, ""), next),
         next => (by_layer(finding), next),
     };
@@ -160,7 +175,7 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
                 // The report after it is one, too.
                 (_, _) => format!("the next requests take about {about}"),
             };
-            let (what, by) = (format!("{}{}", label(limit), over(finding.scope)), by(finding));
+            let (what, by) = (format!("{}{}", label(finding, limit), over(finding.scope)), by(finding));
             let yes = format!("cap {}", bare(limit, finding.cap.saturating_add(finding.increase)));
             to_people::question_cap(who, what, used, cap, by, ahead, yes)
         }

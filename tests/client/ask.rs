@@ -69,6 +69,53 @@ fn assert_grants_nothing(key: &str) {
     assert_eq!((lab.ran().len(), grants(&lab)), (2, 0));
 }
 
+/// Says what is told of the dialog of an agent, by each command at once: nobody has looked before.
+fn assert_told(lab: &Lab, kind: &str, answer: &str) {
+    let record = if answer == "Yes" { "LIMIT_GRANTED" } else { "INCREASE_DECLINED" };
+    let is_told = || lab.must(&["log"]).contains(record);
+    lab.until("the record of the answer", is_told);
+    let asked = format!("asked for more of max_turns: {answer}");
+    for printer in ["report", "status"] {
+        let said = lab.must(&[printer, if printer == "status" { "--all" } else { "--since=1d" }]);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&asked), "{printer}: {said}");
+    }
+    let run = lab.run_of(kind)["run_id"].as_str().unwrap().to_owned();
+    let said = lab.must(&["explain", &run]);
+    assert!(said.contains("INCREASE_ASKED") && said.contains(record), "{said}");
+}
+
+#[test]
+fn every_answer_of_the_main_agents_dialog_is_told_at_once() {
+    for (key, answer) in [("2", "No"), ("Escape", "No"), ("Enter", "Yes")] {
+        let lab = lab([call([work()]), call([work()]), call([work()]), say("main finished")]);
+        let terminal = Terminal::open(&lab, &[]);
+        terminal.types("start");
+        terminal.sees(DIALOG);
+        assert!(lab.must(&["status"]).contains("asked for more of max_turns: no answer seen yet"));
+        terminal.answers(key);
+        assert_told(&lab, "main", answer);
+    }
+}
+
+#[test]
+fn every_answer_of_a_subagents_dialog_is_told_at_once() {
+    if lacks(Feature::BackgroundAgents) {
+        return;
+    }
+    for (key, answer) in [("2", "No"), ("Escape", "No"), ("Enter", "Yes")] {
+        let policy = json!({"agents": {"*": {"max_turns": 2, "timeout_action": "request_increase", "increase": 9}}});
+        let child = child("CHILD-A", [call([work()]), call([work()]), call([work()]), say("child finished")]);
+        let main = main([call([agent("CHILD-A loop")]), say("main waits"), say("main finished")]);
+        let lab = Lab::new(policy, vec![child, main]);
+        let terminal = Terminal::open(&lab, &[]);
+        terminal.types("start");
+        terminal.sees(DIALOG);
+        terminal.answers(key);
+        assert_told(&lab, "general-purpose", answer);
+    }
+}
+
 #[test]
 fn no_grants_nothing() {
     assert_grants_nothing("2");

@@ -46,6 +46,23 @@ fn a_slot_opens_again() {
 }
 
 #[test]
+fn a_call_beyond_a_rate_that_waits_is_held_and_runs() {
+    // Longer than the client waits for a hook that was registered for no hold.
+    let per = Duration::from_secs(12);
+    let policy = json!({"rate_limits": [{"tool": "Bash", "max": 1, "per_ms": 12_000, "on_limit": "wait"}]});
+    let lab = Lab::new(policy, vec![main([call([work(), work()]), say("main finished")])]);
+    let run = lab.claude("MAIN start", &[]);
+    assert_eq!(run.text(), "main finished");
+    assert!(run.took >= per, "{:?}", run.took);
+    assert_eq!(lab.ran().len(), 2);
+    assert_eq!(lab.api.told("MAIN").matches(REFUSED).count(), 0);
+    let run = lab.run_of("main");
+    assert_eq!((&run["turns"], &run["refused"], &run["held"]), (&json!(2), &json!(0), &json!(1)));
+    let (worked, held) = (run["duration_ms"].as_u64().unwrap(), run["held_ms"].as_u64().unwrap());
+    assert!(held > 10_000 && worked < 10_000, "{worked} ms of work, {held} ms held");
+}
+
+#[test]
 fn sessions_of_a_user_share_the_users_rate() {
     let lab = Lab::new(
         json!({}),

@@ -58,3 +58,14 @@ fn the_demo_tells_what_a_replay_of_the_recording_tells() {
     assert!(said.lines().count() <= 48, "two screens: {said}");
     assert_eq!(world.files("state") + &world.files("project") + &world.files("home"), "", "it leaves nothing");
 }
+
+#[test]
+fn the_demo_fits_the_terminal() {
+    let world = TestWorld::new();
+    for columns in ["80", "120"] {
+        let said = world.command(&["demo"]).env("COLUMNS", columns).run().ok();
+        let most = columns.parse::<usize>().unwrap();
+        let wide: Vec<&str> = said.lines().filter(|line| line.chars().count() > most).collect();
+        assert!(wide.is_empty(), "{wide:?}");
+    }
+}

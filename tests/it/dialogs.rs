@@ -2,6 +2,8 @@
 //!
 //! Each case is an answer, as the client writes it down, with what became of the transcript meanwhile.
 
+mod records;
+
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;

@@ -1,6 +1,6 @@
 //! A world whose clock a test owns: hooks and commands run in this process, at the moment that the test says.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, Stdio};
 
@@ -20,7 +20,7 @@ const UP_MS: u64 = 400 * DAY_MS as u64;
 /// A test's world at a moment.
 pub struct GivenTime<'a> {
     world: &'a TestWorld,
-    now: Moment,
+    now: Cell<Moment>,
     /// Variables beside the world's own.
     variables: BTreeMap<String, String>,
     /// The arguments of each program that was to be begun in the background.
@@ -31,12 +31,12 @@ impl<'a> GivenTime<'a> {
     /// Sets the clock of a world.
     pub fn at(world: &'a TestWorld, wall_ms: i64) -> GivenTime<'a> {
         let now = Moment { wall_ms, mono_ms: UP_MS, boot: 1, slept_ms: 0 };
-        GivenTime { world, now, variables: BTreeMap::new(), begun: RefCell::default() }
+        GivenTime { world, now: Cell::new(now), variables: BTreeMap::new(), begun: RefCell::default() }
     }
 
     /// Sets the clock of another world to the same moment.
     pub fn moment_in<'b>(&self, world: &'b TestWorld) -> GivenTime<'b> {
-        GivenTime { world, now: self.now, variables: BTreeMap::new(), begun: RefCell::default() }
+        GivenTime { world, now: self.now.clone(), variables: BTreeMap::new(), begun: RefCell::default() }
     }
 
     /// Sets a variable from here on.
@@ -46,13 +46,14 @@ impl<'a> GivenTime<'a> {
 
     /// Lets so many milliseconds pass.
     pub fn pass_ms(&mut self, ms: i64) {
-        self.now.wall_ms += ms;
-        self.now.mono_ms = self.now.mono_ms.saturating_add_signed(ms);
+        let now = self.now.get_mut();
+        now.wall_ms += ms;
+        now.mono_ms = now.mono_ms.saturating_add_signed(ms);
     }
 
     /// Returns the moment, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
-        self.now.wall_ms
+        self.now.get().wall_ms
     }
 
     /// Lets days pass.
@@ -62,7 +63,7 @@ impl<'a> GivenTime<'a> {
 
     /// Moves the wall clock alone, as a person or an agent may.
     pub fn move_wall_days(&mut self, days: i64) {
-        self.now.wall_ms += days * DAY_MS;
+        self.now.get_mut().wall_ms += days * DAY_MS;
     }
 
     /// Runs `fusebox hook` with this input; returns the answer.
@@ -84,10 +85,12 @@ impl<'a> GivenTime<'a> {
             input,
             ..GivenWorld::default()
         };
-        given.now.set(self.now);
+        given.now.set(self.now.get());
         let env = Environment::given(given);
         let code = run(&env);
         let given = env.given_world().unwrap();
+        // Only what waits lets time pass.
+        self.now.set(given.now.get());
         self.begun.borrow_mut().append(&mut given.begun.borrow_mut());
         let text = |text: &RefCell<String>| self.world.normalized(&text.borrow());
         let code = if code == ExitCode::SUCCESS { 0 } else { 1 };

@@ -9,7 +9,7 @@ use clap::{Command, CommandFactory};
 use fusebox::cmd::Cli;
 
 use crate::state::with_shop;
-use crate::world::check_current;
+use crate::world::{TestWorld, check_current};
 
 /// How wide help is in the manual.
 const WIDTH: usize = 100;
@@ -78,4 +78,24 @@ fn the_sample_of_a_report_is_current() {
     let (_, after) = rest.split_once("```\n").unwrap();
     let json = world.run(&["status", "a3fa", "--json"]).ok();
     check_current("docs/report.md", &format!("{before}```json\n{json}```\n{after}"));
+}
+
+#[test]
+fn help_fits_the_terminal() {
+    let world = TestWorld::new();
+    let program = Cli::command();
+    let all = program.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set());
+    for command in all {
+        for columns in ["80", "120"] {
+            let help = world.command(&[command.get_name(), "--help"]).env("COLUMNS", columns).run().ok();
+            let most = columns.parse::<usize>().unwrap();
+            let is_wide = |line: &&str| line.chars().count() > most && line.contains("  ");
+            assert_eq!(help.lines().find(is_wide), None, "{} at {columns}", command.get_name());
+            let examples =
+                help.split("Examples:\n").nth(1).and_then(|text| text.split("\n\n").next()).unwrap_or_default();
+            let begins = ["  fusebox", "  npx fusebox-cli", "      "];
+            let is_torn = |line: &&str| begins.iter().all(|begin| !line.starts_with(begin));
+            assert_eq!(examples.lines().find(is_torn), None, "{} at {columns}", command.get_name());
+        }
+    }
 }

@@ -6,7 +6,7 @@ use fusebox::domain::amount::PICO;
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::limit::{Form, Limit, Unit};
 use fusebox::domain::notification::ParentNotification;
-use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::{MAIN, Run, Session};
 use fusebox::domain::verdict::Finding;
 use fusebox::limits::REGISTRY;
@@ -85,6 +85,8 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         (.., Some(_)) => ("", "at 2026-11-21 00:00 +01:00"),
         _ => ("", ""),
     };
+    // The longer words are those of whoever pays by a plan.
+    let billing = if limit.unit == Unit::Usd { Billing::Plan } else { Billing::Tokens };
     let of = |action, percent| Finding {
         source: source.clone(),
         scope,
@@ -98,7 +100,9 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         subject: subject.to_owned(),
         frees: frees.to_owned(),
         above: String::new(),
+        billing,
         under_way: 0,
+        wait_ms: 0,
         spent: 0,
     };
     let actions = [Action::Terminate, Action::Pause, Action::Warn, Action::RequestIncrease];

@@ -6,7 +6,7 @@ use fusebox::domain::event::Moment;
 use fusebox::domain::finding_source::FindingSource;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::meters::Spend;
-use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::{Counters, MAIN, Order, Phase, Run, Session, Status};
 use fusebox::domain::verdict::Finding;
 use fusebox::engine::limit_source::LimitSource;
@@ -88,6 +88,7 @@ pub fn rules(caps: &[(&str, u64, Action)], layer: Layer) -> LimitSet {
         increase: cap / 2,
         of: None,
         locked: false,
+        billing: Billing::default(),
     };
     LimitSet { limits: caps.iter().map(rule).collect(), ..LimitSet::default() }
 }
@@ -145,7 +146,9 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         subject: String::new(),
         frees: String::new(),
         above: String::new(),
+        billing: Billing::default(),
         under_way: 0,
+        wait_ms: 0,
         spent: 0,
     }
 }

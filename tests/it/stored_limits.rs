@@ -3,7 +3,7 @@
 use fusebox::domain::finding_source::{FindingSource, NAMED};
 use fusebox::domain::limit::Role;
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
-use fusebox::domain::policy::{Action, Layer};
+use fusebox::domain::policy::{Action, Billing, Layer, OnLimit};
 use fusebox::limits::REGISTRY;
 
 fn all() -> LimitSet {
@@ -15,6 +15,7 @@ fn all() -> LimitSet {
         increase: 7,
         of: None,
         locked: false,
+        billing: Billing::default(),
     };
     let role = |role, planning| Some(Models::Role(role, planning));
     let mut rules: Vec<LimitRule> = REGISTRY.iter().copied().map(rule).collect();
@@ -29,6 +30,7 @@ fn all() -> LimitSet {
         per_ms: 1000,
         layer: Layer::Managed,
         action: Action::Warn,
+        on_limit: OnLimit::Wait,
     };
     LimitSet { limits: rules, rates: vec![rate], ..LimitSet::default() }
 }

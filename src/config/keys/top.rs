@@ -12,7 +12,7 @@ use crate::config::setting_value::{SettingValue, typed};
 use crate::config::value_type::{Field, LOCAL_TIME, ValueType};
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::PLANNING;
-use crate::domain::policy::{Layer, Mode, OnError};
+use crate::domain::policy::{Billing, Layer, Mode, OnError};
 
 const RETENTION: ValueType =
     ValueType::Either(&[ValueType::Whole(RETENTION_RANGE.0, RETENTION_RANGE.1), ValueType::Null]);
@@ -94,6 +94,18 @@ pub const KEYS: &[Key] = &[
         default: || json!(OnError::default()),
         doc: "What to answer where Fusebox itself fails: let the call through, or refuse it.",
         example: r#""deny""#,
+        ..Key::PLAIN
+    },
+    Key {
+        name: "billing",
+        setter: Setter::Owner,
+        takes: Takes::One(ValueType::Word(&["tokens", "plan"])),
+        apply: Apply::Value(|to, said, _| to.billing = said.value.as_word()),
+        default: || json!(Billing::default()),
+        doc: "How the client is paid for: by the token, or by a `plan` such as Pro or Max. With a plan dollars are called list prices, \
+              tokens stand before them, and the built-in limit of a session is one on tokens. `fusebox init` sets it where it sees \
+              that the client is signed in. Only the user's and the managed file can set it.",
+        example: r#""plan""#,
         ..Key::PLAIN
     },
     Key {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::domain::limit::Limit;
 use crate::domain::limit_set::{LimitRule, Models, Rate};
-use crate::domain::policy::{Action, Layer};
+use crate::domain::policy::{Action, Billing, Layer, OnLimit};
 
 /// A rule as it is stored: its limit by name.
 #[derive(Deserialize)]
@@ -18,6 +18,8 @@ struct StoredRule {
     models: Option<Models>,
     #[serde(default)]
     locked: bool,
+    #[serde(default)]
+    billing: Billing,
 }
 
 /// A rate as it is stored: its limit by name.
@@ -29,14 +31,16 @@ struct StoredRate {
     per_ms: u64,
     layer: Layer,
     action: Action,
+    #[serde(default)]
+    on_limit: OnLimit,
 }
 
 /// Reads rules.
 pub fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitRule>, D::Error> {
     let stored = Vec::<StoredRule>::deserialize(deserializer)?;
     let known = stored.into_iter().filter_map(|rule| {
-        let StoredRule { limit, cap, action, layer, increase, models, locked } = rule;
-        Some(LimitRule { limit: Limit::find(&limit)?, cap, action, layer, increase, of: models, locked })
+        let StoredRule { limit, cap, action, layer, increase, models, locked, billing } = rule;
+        Some(LimitRule { limit: Limit::find(&limit)?, cap, action, layer, increase, of: models, locked, billing })
     });
     Ok(known.collect())
 }
@@ -45,8 +49,8 @@ pub fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitRule
 pub fn rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Rate>, D::Error> {
     let stored = Vec::<StoredRate>::deserialize(deserializer)?;
     let known = stored.into_iter().filter_map(|rate| {
-        let StoredRate { limit, tool, max, per_ms, layer, action } = rate;
-        Some(Rate { limit: Limit::find(&limit)?, tool, max, per_ms, layer, action })
+        let StoredRate { limit, tool, max, per_ms, layer, action, on_limit } = rate;
+        Some(Rate { limit: Limit::find(&limit)?, tool, max, per_ms, layer, action, on_limit })
     });
     Ok(known.collect())
 }

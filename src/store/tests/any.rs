@@ -10,7 +10,7 @@ use crate::domain::amount::Amount;
 use crate::domain::event::Moment;
 use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Spend;
-use crate::domain::policy::{Action, Layer};
+use crate::domain::policy::{Action, Billing, Layer};
 use crate::domain::session::{Counters, Process, Run, Session, Status};
 use crate::limits;
 
@@ -64,6 +64,7 @@ pub fn rules() -> impl Strategy<Value = LimitSet> {
                 increase: cap / 3,
                 of: None,
                 locked: false,
+                billing: Billing::default(),
             })
             .collect(),
         ..LimitSet::default()

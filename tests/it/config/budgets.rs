@@ -200,13 +200,15 @@ fn rates_of_all_layers_hold() {
 #[test]
 fn a_wrong_rate_is_dropped_alone() {
     let must = "is ignored: it must be an object of `tool` (a text that is not empty), `max` (a whole number from 1 to 1000000), \
-                `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`run`, `session`, `user`, may be left out)";
+                `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`run`, `session`, `user`, may be left out), \
+                `on_limit` (`refuse`, `wait`, may be left out)";
     for wrong in [
         r#"{"tool":"","max":1,"per_ms":1}"#,
         r#"{"tool":"A","max":0,"per_ms":1}"#,
         r#"{"tool":"A","max":1.5,"per_ms":1}"#,
         r#"{"tool":"A","max":1}"#,
         r#"{"tool":"A","max":1,"per_ms":1,"over":"x"}"#,
+        r#"{"tool":"A","max":1,"per_ms":1,"on_limit":"x"}"#,
         r#"{"tool":"A","max":1,"per_ms":1,"by":1}"#,
         "5",
     ] {

@@ -86,6 +86,7 @@ fn show_covers_every_scope() {
     all
       mode                      "enforce"                              built-in
       on_error                  "allow"                                built-in
+      billing                   "tokens"                               built-in
       spawn_may_loosen          false                                  built-in
       roles                     {"planning": ["*opus*", "*fable*",     built-in
                                 "*mythos*"]}

@@ -9,7 +9,7 @@ use fusebox::config::key::{Apply, Key, Takes};
 use fusebox::config::keys::{self, FUTURE};
 use fusebox::config::layers::{FilePart, Folder, LayerFile};
 use fusebox::config::place::{BLOCKS, Block};
-use fusebox::config::policy::{DECLARED, DEFAULTS, Policy};
+use fusebox::config::policy::{DECLARED, DEFAULTS, PLAN, Policy};
 use fusebox::config::problem::Problem;
 use fusebox::config::resolved::Resolved;
 use fusebox::config::{limit_name, read, schema};
@@ -47,7 +47,7 @@ fn samples_are_judged_alike_by_schema_and_reader() {
 #[test]
 fn defaults_and_examples_are_valid() {
     let declared = format!(r#"{{"agents": {{"*": {DECLARED}}}}}"#);
-    let mut texts = vec![DEFAULTS.to_owned(), declared, manual::EXAMPLE.to_owned()];
+    let mut texts = vec![DEFAULTS.to_owned(), PLAN.to_owned(), declared, manual::EXAMPLE.to_owned()];
     texts.extend(keys::all().map(example_of));
     for limit in limits::REGISTRY.iter().copied() {
         let block = BLOCKS.into_iter().rev().find(|block| limit.scopes.contains(&block.scope())).unwrap();

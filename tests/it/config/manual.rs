@@ -12,7 +12,7 @@ use fusebox::config::layers::{FilePart, Folder, LAYER_FILES, LayerFile, SETTINGS
 use fusebox::config::limit_name;
 use fusebox::config::limit_name::LimitName;
 use fusebox::config::place::{BLOCKS, Block};
-use fusebox::config::policy::{DECLARED, DEFAULTS};
+use fusebox::config::policy::{DECLARED, DEFAULTS, PLAN};
 use fusebox::config::rate_windows;
 use fusebox::domain::limit::{Limit, Unit};
 use fusebox::domain::policy::{LAYERS, Layer, Scope};
@@ -35,6 +35,7 @@ pub fn page() -> String {
         ("{{declared}}", DECLARED.trim_end().to_owned()),
         ("{{discipline}}", discipline::STANDARD.trim_end().to_owned()),
         ("{{defaults}}", DEFAULTS.trim_end().to_owned()),
+        ("{{plan}}", PLAN.trim_end().to_owned()),
     ];
     parts.iter().fold(PROSE.to_owned(), |page, (name, text)| page.replace(name, text))
 }

@@ -9,7 +9,7 @@ use fusebox::domain::event::{Agent, Call, CallOutcome, Event, EventKind, Moment}
 use fusebox::domain::ingested::Ingested;
 use fusebox::domain::limit_set::{LimitRule, LimitSet};
 use fusebox::domain::meters::Spend;
-use fusebox::domain::policy::{Action, Layer, Scope};
+use fusebox::domain::policy::{Action, Billing, Layer, Scope};
 use fusebox::domain::session::Session;
 use fusebox::engine::apply_event::apply_event;
 use fusebox::engine::ledger::{self, SpendChange};
@@ -78,7 +78,16 @@ fn a_call_counts_once_however_often_and_in_whatever_order_it_arrives() {
 fn a_call_that_ran_and_is_asked_about_again_counts_once() {
     for action in [Action::Terminate, Action::Pause, Action::RequestIncrease] {
         let limit = limits::find("max_turns").unwrap();
-        let rule = LimitRule { limit, cap: 1, action, layer: Layer::User, increase: 1, of: None, locked: false };
+        let rule = LimitRule {
+            limit,
+            cap: 1,
+            action,
+            layer: Layer::User,
+            increase: 1,
+            of: None,
+            locked: false,
+            billing: Billing::default(),
+        };
         let rules = LimitSet { limits: vec![rule], ..LimitSet::default() };
         let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });
         for (number, how) in [0, 1, 0, 1, 3].into_iter().enumerate() {
@@ -121,7 +130,16 @@ fn a_call_that_ends_after_the_next_prompt_counts_once() {
 fn since_edit(calls: &[(bool, u8)], again: &[Option<u8>]) -> (u64, u64) {
     let limit = limits::find("max_cost_usd_without_edits").unwrap();
     let (action, layer) = (Action::Warn, Layer::User);
-    let rule = LimitRule { limit, cap: u64::MAX, action, layer, increase: 1, of: None, locked: false };
+    let rule = LimitRule {
+        limit,
+        cap: u64::MAX,
+        action,
+        layer,
+        increase: 1,
+        of: None,
+        locked: false,
+        billing: Billing::default(),
+    };
     let rules = LimitSet { limits: vec![rule.clone()], ..LimitSet::default() };
     let policy = Policy { scopes: vec![(Scope::Run, rules.clone())], ..Policy::default() };
     let mut state = SessionState::new(Session { id: "s".to_owned(), limits: rules, ..Session::default() });

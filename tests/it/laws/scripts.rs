@@ -4,7 +4,7 @@ use std::fmt;
 
 use fusebox::domain::limit::{Counts, Form, Limit, Unit};
 use fusebox::domain::limit_set::{LimitRule, LimitSet, Models, Rate};
-use fusebox::domain::policy::{ACTIONS, Action, Layer, Scope};
+use fusebox::domain::policy::{ACTIONS, Action, Billing, Layer, OnLimit, Scope};
 use fusebox::limits::REGISTRY;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -146,11 +146,28 @@ fn add(rules: &mut LimitSet, limit: &'static Limit, cap: u64, action: Action) {
                 Counts::Role(role) => Some(Models::Role(role, Some(vec!["*opus*".to_owned()]))),
                 Counts::All => None,
             };
-            rules.limits.push(LimitRule { limit, cap, action, layer, increase: 1, of, locked: false });
+            rules.limits.push(LimitRule {
+                limit,
+                cap,
+                action,
+                layer,
+                increase: 1,
+                of,
+                locked: false,
+                billing: Billing::default(),
+            });
         }
         Form::Windows => {
             let tool = if limit.key == "rate_limits" { "*".to_owned() } else { String::new() };
-            rules.rates.push(Rate { limit, tool, max: cap.max(1), per_ms: PER_MS, layer, action });
+            rules.rates.push(Rate {
+                limit,
+                tool,
+                max: cap.max(1),
+                per_ms: PER_MS,
+                layer,
+                action,
+                on_limit: OnLimit::Refuse,
+            });
         }
     }
 }

@@ -158,6 +158,13 @@ fn tokens_are_split_without_a_rest() {
 fn every_column_is_explained_in_the_help() {
     let world = with_weeks();
     let help = world.command(&["report", "--help"]).env("COLUMNS", "200").run().ok();
+    for billing in ["tokens", "plan"] {
+        world.write("home/.claude/fusebox.json", format!("{{\"billing\": \"{billing}\"}}"));
+        every_head_is_in(&help, &world);
+    }
+}
+
+fn every_head_is_in(help: &str, world: &TestWorld) {
     for (by, _) in GROUPINGS.into_iter().chain([("session", "")]) {
         let text = world.command(&["report", "--since", "all", "--by", by]).env("COLUMNS", "200").run().ok();
         let heads = text.lines().next().unwrap().split("  ").map(str::trim).filter(|head| !head.is_empty());

@@ -7,7 +7,7 @@ use fusebox::domain::charge::{Record, RecordKind};
 use fusebox::domain::event::{Agent, Event, EventKind, Moment};
 use fusebox::domain::limit_set::{LimitSet, Models, Rate};
 use fusebox::domain::meters::Spend;
-use fusebox::domain::policy::{Action, Layer, Mode, Scope};
+use fusebox::domain::policy::{Action, Layer, Mode, OnLimit, Scope};
 use fusebox::domain::session::{Run, Session, Status};
 use fusebox::domain::usage::Occasion;
 use fusebox::domain::verdict::Finding;
@@ -22,7 +22,8 @@ use crate::world::TestWorld;
 
 fn rate(limit: &str, tool: &str, max: u64) -> Rate {
     let limit = limits::find(limit).unwrap();
-    Rate { limit, tool: tool.to_owned(), max, per_ms: 3_600_000, layer: Layer::User, action: Action::Terminate }
+    let (tool, layer, action, on_limit) = (tool.to_owned(), Layer::User, Action::Terminate, OnLimit::Refuse);
+    Rate { limit, tool, max, per_ms: 3_600_000, layer, action, on_limit }
 }
 
 fn now() -> Moment {
@@ -85,7 +86,7 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       depth of subagents  [#####-----] 1/2 max_delegation_depth  user
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
         tool calls    [######----] 17/25 max_turns  project
-        prompt toke…  [##--------] 50000/200000 max_context_tokens  project
+        prompt toke…  [##--------] 50.0k/200.0k max_context_tokens  project
         completion …  [#---------] 900/8000 max_tokens_per_turn  project
         cost          [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
         calls in th…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user

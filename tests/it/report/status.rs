@@ -1,9 +1,11 @@
 //! `fusebox status` from outside.
 
+use fusebox::domain::charge::RecordKind;
+use fusebox::domain::policy::{Action, Scope};
 use fusebox::domain::session::Run;
 use insta::assert_snapshot;
 
-use crate::state::{developer, save, session, with_shop};
+use crate::state::{at, developer, main_run, record, save, session, trip, with_shop};
 use crate::world::TestWorld;
 
 #[test]
@@ -124,4 +126,24 @@ fn names_from_agents_send_no_escapes_to_the_terminal() {
         cost        [####------] 0.42/1.00 USD max_cost_usd  project
     [exit 0]
     ");
+}
+
+#[test]
+fn an_agent_of_the_clients_own_without_a_type_has_a_name() {
+    let world = TestWorld::new();
+    let main = main_run("5f0c1d2e-0000", "b7d1aaaa-0000");
+    let nameless = Run { agent_type: String::new(), ..developer("5f0c1d2e-0000", "a9398b03eb", &main.id) };
+    let warned = trip("max_turns", (25, 25), Action::Warn, Scope::Run);
+    save(&world, |store| {
+        store.save_session(&session("5f0c1d2e-0000")).unwrap();
+        store.save_run(&main).unwrap();
+        store.save_run(&nameless).unwrap();
+        store.save_record(&record(RecordKind::AgentWarning, &nameless, &warned), at(60)).unwrap();
+    });
+    for command in
+        [&["status", "--all"][..], &["report", "--since", "all"], &["explain", "a9398b03"], &["log", "--since", "all"]]
+    {
+        let said = world.run(command).ok();
+        assert!(said.contains("agent a9398b03"), "{command:?}: {said}");
+    }
 }

@@ -1,0 +1,59 @@
+//! The help of commands, fitted to the terminal: what stands behind an example goes on below itself.
+
+use clap::Command;
+
+use crate::ui::wrap::wrap;
+
+/// The widest that help is set.
+const WIDEST: usize = 100;
+/// The fewest characters that words behind an example have; with less room they stand below it.
+const NARROWEST: usize = 24;
+/// How far they are indented there.
+const BELOW: usize = 6;
+
+/// Returns a command line whose help fits so many columns.
+pub fn fitted(command: Command, width: usize) -> Command {
+    fit(command, width.min(WIDEST))
+}
+
+fn fit(command: Command, width: usize) -> Command {
+    let after = command.get_after_help().map(|text| lines(&text.to_string(), width));
+    let command = match after {
+        Some(text) => command.after_help(text),
+        None => command,
+    };
+    command.term_width(width).mut_subcommands(|below| fit(below, width))
+}
+
+fn lines(text: &str, width: usize) -> String {
+    text.lines().map(|line| fit_line(line, width)).collect::<Vec<_>>().join("\n")
+}
+
+/// Breaks a line: behind two spaces stands an example or a name, and after two more what it is.
+fn fit_line(line: &str, width: usize) -> String {
+    let Some(entry) = line.strip_prefix("  ") else { return wrap(line, width, 0) };
+    let Some((named, words)) = entry.split_once("  ") else { return line.to_owned() };
+    let words = words.trim_start();
+    let column = line.len() - words.len();
+    match width.checked_sub(column) {
+        Some(room) if room >= NARROWEST => format!("{}{}", &line[..column], wrap(words, width, column)),
+        _ => format!("  {named}\n{}{}", " ".repeat(BELOW), wrap(words, width, BELOW)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_an_example_goes_on_below_itself() {
+        for (line, width, fits) in [
+            ("A sentence of some words.", 14, "A sentence of\nsome words."),
+            ("  fusebox on", 8, "  fusebox on"),
+            ("  x      one two three four five six", 34, "  x      one two three four five\n         six"),
+            ("  fusebox status  one two three", 24, "  fusebox status\n      one two three"),
+        ] {
+            assert_eq!(fit_line(line, width), fits);
+        }
+    }
+}

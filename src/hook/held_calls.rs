@@ -1,0 +1,80 @@
+//! Calls that are held until a rate has a slot for them. Nothing is locked meanwhile, and the call is decided anew after that.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::domain::policy::Action;
+use crate::domain::verdict::Refusal;
+use crate::hook::apply::Applied;
+use crate::hook::deadline::Deadline;
+use crate::hook::load::Loaded;
+use crate::install::handlers;
+use crate::platform::environment::Environment;
+use crate::platform::processes;
+
+/// A hold that is due.
+struct Hold {
+    /// How long.
+    time: Duration,
+    /// For how many seconds the client waits for the answer.
+    timeout_s: u32,
+    /// The client's process.
+    client: Option<u32>,
+}
+
+/// How a call was held so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Held {
+    /// For how long, in milliseconds.
+    pub ms: u64,
+    /// Whether it is held no more.
+    pub is_over: bool,
+}
+
+/// Holds a call that a rate refuses and that may wait; returns what is loaded where there is nothing to hold. Of a call that was
+/// held nothing is kept: others go on meanwhile, and it is decided anew.
+pub fn hold(
+    env: &Environment,
+    deadline: &Deadline,
+    (loaded, applied): (Loaded, &Applied),
+    held: &mut Held,
+) -> Option<Loaded> {
+    let Some(hold) = due(env, deadline, &loaded, applied).filter(|_| !held.is_over) else { return Some(loaded) };
+    drop(loaded);
+    let began = env.now();
+    // Nobody runs the call of a client that has ended.
+    held.is_over = deadline.while_given(hold.timeout_s, || wait_for(env, &hold));
+    held.ms += env.now().since(began);
+    None
+}
+
+/// Returns the hold that is due in place of a refusal; `None` where something refuses that does not wait, or not so long.
+fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applied) -> Option<Hold> {
+    if applied.verdict.refusal != Some(Refusal::Call) {
+        return None;
+    }
+    let mut refuses = applied.verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn);
+    let ms = refuses.try_fold(0, |most, it| (it.wait_ms > 0).then(|| most.max(it.wait_ms)))?;
+    let session = &loaded.state.session;
+    let known_s = session.diverted.call_timeout_s;
+    if ms == 0 || known_s == 0 {
+        return None;
+    }
+    // The settings may have been edited since the client started, and the client may or may not have taken that.
+    let timeout_s = known_s.min(handlers::registered(env, Path::new(&session.folder)).call_timeout_s);
+    let time = Duration::from_millis(ms);
+    let client = session.client.map(|client| client.pid);
+    deadline.can_hold(timeout_s, time).then_some(Hold { time, timeout_s, client })
+}
+
+/// Waits for a slot, or until the client has ended; returns whether it has.
+fn wait_for(env: &Environment, hold: &Hold) -> bool {
+    match hold.client {
+        _ if env.lets_pass(hold.time) => false,
+        Some(client) => processes::wait_for_end(&[client], hold.time),
+        None => {
+            processes::rest(hold.time);
+            false
+        }
+    }
+}
