@@ -50,7 +50,7 @@ pub fn hold(
 
 /// Returns the hold that is due in place of a refusal; `None` where something refuses that does not wait, or not so long.
 fn due(env: &Environment, deadline: &Deadline, loaded: &Loaded, applied: &Applied) -> Option<Hold> {
-    if applied.verdict.refusal != Some(Refusal::Call) {
+    if applied.verdict.observed || applied.verdict.refusal != Some(Refusal::Call) {
         return None;
     }
     let mut refuses = applied.verdict.findings.iter().filter(|it| it.is_trip() && it.action != Action::Warn);

@@ -57,6 +57,11 @@ pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) ->
     client.plugins
 }
 
+/// Takes note of how long the client waits for an answer about a call, where a change that it takes has made that shorter.
+pub fn take_timeout(session: &mut Session, now: &Registered) {
+    session.diverted.call_timeout_s = session.diverted.call_timeout_s.min(now.call_timeout_s);
+}
+
 /// Returns what a session's client was started with.
 pub fn client(env: &Environment, session: &Session) -> Client {
     let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();

@@ -21,6 +21,7 @@ pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event
             let now = handlers::registered(env, Path::new(&folder));
             let Some(harm) = settings_baseline::harm(&state.session, &now) else {
                 settings_baseline::take_hooks(env, &mut state.session, &now);
+                settings_baseline::take_timeout(&mut state.session, &now);
                 return;
             };
             answer.decision = Some("block");

@@ -68,6 +68,18 @@ fn a_call_beyond_the_rate_is_held_and_then_runs() {
 }
 
 #[test]
+fn nothing_is_held_where_limits_only_observe() {
+    let world = world(&json!({"per_ms": "60s"}), true);
+    let rate = json!({"tool": "Bash", "max": 1, "on_limit": "wait", "per_ms": "60s"});
+    world.write("home/.claude/fusebox.json", json!({"mode": "observe", "rate_limits": [rate]}).to_string());
+    let time = GivenTime::at(&world, BEGAN_MS);
+    begin(&world, |input| time.hook(input));
+    let before = time.now_ms();
+    assert_eq!(time.hook(call(&world, "Bash", "t2")), "");
+    assert_eq!(time.now_ms(), before);
+}
+
+#[test]
 fn a_call_is_refused_where_the_client_would_not_wait() {
     // Settings from before, and a slot that is too far away.
     for (per, is_known, wait) in [("60s", false, "in 60 s"), ("20m", true, "in 20 min")] {
