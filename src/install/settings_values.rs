@@ -78,7 +78,7 @@ fn look(key: &str, value: &Value) -> Known {
         "modelOverrides" => is_map(value, Value::is_string),
         "skillOverrides" => is_map(value, |it| is_one_of(it, &SKILL_MODES)),
         "statusLine" => value.as_object().is_some_and(is_status_line),
-        "attribution" => value.is_boolean() || is_map(value, |it| it.is_boolean() || it.is_string()),
+        "attribution" => value.is_boolean() || value.as_object().is_some_and(is_attribution),
         "sandbox" | "extraKnownMarketplaces" => return value.as_object().map_or(Known::Refused, |it| nested(key, it)),
         "permissions" => return value.as_object().map_or(Known::Refused, permissions),
         "hooks" => return value.as_object().map_or(Known::Refused, |events| hooks(events, &kinds.events)),
@@ -102,11 +102,19 @@ fn is_one_of(value: &Value, words: &[&str]) -> bool {
 }
 
 fn is_status_line(line: &Map<String, Value>) -> bool {
-    line.iter().all(|(key, value)| match key.as_str() {
-        "type" => value == "command",
-        "command" => value.is_string(),
-        "padding" => value.is_number(),
-        _ => false,
+    let has = |key: &str, takes: fn(&Value) -> bool| line.get(key).is_some_and(takes);
+    let may_have = |key: &str, takes: fn(&Value) -> bool| line.get(key).is_none_or(takes);
+    has("type", |it| it == "command")
+        && has("command", Value::is_string)
+        && may_have("padding", Value::is_number)
+        && may_have("hideVimModeIndicator", Value::is_boolean)
+}
+
+fn is_attribution(parts: &Map<String, Value>) -> bool {
+    parts.iter().all(|(key, value)| match key.as_str() {
+        "commit" | "pr" => value.is_string(),
+        "sessionUrl" => value.is_boolean(),
+        _ => true,
     })
 }
 
@@ -128,12 +136,9 @@ fn nested(key: &str, members: &Map<String, Value>) -> Known {
 /// What is known of the permissions: what stands below a name that is not known here is not.
 fn permissions(permissions: &Map<String, Value>) -> Known {
     let each = permissions.iter().map(|(key, value)| match key.as_str() {
-        "allow" | "deny" | "ask" => match value.as_array() {
-            Some(rules) if rules.iter().all(Value::is_string) => {
-                if rules.iter().filter_map(Value::as_str).all(is_plain_rule) { Known::Taken } else { Known::Unknown }
-            }
-            _ => Known::Refused,
-        },
+        // Of these the client skips what it does not take.
+        "allow" | "deny" | "ask" if value.is_array() => Known::Taken,
+        "allow" | "deny" | "ask" => Known::Refused,
         "additionalDirectories" if is_texts(value) => Known::Taken,
         "defaultMode" if is_one_of(value, &PERMISSION_MODES) => Known::Taken,
         "disableBypassPermissionsMode" | "disableAutoMode" if value == "disable" => Known::Taken,
@@ -141,16 +146,6 @@ fn permissions(permissions: &Map<String, Value>) -> Known {
         _ => Known::Unknown,
     });
     worst(each)
-}
-
-/// Whether a rule is a tool's name, alone or with something between one pair of parentheses.
-fn is_plain_rule(rule: &str) -> bool {
-    let (name, rest) = rule.split_at(rule.find('(').unwrap_or(rule.len()));
-    let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '*'));
-    let begins = name.starts_with("mcp__") || name.starts_with(|first: char| first.is_ascii_uppercase());
-    let inside = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    let is_plain = inside.is_some_and(|inside| !inside.trim().is_empty() && !inside.contains(['(', ')', '\\']));
-    is_name && begins && (rest.is_empty() || is_plain && !name.starts_with("mcp__"))
 }
 
 /// What is known of the hooks.
@@ -219,7 +214,7 @@ mod tests {
             assert_eq!(look(key, &json!(words[0])), Known::Taken, "{key}");
             odd.iter().for_each(|value| assert_eq!(look(key, value), Known::Refused, "{key} {value}"));
         }
-        for key in ["env", "enabledPlugins", "permissions", "hooks", "statusLine", "skillOverrides", "modelOverrides"] {
+        for key in ["env", "enabledPlugins", "permissions", "hooks", "skillOverrides", "modelOverrides"] {
             assert_eq!(look(key, &json!({})), Known::Taken, "{key}");
             assert_eq!(look(key, &json!([1])), Known::Refused, "{key}");
         }
@@ -238,8 +233,11 @@ mod tests {
             ("permissions", json!({"defaultMode": "acceptEdits", "additionalDirectories": ["../docs"]}), Known::Taken),
             ("permissions", json!({"defaultMode": "bogus"}), Known::Refused),
             ("permissions", json!({"allow": "Bash"}), Known::Refused),
-            ("permissions", json!({"allow": ["Bash()"]}), Known::Unknown),
-            ("permissions", json!({"allow": ["bash(x"]}), Known::Unknown),
+            ("permissions", json!({"allow": ["Bash(find . -exec cat {} \\;)", "Bash()"]}), Known::Taken),
+            ("permissions", json!({"noSuchKey": 1}), Known::Unknown),
+            ("attribution", json!({"commit": true}), Known::Refused),
+            ("attribution", json!({"commit": "", "sessionUrl": false}), Known::Taken),
+            ("statusLine", json!({}), Known::Refused),
             ("env", json!({"A": "1", "B": 2}), Known::Taken),
             ("env", json!({"A": ["1"]}), Known::Refused),
             ("hooks", hook(json!({"type": "command", "command": "make lint", "timeout": 5})), Known::Taken),
