@@ -39,22 +39,26 @@ fn object(path: &Path) -> Option<Value> {
 
 /// Returns how the client is paid for; `None` where nothing shows it. A key goes before an account, as in the client.
 pub fn payment(env: &Environment) -> Option<Payment> {
-    let provider =
-        PROVIDERS.iter().find(|(name, _)| env.var(name).is_some_and(|value| !["0", "false"].contains(&&*value)));
-    if let Some((_, provider)) = provider {
+    let settings = env.claude_dir().and_then(|folder| object(&folder.join("settings.json"))).unwrap_or_default();
+    // The client takes these from its environment, and from what the person's settings add to that.
+    let var = |name: &str| {
+        let in_settings = settings.get("env").and_then(|of| of.get(name)).and_then(Value::as_str).map(str::to_owned);
+        env.var(name).map(|value| value.to_string()).or(in_settings)
+    };
+    let is_on = |name: &str| var(name).is_some_and(|value| !["0", "false"].contains(&&*value));
+    if let Some((_, provider)) = PROVIDERS.iter().find(|(name, _)| is_on(name)) {
         return Some(Payment::Provider(provider));
     }
-    if KEYS.iter().any(|name| env.var(name).is_some()) {
+    if KEYS.iter().any(|name| var(name).is_some()) {
         return Some(Payment::ApiKey);
     }
-    if env.var(PLAN_TOKEN).is_some() {
+    if var(PLAN_TOKEN).is_some() {
         return Some(Payment::Plan);
     }
     let folder = env.var("CLAUDE_CONFIG_DIR").map(Into::into).or_else(|| env.home())?;
     let account = object(&folder.join(".claude.json"))?;
     // Whoever signs in at Anthropic's Console is given a key there.
-    let settings = env.claude_dir().and_then(|folder| object(&folder.join("settings.json")));
-    let has_helper = settings.is_some_and(|settings| settings.get("apiKeyHelper").is_some_and(Value::is_string));
+    let has_helper = settings.get("apiKeyHelper").is_some_and(Value::is_string);
     if has_helper || account.get("primaryApiKey").is_some_and(Value::is_string) {
         return Some(Payment::ApiKey);
     }
