@@ -49,7 +49,6 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     let mut last = show(env, args, &page, Store::open(env)?.records_since(begin_ms)?).unwrap_or(0);
     while args.follow && env.wait_while_read(PAUSE) {
-        query::note_untold(env)?;
         // Open only for the moment: hooks wait for the same lock.
         let added = Store::open(env)?.records_after(last)?;
         last = show(env, args, &page, added).unwrap_or(last);
