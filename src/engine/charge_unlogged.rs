@@ -113,6 +113,7 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let (Some(total), false, 0) = (session.client_cost.map(Amount), session.has_own_prices, session.unread()) else {
         return;
     };
+    let is_below = session.outer.is_some();
     let own = session.counters.spent.beyond(session.nested_spend).cost;
     let (total_before, own_before) = session.client_start.compared.unwrap_or((total, own));
     // An older client begins its total anew.
@@ -120,12 +121,13 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let missing = grown.minus(own.minus(own_before));
     if missing > Amount::ZERO {
         let (model, each) = state.run(run).map_or_else(Default::default, |run| {
-            (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run).cost)
+            (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run))
         });
         let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
-        // A command that takes a conversation up asks once. What a client asks from its start on may be any number.
-        let requests = if total_before == Amount::ZERO { times(missing, each) } else { 1 };
-        charge(state, run, &name, (model, Spend { requests, cost: missing, ..Spend::default() }));
+        // A person's command that takes a conversation up asks once; what an agent starts may ask any number of times.
+        let requests = if is_below { times(missing, each.cost) } else { 1 };
+        let tokens = each.tokens.saturating_mul(requests);
+        charge(state, run, &name, (model, Spend { requests, tokens, cost: missing, ..Spend::default() }));
     }
     state.session.client_start.compared = Some((total, own + missing));
 }

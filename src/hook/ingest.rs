@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::domain::charge::Charge;
 use crate::domain::event::{Agent, Call, Event, EventKind, Intent};
 use crate::domain::ingested::{Ingested, Link, Unannounced};
+use crate::domain::reservation::Reservation;
 use crate::domain::session::Status;
 use crate::engine::session_state::SessionState;
 use crate::error::Result;
@@ -36,15 +37,21 @@ pub fn ingest(env: &Environment, loaded: &mut Loaded, call: &HookCall) -> Result
     let held = held.or_else(|| changed_calls::held(&state.session, event));
     let held = held.map_or_else(|| altered_rows::held(store, state, event), |held| Ok(Some(held)))?;
     state.held = held.or_else(|| overload::held(state, event));
-    state.last_request_failed = event.kind == EventKind::SessionEnded
-        && !state.session.reservations.is_empty()
-        && ending::is_of_a_failure(Path::new(&state.session.position.path));
+    state.last_request_failed = has_failed(state, event);
     unheard_messages::note_messages(state, (input, event), &call.guard);
     called_skills::called(env, state, event, input);
     let models = next_model::find(env, state, event, input);
     let mut ingested = ingest_transcripts(env, store, state, event, (input.prompt(), &models))?;
     ingested.missing = check_completion::missing(state, event, judged.as_ref());
     Ok(ingested)
+}
+
+/// Whether a client that ends was told, in place of its last answer, that the request had failed.
+fn has_failed(state: &SessionState, event: &Event) -> bool {
+    let session = &state.session;
+    let is_mains = |held: &&Reservation| session.main.as_ref() == Some(&held.holder);
+    let held = session.reservations.iter().find(is_mains).filter(|_| event.kind == EventKind::SessionEnded);
+    held.is_some_and(|held| ending::is_of_a_failure(Path::new(&session.position.path), held.at.wall_ms))
 }
 
 /// Bytes from which on a prompt is longer than what else the first request of a client sends.

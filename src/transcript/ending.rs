@@ -31,7 +31,8 @@ pub fn last_response_ms(path: &Path) -> io::Result<Option<i64>> {
     last(path, |row| row.is_a_models().then(|| row.at_ms()).flatten())
 }
 
-/// Whether the last thing that the client has written of the model is that a request failed.
-pub fn is_of_a_failure(path: &Path) -> bool {
-    last(path, |row| Some(row.is_of_a_failure())).is_ok_and(|fails| fails == Some(true))
+/// Whether the last thing that the client has written of the model is that a request failed, at this moment or later.
+pub fn is_of_a_failure(path: &Path, since_ms: i64) -> bool {
+    let is_later = |row: &Row| row.at_ms().is_some_and(|at_ms| at_ms >= since_ms);
+    last(path, |row| Some(row.is_of_a_failure() && is_later(row))).is_ok_and(|fails| fails == Some(true))
 }

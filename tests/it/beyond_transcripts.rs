@@ -107,9 +107,12 @@ fn what_a_client_below_asks_and_nothing_shows_is_charged_to_both_when_it_ends() 
 
 #[test]
 fn a_client_below_that_ends_before_its_answer_is_charged_for_it_unless_the_request_failed() {
-    let failure = json!({"type": "assistant", "uuid": "u9", "isApiErrorMessage": true,
-        "message": {"id": "m9", "model": "<synthetic>", "role": "assistant", "content": []}});
-    for (rows, charged) in [(String::new(), 1), (format!("{failure}\n"), 0)] {
+    let failure = |at: &str| {
+        json!({"type": "assistant", "uuid": "u9", "isApiErrorMessage": true, "timestamp": at,
+        "message": {"id": "m9", "model": "<synthetic>", "role": "assistant", "content": []}})
+    };
+    let (old, new) = (failure("2026-11-20T10:00:00.000Z"), failure("2999-01-01T10:00:00.000Z"));
+    for (rows, charged) in [(String::new(), 1), (format!("{old}\n"), 1), (format!("{new}\n"), 0)] {
         let (world, processes) = (TestWorld::new(), Processes::start());
         let [above, below] = [processes.pids[0], processes.pids[1]];
         start(&world, above, "s1");
