@@ -1,6 +1,6 @@
 //! Takes in what is new in the transcripts: responses become charges, each `message.id` once a session.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -58,9 +58,9 @@ pub struct TranscriptIngest<'a, C: Charges> {
     /// The sessions whose responses this one has copies of.
     origins: Vec<String>,
     /// The transcripts of agents that nobody announced, so that they are not looked for again.
-    paths: BTreeMap<String, String>,
+    paths: HashMap<String, String>,
     /// The totals that clients have ended with, by the transcripts that nothing was written to since.
-    totals: BTreeMap<String, CostRow>,
+    totals: HashMap<String, CostRow>,
     /// What [`Charges::closed_ms`] says, once that was asked.
     closed_ms: Option<i64>,
 }
@@ -76,8 +76,8 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             remarks: Vec::new(),
             allowed: Allowance::ALL,
             origins: Vec::new(),
-            paths: BTreeMap::new(),
-            totals: BTreeMap::new(),
+            paths: HashMap::new(),
+            totals: HashMap::new(),
             closed_ms: None,
         }
     }
@@ -199,8 +199,8 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             self.ingest_response(state, run, response, &mut at.conversation)?;
         }
         at.conversation.last.is_cold |= is_over;
-        let counted: BTreeSet<&str> = match chunk.uncounted.is_empty() {
-            true => BTreeSet::new(),
+        let counted: HashSet<&str> = match chunk.uncounted.is_empty() {
+            true => HashSet::new(),
             false => chunk.responses.iter().map(|response| response.id.as_str()).collect(),
         };
         for (_, response) in chunk.uncounted.iter().filter(|(id, _)| !counted.contains(id.as_str())) {

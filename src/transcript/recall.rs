@@ -1,6 +1,6 @@
 //! What a transcript remembers of work that the state does not know: the state was deleted, or nobody announced the agent.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub struct Memory {
     /// The calls of the prompt that have ended.
     pub calls: Vec<String>,
     /// The ids of its responses.
-    pub responses: BTreeSet<String>,
+    pub responses: HashSet<String>,
     /// When its first and its last row were written, in milliseconds since 1970.
     pub span_ms: Option<(i64, i64)>,
     /// How many calls of other prompts have ended.
@@ -62,7 +62,7 @@ struct Looking<'a> {
     /// Whether there were rows of the time from then on.
     has_later: bool,
     is_of_prompt: bool,
-    seen: BTreeSet<String>,
+    seen: HashSet<String>,
 }
 
 impl Memory {
@@ -136,7 +136,7 @@ mod tests {
         crate::platform::files::write_new(&path, 0o600, rows.join("\n") + "\n").unwrap();
         let memory = recall(&path, Some("p2"), 0).unwrap();
         assert_eq!((memory.calls, memory.earlier), (vec!["t2".to_owned(), "t3".to_owned()], 1));
-        assert_eq!(memory.responses, BTreeSet::from(["m2".to_owned()]));
+        assert_eq!(memory.responses, HashSet::from(["m2".to_owned()]));
         assert_eq!(memory.span_ms, Some((1_795_168_800_000, 1_795_168_800_000)));
         let all = recall(&path, None, 0).unwrap();
         assert_eq!((all.calls.len(), all.responses.len(), all.earlier), (3, 2, 0));
