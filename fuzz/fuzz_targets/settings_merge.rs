@@ -9,6 +9,7 @@ use fusebox::install::backup::Backups;
 use fusebox::install::default_files::StarterMode;
 use fusebox::install::handler::{Judge, Launch, OnFailure, Wanted};
 use fusebox::install::place::{InstallScope, SettingsPlace};
+use fusebox::install::registration::Starter;
 use fusebox::install::{hooks, json, registration, uninstall};
 use fusebox::platform::environment::Environment;
 use fusebox::wire::events::EVENTS;
@@ -29,6 +30,7 @@ fn wanted(choice: u8) -> Wanted {
         launch: if choice & 1 == 0 { Launch::Guarded } else { Launch::Binary(PathBuf::from("/opt/bin/fusebox")) },
         on_failure: if choice & 2 == 0 { OnFailure::Continue } else { OnFailure::Block },
         judge: if choice & 4 == 0 { Judge::AsItIs } else { Judge::Asked },
+        holds_calls: choice & 8 != 0,
     }
 }
 
@@ -71,7 +73,12 @@ fn init_and_uninstall(text: &str, wanted: &Wanted) {
     let world = Environment::real();
     fs::create_dir(&folder).unwrap();
     fs::write(&settings, text).unwrap();
-    let Ok(plan) = registration::plan(&world, place.clone(), wanted, StarterMode::Unsaid) else {
+    let Ok(plan) = registration::plan(
+        &world,
+        place.clone(),
+        wanted,
+        &Starter { mode: StarterMode::Unsaid, paid_by_plan_in: None },
+    ) else {
         assert!(json::check(text).is_err() || hooks::merge(text, wanted).is_err(), "refused without a reason");
         return;
     };
