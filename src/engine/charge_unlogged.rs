@@ -95,7 +95,7 @@ pub fn charge_unanswered(state: &mut SessionState) {
     charge_all_lost(state, |held| failed.as_ref() != Some(&held.holder));
 }
 
-/// Has the first total of a client that an agent started compared with nothing: that client began it, and nobody else's spend is in it.
+/// Has the total of a client that an agent started begin at zero: nobody else's spend is in it.
 pub fn begin_total(session: &mut Session) {
     if session.outer.is_some() && session.counters.spent == Spend::default() {
         session.client_start.compared = Some((Amount::ZERO, Amount::ZERO));

@@ -104,6 +104,12 @@ fn an_edit_of_the_settings_makes_no_hook_wait_longer() {
     world.write("home/.claude/settings.json", settings.replace("610", "20"));
     let refused = time.hook(call(&world, "Bash", "t2"));
     assert!(refused.contains("rate limit exceeded"), "{refused}");
+    // Once the client has taken the shorter time, what the file says after that is not known to be in force.
+    let taken = time.hook(input(&world, "ConfigChange", &json!({"source": "user_settings"})));
+    assert!(!taken.contains("block"), "{taken}");
+    world.write("home/.claude/settings.json", &settings);
+    let refused = time.hook(call(&world, "Bash", "t3"));
+    assert!(refused.contains("rate limit exceeded"), "{refused}");
 }
 
 #[test]

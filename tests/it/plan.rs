@@ -46,11 +46,18 @@ fn init_says_how_the_client_is_paid_for() {
             "{variable:?} {client}: {said}"
         );
     }
-    let world = TestWorld::new();
-    world.write("home/.claude/.claude.json", account);
-    world.write("home/.claude/settings.json", r#"{"apiKeyHelper": "/bin/key"}"#);
-    let said = world.run(&["init"]).ok();
-    assert!(said.contains("API key"), "{said}");
+    for (settings, says) in [
+        (r#"{"apiKeyHelper": "/bin/key"}"#, "API key"),
+        (r#"{"env": {"ANTHROPIC_API_KEY": "key"}}"#, "API key"),
+        (r#"{"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}}"#, "Amazon Bedrock"),
+        (r#"{"env": {"CLAUDE_CODE_USE_BEDROCK": "0"}}"#, "by a plan"),
+    ] {
+        let world = TestWorld::new();
+        world.write("home/.claude/.claude.json", account);
+        world.write("home/.claude/settings.json", settings);
+        let said = world.run(&["init"]).ok();
+        assert!(said.contains(says), "{settings}: {said}");
+    }
 }
 
 #[test]
