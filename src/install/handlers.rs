@@ -45,15 +45,14 @@ pub fn registered_for_a_person(env: &Environment, project_folder: &Path) -> Regi
 pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
     let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };
     let switch = off_switch(settings);
-    let mut switched_off = Vec::new();
+    let (mut switched_off, mut call_timeout_s) = (Vec::new(), None);
     for file in settings {
         let events = covered(&file.text, binary);
         match &switch {
             Some((_, reach)) if reach.includes(file.place.scope) => switched_off.extend(&events),
             _ => {
                 registered.events.extend(&events);
-                let known = Some(registered.call_timeout_s).filter(|known| *known > 0);
-                registered.call_timeout_s = call_timeouts(&file.text, binary).chain(known).min().unwrap_or(0);
+                call_timeout_s = call_timeouts(&file.text, binary).chain(call_timeout_s).min();
             }
         }
         if switch.as_ref().is_none_or(|(_, reach)| !reach.includes(file.place.scope)) {
@@ -63,6 +62,7 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
             registered.files.push((file.place.settings.clone(), events));
         }
     }
+    registered.call_timeout_s = call_timeout_s.unwrap_or(0);
     registered.is_off_for_others = switch.is_some();
     registered.events.sort();
     registered.events.dedup();
@@ -151,21 +151,38 @@ mod tests {
     /// Checks how many events are covered, and by which scope's file they are switched off.
     #[track_caller]
     fn check(files: &[(InstallScope, String)], covered: usize, disabled: Option<InstallScope>) {
-        let folders =
-            Folders { project: "/p".into(), repository: None, claude: Some("/c".into()), managed: "/etc/cc".into() };
-        let place = |scope: InstallScope| folders.place(scope).unwrap();
+        let registered = resolve(&read(files), Some(Path::new(BINARY)));
+        assert_eq!(registered.events.len(), covered);
+        assert_eq!(registered.disabled, disabled.map(|scope| folders().place(scope).unwrap().settings));
+    }
+
+    fn folders() -> Folders {
+        Folders { project: "/p".into(), repository: None, claude: Some("/c".into()), managed: "/etc/cc".into() }
+    }
+
+    /// Returns the settings of every scope, with these texts in some.
+    fn read(files: &[(InstallScope, String)]) -> Vec<Settings> {
         let text = |scope: InstallScope| {
             files.iter().find(|file| file.0 == scope).map(|file| file.1.clone()).unwrap_or_default()
         };
-        let places = folders.places().into_iter();
-        let settings: Vec<_> = places.map(|place| Settings { text: text(place.scope), place, unread: None }).collect();
-        let registered = resolve(&settings, Some(Path::new(BINARY)));
-        assert_eq!(registered.events.len(), covered);
-        assert_eq!(registered.disabled, disabled.map(|scope| place(scope).settings));
+        let places = folders().places().into_iter();
+        places.map(|place| Settings { text: text(place.scope), place, unread: None }).collect()
     }
 
     fn with(text: &str, key: &str, value: bool) -> String {
         json::insert(text, &json::root(text).unwrap(), Some(key), &value.into())
+    }
+
+    #[test]
+    fn the_client_waits_as_long_as_its_hastiest_handler_says() {
+        let long = ours().replace("\"timeout\":", "\"was\":").replace("\"type\":", "\"timeout\": 610, \"type\":");
+        let unsaid = ours().replace("\"timeout\":", "\"was\":");
+        for (files, waits) in [([&long, &unsaid], 0), ([&unsaid, &long], 0), ([&long, &long], 610)] {
+            let settings: Vec<_> = [InstallScope::User, InstallScope::Local].into_iter().zip(files).collect();
+            let of = |it: &(InstallScope, &String)| (it.0, it.1.clone());
+            let found = resolve(&read(&settings.iter().map(of).collect::<Vec<_>>()), Some(Path::new(BINARY)));
+            assert_eq!(found.call_timeout_s, waits, "{files:?}");
+        }
     }
 
     #[test]
