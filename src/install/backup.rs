@@ -6,8 +6,12 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::install::files::{self, Change};
-use crate::platform::changes;
+use crate::install::files::{self as whole_files, Change};
+use crate::platform::{changes, file_info, files};
+
+/// How deep below the folder, and among how many entries, it is looked for files.
+const DEEPEST: usize = 64;
+const MOST_ENTRIES: usize = 50_000;
 
 /// What a file was and became.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,8 +35,8 @@ impl Backups {
 
     /// Returns what a file was before we changed it.
     pub fn get(&self, path: &Path) -> Option<Backup> {
-        let after = files::read(&self.slot(path, "after")).ok()??;
-        Some(Backup { before: files::read(&self.slot(path, "before")).ok()?, after })
+        let after = whole_files::read(&self.slot(path, "after")).ok()??;
+        Some(Backup { before: whole_files::read(&self.slot(path, "before")).ok()?, after })
     }
 
     /// Carries out a change, remembering `before` as what to go back to.
@@ -40,29 +44,38 @@ impl Backups {
         let Some(after) = change.after.as_deref().filter(|_| change.is_change()) else { return change.apply() };
         make_private(&self.folder)?;
         match before {
-            Some(text) => files::write_private(&self.slot(&change.path, "before"), text)?,
-            None => files::remove(&self.slot(&change.path, "before"))?,
+            Some(text) => whole_files::write_private(&self.slot(&change.path, "before"), text)?,
+            None => whole_files::remove(&self.slot(&change.path, "before"))?,
         }
-        files::write_private(&self.slot(&change.path, "after"), after)?;
+        whole_files::write_private(&self.slot(&change.path, "after"), after)?;
         change.apply()
     }
 
     /// Forgets a file that we have left.
     pub fn delete(&self, path: &Path) -> Result<()> {
-        files::remove(&self.slot(path, "before"))?;
-        files::remove(&self.slot(path, "since"))?;
-        files::remove(&self.slot(path, "after"))
+        whole_files::remove(&self.slot(path, "before"))?;
+        whole_files::remove(&self.slot(path, "since"))?;
+        whole_files::remove(&self.slot(path, "after"))
     }
 
     /// Returns what is noted about a file.
     pub fn note(&self, path: &Path) -> Option<String> {
-        files::read(&self.slot(path, "since")).ok()?
+        whole_files::read(&self.slot(path, "since")).ok()?
     }
 
     /// Notes something about a file.
     pub fn keep_note(&self, path: &Path, note: &str) -> Result<()> {
         make_private(&self.folder)?;
-        files::write_private(&self.slot(path, "since"), note)
+        whole_files::write_private(&self.slot(path, "since"), note)
+    }
+
+    /// Whether something is noted about a file other than `own` that is still there.
+    pub fn has_note_beside(&self, own: &Path) -> bool {
+        let kept = files::below(&self.folder, DEEPEST, MOST_ENTRIES);
+        let notes = kept.iter().filter(|path| path.extension().is_some_and(|which| which == "since"));
+        let noted = notes
+            .filter_map(|path| Some(Path::new("/").join(path.with_extension("").strip_prefix(&self.folder).ok()?)));
+        noted.into_iter().any(|path| path.as_path() != own && file_info::exists(&path))
     }
 
     fn slot(&self, path: &Path, which: &str) -> PathBuf {

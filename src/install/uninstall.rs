@@ -23,9 +23,10 @@ pub fn remove(env: &Environment, backups: &Backups, place: &SettingsPlace) -> Re
         leave(backups, &change)?;
         changes.push(change);
     }
-    // What `init` has written there about who pays.
+    // What `init` has written there about who pays goes with the last registration that needs it.
     if let Some(own) = others.iter().find(|it| it.scope == InstallScope::User && place.is_inside())
         && !registration::is_in(own)
+        && !backups.has_note_beside(&place.settings)
     {
         let change = untouched(backups, &own.folder, default_files::POLICY)?;
         leave(backups, &change)?;

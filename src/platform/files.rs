@@ -15,7 +15,7 @@ use windows as system;
 
 pub use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use entry::Entry;
 /// How a text in UTF-16 begins, as PowerShell writes it.
@@ -81,4 +81,21 @@ pub fn entries(folder: &Path, most: usize) -> io::Result<Entries> {
     let has_more = found.len() > most;
     found.truncate(most);
     Ok(Entries { found, has_more })
+}
+
+/// Returns the files below a folder; links to folders are not followed. It looks at so many entries in all, the nearest first.
+pub fn below(folder: &Path, depth: usize, most: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    let mut left = most;
+    for _ in 0..=depth {
+        for folder in std::mem::take(&mut folders) {
+            let Ok(entries) = entries(&folder, left) else { continue };
+            left -= entries.found.len();
+            for Entry { path, is_folder } in entries.found {
+                if is_folder { folders.push(path) } else { found.push(path) }
+            }
+        }
+    }
+    found
 }

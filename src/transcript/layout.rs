@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::platform::file_info;
-use crate::platform::files::{self, Entry};
+use crate::platform::{file_info, files};
 
 /// How many folders deep below `subagents/` agents are looked for.
 const DEPTH: usize = 8;
@@ -55,8 +54,9 @@ pub fn agent_file(transcript: &Path, agent_id: &str) -> PathBuf {
     if file_info::exists(&direct) {
         return direct;
     }
-    let below =
-        walk(&folder(transcript), DEPTH, MOST_ENTRIES).into_iter().find(|path| path.file_name() == direct.file_name());
+    let below = files::below(&folder(transcript), DEPTH, MOST_ENTRIES)
+        .into_iter()
+        .find(|path| path.file_name() == direct.file_name());
     below.unwrap_or(direct)
 }
 
@@ -68,7 +68,7 @@ pub fn direct_file(transcript: &Path, agent_id: &str) -> PathBuf {
 
 /// Returns the ids and transcripts of all subagents of a session, in the order of their paths.
 pub fn agent_files(transcript: &Path) -> Vec<(String, PathBuf)> {
-    let mut paths = walk(&folder(transcript), DEPTH, MOST_ENTRIES);
+    let mut paths = files::below(&folder(transcript), DEPTH, MOST_ENTRIES);
     paths.sort();
     paths.into_iter().filter_map(|path| Some((agent_id(&path)?, path))).collect()
 }
@@ -82,23 +82,6 @@ pub fn folder(transcript: &Path) -> PathBuf {
 pub fn agent_id(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     Some(name.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned())
-}
-
-/// Returns the files below a folder; links to folders are not followed. It looks at so many entries in all, the nearest first.
-pub fn walk(folder: &Path, depth: usize, most: usize) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    let mut left = most;
-    for _ in 0..=depth {
-        for folder in std::mem::take(&mut folders) {
-            let Ok(entries) = files::entries(&folder, left) else { continue };
-            left -= entries.found.len();
-            for Entry { path, is_folder } in entries.found {
-                if is_folder { folders.push(path) } else { found.push(path) }
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

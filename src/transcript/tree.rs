@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::byte_search;
 use crate::domain::charge::Charge;
 use crate::error::{Error, Result};
-use crate::platform::file_info;
+use crate::platform::{file_info, files};
 use crate::pricing::price::{price, without_price};
 use crate::pricing::table::Table;
 use crate::transcript::compaction;
@@ -91,7 +91,7 @@ fn find(path: &Path) -> Result<Vec<Transcript>> {
         Error::file("read", path, cause).hint("give the client's projects folder, a folder below it, or a transcript")
     })?;
     let paths = match meta.is_folder() {
-        true => layout::walk(path, DEPTH, usize::MAX),
+        true => files::below(path, DEPTH, usize::MAX),
         false => {
             let agents = layout::agent_files(path).into_iter().map(|(_, path)| path);
             [path.to_owned()].into_iter().chain(agents).collect()

@@ -84,6 +84,21 @@ fn init_writes_down_that_a_plan_pays_and_uninstall_takes_it_back() {
 }
 
 #[test]
+fn it_stays_as_long_as_another_repository_is_registered() {
+    let world = signed_in();
+    world.write("project/inner/.git/HEAD", "ref: refs/heads/main\n");
+    let in_inner = |args: &[&str]| world.command(args).folder("project/inner").run().ok();
+    let _said = world.run(&["init"]).ok();
+    let _said = in_inner(&["init"]);
+    let written = world.read(OWN);
+    assert!(written.as_deref().is_some_and(|text| text.contains("plan")), "{written:?}");
+    let _said = world.run(&["uninstall"]).ok();
+    assert_eq!(world.read(OWN), written);
+    let _said = in_inner(&["uninstall"]);
+    assert_eq!(world.read(OWN), None);
+}
+
+#[test]
 fn init_for_all_projects_writes_it_into_the_same_file() {
     let world = signed_in();
     let _said = world.run(&["init", "--scope", "user"]).ok();
