@@ -21,11 +21,15 @@ pub fn tell(store: &Store, state: &mut SessionState, event: &Event, answer: &Ans
     }
     let Some(main) = state.session.main.as_deref().and_then(|main| state.run(main)) else { return };
     let is_known = |id: &str| !matches!(store.session(id), Ok(None));
-    let mut found = unwatched::answered_since(Path::new(&state.session.position.path), main.started.wall_ms, is_known);
+    let found = unwatched::answered_since(Path::new(&state.session.position.path), main.started.wall_ms, is_known);
     let session = &mut state.session;
-    found.retain(|id| session.says_first(&format!("unwatched:{id}")));
-    if let Some(one) = found.first() {
-        let clients = counted(found.len() as u64, "client");
+    if found.has_more {
+        session.notify_user_once("unwatched", &notices::transcripts_unread(NextStep::Doctor));
+    }
+    let mut answered = found.answered;
+    answered.retain(|id| session.says_first(&format!("unwatched:{id}")));
+    if let Some(one) = answered.first() {
+        let clients = counted(answered.len() as u64, "client");
         session.notify_user(&notices::clients_unwatched(clients, one, NextStep::Doctor));
     }
 }

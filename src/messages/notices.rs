@@ -115,6 +115,10 @@ messages! {
     clients_unwatched(clients = "2 clients", session = "0e6f5ab1-77c2-4d0a-9f51-4c2f3f3a9f10", next = NextStep::Doctor)
         => "{clients} worked here without asking Fusebox, so nothing of it was counted or limited: session {session}. {next}";
 
+    /// More transcripts of clients that no hook has told of changed in the session's folder during a turn than are read. Once.
+    transcripts_unread(next = NextStep::Doctor)
+        => "too many transcripts of clients that do not ask Fusebox changed here to look at each: what they spent is not counted. {next}";
+
     /// A client goes on past a limit on a way that asks no hook: it was ended.
     client_ended(what = "model requests 5/5 (max_requests, project)", next = NextStep::Status { id: "5f0c1d2e".to_owned() })
         => "the client was ended: {what}, and what it does goes on without asking a hook. {next}";

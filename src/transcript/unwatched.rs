@@ -1,9 +1,9 @@
 //! Transcripts beside a session's own: of clients that asked the model in the same folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::platform::file_info;
-use crate::platform::files::{self, Entry};
+use crate::platform::files::{self, Entries, Entry};
 use crate::transcript::ending::last_response_ms;
 
 /// How many entries of the folder are looked at: an agent may fill it.
@@ -12,17 +12,27 @@ const MOST_ENTRIES: usize = 20_000;
 /// How many transcripts are read at once.
 const MOST_READ: usize = 64;
 
-/// Returns the ids of the sessions beside one's own whose models have answered since a moment (milliseconds since 1970), but for
-/// those that are known.
-pub fn answered_since(own: &Path, since_ms: i64, is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    let Some(Ok(entries)) = own.parent().map(|folder| files::entries(folder, MOST_ENTRIES)) else { return Vec::new() };
+/// What was found beside a session's own transcript.
+pub struct Beside {
+    /// The sessions whose models have answered.
+    pub answered: Vec<String>,
+    /// Whether there is more than is looked at.
+    pub has_more: bool,
+}
+
+/// Finds the sessions beside one's own whose models have answered since a moment (milliseconds since 1970), but for those that are
+/// known.
+pub fn answered_since(own: &Path, since_ms: i64, is_known: impl Fn(&str) -> bool) -> Beside {
+    let listed = own.parent().and_then(|folder| files::entries(folder, MOST_ENTRIES).ok());
+    let Some(Entries { found, mut has_more }) = listed else { return Beside { answered: Vec::new(), has_more: false } };
     let is_other = |entry: &Entry| !entry.is_folder && entry.path != own;
-    let others =
-        entries.found.into_iter().filter(is_other).filter_map(|entry| Some((session_of(&entry.path)?, entry.path)));
-    let changed = others.filter(|(_, path)| has_changed_since(path, since_ms)).filter(|(id, _)| !is_known(id));
-    let answered =
-        |(_, path): &(String, PathBuf)| last_response_ms(path).is_ok_and(|at| at.is_some_and(|at| at >= since_ms));
-    changed.take(MOST_READ).filter(answered).map(|(id, _)| id).collect()
+    let others = found.into_iter().filter(is_other).filter_map(|entry| Some((session_of(&entry.path)?, entry.path)));
+    let mut changed = others.filter(|(_, path)| has_changed_since(path, since_ms)).filter(|(id, _)| !is_known(id));
+    let has_answered = |path: &Path| last_response_ms(path).is_ok_and(|at| at.is_some_and(|at| at >= since_ms));
+    let read: Vec<_> = changed.by_ref().take(MOST_READ).collect();
+    has_more |= changed.next().is_some();
+    let answered = read.into_iter().filter(|(_, path)| has_answered(path)).map(|(id, _)| id).collect();
+    Beside { answered, has_more }
 }
 
 /// The id of the session that a transcript is of: its name.

@@ -35,6 +35,20 @@ fn a_client_of_which_no_hook_tells_is_told_of_once() {
 }
 
 #[test]
+fn decoys_hide_none() {
+    let world = TestWorld::new();
+    starts(&world, "s1");
+    for decoy in 0..100 {
+        world.write(&format!("0e6f5ab1-77c2-4d0a-9f51-{decoy:012}.jsonl"), "{}\n");
+    }
+    world.write(&format!("{OTHER}.jsonl"), response(Timestamp::now()));
+    let told =
+        || world.hook(world.event("s1", "p1", "Stop", &json!({}))).ok().contains("too many transcripts of clients");
+    assert!(told());
+    assert!(!told(), "again");
+}
+
+#[test]
 fn others_that_are_no_such_clients_are_not_told_of() {
     let now = Timestamp::now();
     let earlier = now - jiff::SignedDuration::from_hours(1);
