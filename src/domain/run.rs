@@ -149,6 +149,9 @@ pub struct Run {
     /// Whether a person has lifted its pause, so that the next prompt goes on with it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub resumed: bool,
+    /// Whether it was ended before its work was done, may go on, and has not yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cut_off: bool,
     /// Whether its parent has been told how it ended.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parent_told: bool,
