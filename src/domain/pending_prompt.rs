@@ -49,6 +49,9 @@ pub struct PendingPrompt {
     /// When that was.
     #[serde(default, skip_serializing_if = "is_default")]
     pub granted_at: Moment,
+    /// What a Yes has added, in the limit's base unit.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub raised_by: u64,
     /// Whether the Yes came too soon to grant anything.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hasty: bool,

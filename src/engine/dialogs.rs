@@ -6,13 +6,15 @@ use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Moment};
+use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Unit;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
-use crate::domain::policy::Scope;
-use crate::domain::session::{Run, Session};
+use crate::domain::policy::{Action, Scope};
+use crate::domain::session::{Order, Phase, Run, Session, Status};
 use crate::domain::spawn::Spawn;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::grants;
+use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
@@ -55,6 +57,7 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict)
         opened_at: None,
         granted: false,
         granted_at: Moment::default(),
+        raised_by: 0,
         hasty: false,
         proof: Proof::default(),
     });
@@ -89,15 +92,29 @@ pub fn granted(state: &mut SessionState, event: &Event) {
         let opened = ask.opened_at.or(requested).filter(|opened| opened.boot == event.at.boot);
         opened.is_some_and(|opened| event.at.mono_ms.saturating_sub(ran) < opened.mono_ms + SOONEST_YES_MS)
     });
-    let ask = ask.clone();
+    let mut ask = ask.clone();
     if !ask.hasty {
-        grants::raise(state, &ask.run, &ask.finding, ask.increase);
+        ask.raised_by = lacking(state, &ask);
+        grants::raise(state, &ask.run, &ask.finding, ask.raised_by);
+        let asked = state.session.pending_prompts.iter_mut().find(|other| other.tool_use_id == ask.tool_use_id);
+        asked.into_iter().for_each(|asked| asked.raised_by = ask.raised_by);
     }
     count_yes(state, &ask);
     if ask.proof.after.is_none() {
         state.session.pending_prompts.retain(|other| other.tool_use_id != ask.tool_use_id);
         tell_of_yes(state, &ask);
     }
+}
+
+/// Returns what the cap lacks of what the dialog has named: another Yes, or a grant, may have raised it meanwhile.
+fn lacking(state: &mut SessionState, ask: &PendingPrompt) -> u64 {
+    let finding = &ask.finding;
+    if finding.is_switch() || finding.is_window() {
+        return ask.increase;
+    }
+    let side = state.side(finding, &ask.run);
+    let cap = side.and_then(|side| side.limits.source(&finding.source).map(|rule| rule.cap)).unwrap_or(finding.cap);
+    finding.cap.saturating_add(ask.increase).saturating_sub(cap)
 }
 
 /// Counts a Yes: several in a row are more than a person gives.
@@ -185,11 +202,18 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
     }
 }
 
-/// Takes note of a No: its run is not asked again.
+/// Takes note of a No: its run is not asked again. The limit ends the run, or the No itself where a Yes to another run's dialog has
+/// raised the limit meanwhile: a No says that this one stops.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
-    if let Some(run) = state.run_mut(&ask.run) {
-        run.decline(ask.finding.source.to_string());
+    let is_raised = lacking(state, ask) < ask.increase;
+    let Some(run) = state.run_mut(&ask.run) else { return };
+    run.decline(ask.finding.source.to_string());
+    if is_raised && run.order.is_none() && run.status == Status::Running {
+        let subject = format!("a No in the dialog about {}", ask.finding.source);
+        let ordered = Finding::ordered(FindingSource::ExplicitStop, Scope::Run, Action::Terminate);
+        let finding = Finding { subject, layer: ask.finding.layer, ..ordered };
+        lifecycle::halt_below(run, Order { finding, phase: Phase::Halted, grace_left: 0, reason: None }, &ask.run);
     }
 }
 
@@ -249,12 +273,15 @@ fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
-    let PendingPrompt { run, finding, increase, hasty, .. } = ask;
-    if !hasty && let Some(side) = state.side(finding, run) {
-        side.limits.take_back(&finding.source.name(), *increase, finding.layer);
+    let PendingPrompt { run, finding, raised_by, hasty, .. } = ask;
+    if !hasty
+        && *raised_by > 0
+        && let Some(side) = state.side(finding, run)
+    {
+        side.limits.take_back(&finding.source.name(), *raised_by, finding.layer);
     }
     if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| !hasty && budget.scope == finding.scope) {
-        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *increase));
+        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *raised_by));
     }
     state.session.has_stand_in = true;
     log_records::write(state, run, RecordKind::IncreaseDeclined, finding);

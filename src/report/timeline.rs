@@ -5,6 +5,7 @@ use crate::domain::duration;
 use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
 use crate::report::bars::bars;
+use crate::report::dialogs::Answer;
 use crate::report::explanation::{helps, why};
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
@@ -14,6 +15,7 @@ use crate::report::suggestion;
 use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
 /// Tells of a session: its runs, and everything that its log says.
 pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
@@ -56,8 +58,24 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&terminal.wrap("  ", &why(told, tripped, terminal.billing)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
-    let kept_back = report.sessions.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back());
-    let steps: Vec<String> = next(source, told).into_iter().chain(kept_back.map(|it| it.next.entry())).collect();
+    let is_of_trip = told.trips.iter().any(|tripped| Some(tripped.number) == trip);
+    let declined = told.dialogs.iter().rfind(|asked| asked.answer == Answer::Declined).filter(|_| !is_of_trip);
+    if let Some(asked) = declined {
+        text.push_str(&heading(&format!("Dialog #{}", asked.number), terminal));
+        text.push_str(
+            &terminal.wrap("  ", &format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str())),
+        );
+    }
+    let sessions = || report.sessions.iter();
+    let kept_back: Vec<_> = sessions().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back()).collect();
+    for it in &kept_back {
+        text.push_str(&heading("Prompt blocked", terminal));
+        text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
+    }
+    let after_no =
+        sessions().filter_map(|session| Some(format!("`{}`", suggestion::after_no(session, told, declined?)?)));
+    let steps: Vec<String> =
+        next(source, told).into_iter().chain(kept_back.iter().map(|it| it.next.entry())).chain(after_no).collect();
     if !steps.is_empty() {
         text.push_str(&heading("Next", terminal));
         text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));
