@@ -46,6 +46,9 @@ struct BatchCall<'a> {
     tool_use_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_input: Option<&'a RawValue>,
+    /// Without it a call that has another result each time looks like a loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_response: Option<&'a RawValue>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -102,6 +105,8 @@ struct HookCallSynthesizer<'a> {
     response: Option<&'a str>,
     calls: Vec<&'a ToolCall>,
     results: usize,
+    /// What its calls have responded, by their ids.
+    responses: Vec<(&'a str, &'a RawValue)>,
     /// When the last row was written; times never go back.
     now_ms: i64,
     /// Whether the agent works.
@@ -135,6 +140,7 @@ impl<'a> HookCallSynthesizer<'a> {
             response: None,
             calls: Vec::new(),
             results: 0,
+            responses: Vec::new(),
             now_ms: 0,
             working: false,
         }
@@ -173,6 +179,7 @@ impl<'a> HookCallSynthesizer<'a> {
     fn close(&mut self) {
         let Some(_) = self.response.take() else { return };
         let calls = std::mem::take(&mut self.calls);
+        let responses = std::mem::take(&mut self.responses);
         if calls.is_empty() {
             self.working = false;
             let (name, session_crons) = match self.is_main() {
@@ -185,6 +192,7 @@ impl<'a> HookCallSynthesizer<'a> {
                 tool_name: &call.tool,
                 tool_use_id: &call.id,
                 tool_input: call.input.as_deref(),
+                tool_response: responses.iter().find(|(id, _)| *id == call.id).map(|(_, response)| *response),
             });
             self.say("PostToolBatch", |input| input.tool_calls = batch.collect());
         }
@@ -243,6 +251,7 @@ impl<'a> HookCallSynthesizer<'a> {
             self.results += 1;
             let name = if *failed { "PostToolUseFailure" } else { "PostToolUse" };
             let response = results.response.as_deref().filter(|_| results.of.len() == 1);
+            self.responses.extend(response.map(|response| (call.id.as_str(), response)));
             self.call(name, call, response);
         }
     }
