@@ -79,6 +79,7 @@ mod swapped;
 mod tasks;
 mod terminal;
 mod tidy;
+mod uninstall;
 mod unwatched;
 mod unwritten;
 mod waiting;
