@@ -111,7 +111,12 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
     let records = store.records_of(&session.id)?;
     let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
     let off = off.map(|_| "limits were switched off (`fusebox off`)".to_owned());
-    let observed = (session.mode == Mode::Observe).then(|| "limits were only observed: nothing was blocked".to_owned());
+    let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
+    let observed = match session.mode {
+        Mode::Observe => Some("limits were only observed: nothing was blocked"),
+        Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then_some("some limits were only observed"),
+    };
+    let observed = observed.map(str::to_owned);
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
     Ok(ended.map(of_run).chain(off).chain(observed).chain(unasked).collect())
 }

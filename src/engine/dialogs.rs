@@ -206,7 +206,10 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
 /// raised the limit meanwhile: a No says that this one stops.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
-    let is_raised = lacking(state, ask) < ask.increase;
+    let (limit, scope) = (ask.finding.source.to_string(), ask.finding.scope);
+    let by_other = |yes: &Approval| yes.limit == limit && yes.scope == scope && yes.run != ask.run;
+    // What a person has raised by a command is for all.
+    let is_raised = lacking(state, ask) < ask.increase && state.session.approvals.iter().any(by_other);
     let Some(run) = state.run_mut(&ask.run) else { return };
     run.decline(ask.finding.source.to_string());
     if is_raised && run.order.is_none() && run.status == Status::Running {
