@@ -45,6 +45,7 @@ mod install;
 mod killed;
 mod late_usage;
 mod laws;
+mod left_out;
 mod levers;
 mod lost_state;
 mod manual;
