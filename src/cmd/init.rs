@@ -9,7 +9,7 @@ use crate::doctor::installation;
 use crate::domain::policy::Mode;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
-use crate::install::client_versions::{self, Feature};
+use crate::install::client_versions::{self, Feature, Version};
 use crate::install::default_files::{self, StarterMode};
 use crate::install::files::Change;
 use crate::install::handler::{Judge, Launch, OnFailure, Wanted};
@@ -136,9 +136,14 @@ fn may_observe(env: &Environment) -> Result<()> {
     ))
 }
 
+/// Returns the version of the client on the PATH.
+fn client_here(env: &Environment) -> Option<Version> {
+    client_versions::version(&installation::client_on_path(&env.folder()).ok()?)
+}
+
 /// Says that the client on the PATH is too old to refuse calls where Fusebox breaks.
 fn unheeded(env: &Environment) -> Option<String> {
-    let version = client_versions::version(&installation::client_on_path(&env.folder()).ok()?)?;
+    let version = client_here(env)?;
     let row = Feature::OnFailure.row().filter(|row| version < row.since)?;
     let (found, since) = (client_versions::show(version), client_versions::show(row.since));
     Some(format!(
@@ -187,9 +192,13 @@ fn wanted(env: &Environment, args: &Args, program: Option<&Registered>) -> Resul
     let on_failure = if args.fail_closed { OnFailure::Block } else { OnFailure::Continue };
     match (program, on_failure) {
         (Some(program), _) => {
-            Ok(Wanted { launch: Launch::Binary(program.path.clone()), on_failure, judge, holds_calls })
+            let newer_events = Feature::ModelSwitches.is_in(client_here(env).unwrap_or(client_versions::TRIED[0]));
+            Ok(Wanted { launch: Launch::Binary(program.path.clone()), on_failure, judge, holds_calls, newer_events })
         }
-        (None, OnFailure::Continue) => Ok(Wanted { launch: Launch::Guarded, on_failure, judge, holds_calls }),
+        // Others may have older clients.
+        (None, OnFailure::Continue) => {
+            Ok(Wanted { launch: Launch::Guarded, on_failure, judge, holds_calls, newer_events: false })
+        }
         (None, OnFailure::Block) => Err(Error::usage("--fail-closed is not for --scope project")
             .hint("it would stop everybody who has no fusebox; use it with --scope local, user or managed")),
     }

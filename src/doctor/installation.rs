@@ -14,7 +14,7 @@ use crate::install::{client_extensions, files, hooks, json, owned_by_root, setti
 use crate::platform::environment::Environment;
 use crate::platform::run_command::Program;
 use crate::store::trust::is_trusted;
-use crate::wire::events::EVENTS;
+use crate::wire::events::{EVENTS, EventRow};
 
 /// Everything that the checks look at.
 pub struct Installation<'a> {
@@ -101,10 +101,11 @@ fn fault(installation: &Installation<'_>, file: &Settings) -> Option<String> {
 pub fn registration(installation: &Installation<'_>) -> Diagnosis {
     let missing =
         EVENTS.iter().filter(|row| !installation.registered.files.iter().any(|file| file.1.contains(&row.event)));
-    let missing: Vec<&str> = missing.map(|row| row.name).collect();
+    let (newer, missing): (Vec<&EventRow>, Vec<&EventRow>) = missing.partition(|row| row.is_newer);
+    let missing: Vec<&str> = missing.into_iter().map(|row| row.name).collect();
     let files: Vec<String> = installation.registered.files.iter().map(|file| installation.short(&file.0)).collect();
     let files = files.join(", ");
-    match (missing.len(), EVENTS.len()) {
+    match (missing.len(), EVENTS.len() - newer.len()) {
         (0, all) if short_of_holds(installation) => Diagnosis::warn(
             format!("registered at {all} of {all} events in {files}; calls that are to wait for a rate are refused"),
             "run `fusebox init` again: it has the client wait for the hook",

@@ -12,6 +12,7 @@ use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::wire::bypass_detection::ClientStart;
+use crate::wire::events::EventName;
 
 /// Where the client keeps the worktrees that it makes, in a repository's folder.
 const WORKTREES: &str = ".claude/worktrees";
@@ -50,7 +51,8 @@ pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option
     if let Some(file) = off.or(now.disabled).filter(|_| !session.diverted.off) {
         return Some(format!("`disableAllHooks` in `{}` switches all hooks off", file.display()));
     }
-    let is_asked = |event: &String| now.events.iter().any(|asked| asked.as_str() == event);
+    let is_newer = |event: &str| EventName::parse(event).is_some_and(|event| event.row().is_newer);
+    let is_asked = |event: &String| is_newer(event) || now.events.iter().any(|asked| asked.as_str() == event);
     if !session.handlers.iter().all(is_asked) {
         let folder = env.short_path(&folder);
         return Some(format!(

@@ -47,6 +47,8 @@ pub enum Feature {
     LongCompactions,
     /// A transcript shows the model of a client that has done nothing but compact the conversation.
     CompactionModel,
+    /// The PostModelSwitch event. Older clients warn of a registration for it at each start.
+    ModelSwitches,
     /// The client's default model is `claude-opus-5-5`.
     NewestModel,
 }
@@ -68,7 +70,7 @@ const fn row(feature: Feature, since: Version, before: &'static str, loss: Optio
 }
 
 /// Every difference, the graver ones first.
-pub const DIFFERENCES: [Difference; 20] = [
+pub const DIFFERENCES: [Difference; 21] = [
     row(
         Feature::OnFailure,
         TRIED[3],
@@ -145,6 +147,12 @@ pub const DIFFERENCES: [Difference; 20] = [
     row(Feature::Forks, TRIED[3], "the Agent tool cannot fork the conversation", None),
     row(Feature::OneTotal, TRIED[3], "the client's own total begins anew, or differs, after a resume or a fork", None),
     row(Feature::AgentCounts, TRIED[1], "the result of `-p` does not count subagents", None),
+    row(
+        Feature::ModelSwitches,
+        TRIED[2],
+        "no hook is told that another model was chosen: the request after that is held at the former one's price",
+        None,
+    ),
     row(Feature::NewestModel, TRIED[2], "the default model is an older one, at its own price", None),
 ];
 

@@ -66,6 +66,8 @@ pub struct Wanted {
     pub judge: Judge,
     /// Whether calls are held until a rate has a slot for them.
     pub holds_calls: bool,
+    /// Whether the client knows the events that older ones do not.
+    pub newer_events: bool,
 }
 
 /// Whether a model judges the end of each subagent.

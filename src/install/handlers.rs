@@ -150,6 +150,7 @@ mod tests {
             on_failure: OnFailure::Continue,
             judge: Judge::AsItIs,
             holds_calls: false,
+            newer_events: true,
         };
         hooks::merge("{}", &wanted).unwrap()
     }

@@ -134,7 +134,7 @@ pub fn merge(text: &str, wanted: &Wanted) -> Result<String, WrongType> {
         Some(_) => text.to_owned(),
         None => format!("{}{{}}\n", text.trim()),
     };
-    for row in &EVENTS {
+    for row in EVENTS.iter().filter(|row| wanted.newer_events || !row.is_newer) {
         while let Some(next) = improve(&text, row, wanted)? {
             text = next;
         }

@@ -13,6 +13,7 @@ use crate::install::json;
 use crate::install::owned_by_root;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::platform::environment::Environment;
+use crate::wire::events::EVENTS;
 
 /// Everything that `init` changes for one place, in the order in which it is done: the hooks last.
 pub struct Plan {
@@ -48,6 +49,13 @@ impl Plan {
     pub fn is_registered(&self) -> bool {
         is_in(&self.place)
     }
+}
+
+/// Returns at how many events our handlers stand in a place's settings.
+pub fn events_in(place: &SettingsPlace) -> usize {
+    let text = files::read(&place.settings).ok().flatten().unwrap_or_default();
+    let found = hooks::find(&text);
+    EVENTS.iter().filter(|row| found.iter().any(|found| found.event == row.name)).count()
 }
 
 /// Works out the changes.

@@ -20,7 +20,6 @@ use crate::store::trust;
 use crate::ui::style::tokens;
 use crate::ui::terminal::plain;
 use crate::ui::wrap::wrap;
-use crate::wire::events::EVENTS;
 
 /// How wide the words before each line are.
 const INDENT: usize = 10;
@@ -47,7 +46,7 @@ const VERBS: [(Action, &str); 4] = [
 pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let settings = env.short_path(&plan.place.settings);
     let done = match plan.registers() {
-        true => format!("registered at {} hooks in {settings}", EVENTS.len()),
+        true => format!("registered at {} hooks in {settings}", registration::events_in(&plan.place)),
         false => format!("already registered in {settings}"),
     };
     let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));

@@ -85,6 +85,8 @@ pub struct EventRow {
     pub asks_model: bool,
     /// What is answered where Fusebox fails.
     pub on_failure: OnFailure,
+    /// Whether older clients do not know it: they warn of it at each start, so it is registered where the client is known to.
+    pub is_newer: bool,
 }
 
 /// What most events are, for the rest of a row. What stands first in each row has to be said of every event.
@@ -101,6 +103,7 @@ const PLAIN: EventRow = EventRow {
     tells_model: false,
     asks_model: false,
     on_failure: OnFailure::Nothing,
+    is_newer: false,
 };
 
 /// Makes the type of an event's name and the table out of one row for each event. `kind` is what its `read` returns; an event that
@@ -272,6 +275,7 @@ events! {
         read: input::other,
         touches: Touches::Own,
         shows_person: ShowsPerson::Never,
+        is_newer: true,
     }
     /// A conversation is about to be compacted.
     PreCompact {

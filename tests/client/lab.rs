@@ -145,7 +145,7 @@ impl Lab {
         let here = |name: &str| self.dir.path().join(name).to_string_lossy().into_owned();
         let api = format!("http://127.0.0.1:{}", self.api.port);
         let mut environment = vec![
-            ("PATH", format!("{}:{}", fusebox().parent().unwrap().display(), std::env::var("PATH").unwrap())),
+            ("PATH", format!("{}:{}:{}", folder_of(&fusebox()), folder_of(&claude()), std::env::var("PATH").unwrap())),
             ("HOME", here("home")),
             ("TMPDIR", here("")),
             ("LAB_HOOKS", here("hooks")),
@@ -320,6 +320,10 @@ impl Drop for Lab {
             eprintln!("kept for a look: {}\n{}", self.dir.path().display(), self.story());
         }
     }
+}
+
+fn folder_of(program: &Path) -> String {
+    program.parent().unwrap().display().to_string()
 }
 
 /// Puts a copy of the program somewhere. Another process writes it: a file that this one has open for writing, and with it a

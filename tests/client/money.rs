@@ -3,11 +3,14 @@
 use std::thread;
 use std::time::Duration;
 
+use fusebox::install::client_versions::Feature;
+use fusebox::store::Store;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};
 use crate::script::{Step, agent, by_model, call, child, main, say, work};
-use crate::version::{request_usd, usd};
+use crate::terminal::Terminal;
+use crate::version::{lacks, request_usd, usd};
 
 /// A response of the model that agents are given here costs half of main's.
 const SONNET: &str = "sonnet";
@@ -202,4 +205,22 @@ fn a_forks_history_is_charged_once() {
     let twice = lab.claude("and another", &["--resume", fork.session(), "--fork-session"]);
     assert_eq!(twice.text(), "forked twice");
     assert!((spent(&lab) - 6.0 * request_usd()).abs() < 5e-7, "{}", spent(&lab));
+}
+
+#[test]
+fn the_model_that_a_person_chooses_is_the_one_that_is_held_for() {
+    if lacks(Feature::ModelSwitches) {
+        return;
+    }
+    let lab = Lab::new(json!({}), vec![main([say("done")]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.sees("done");
+    terminal.types("/model haiku");
+    terminal.presses_for("Enter", "Set model to");
+    let chosen = || {
+        let store = Store::open_for(&lab.state(), None).unwrap();
+        store.open_sessions().unwrap().into_iter().find_map(|session| session.client_start.model)
+    };
+    lab.until("the model that was chosen", || chosen().is_some_and(|model| model.contains("haiku")));
 }

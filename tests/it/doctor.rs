@@ -20,6 +20,22 @@ fn with_client(version: &str) -> TestWorld {
     world
 }
 
+/// A client that does not know an event warns of it at each start.
+#[test]
+fn an_event_is_registered_where_the_client_knows_it() {
+    for (version, scope, file, is_there) in [
+        ("2.1.214", "local", "project/.claude/settings.local.json", false),
+        ("2.1.287", "local", "project/.claude/settings.local.json", true),
+        ("2.1.330", "project", "project/.claude/settings.json", false),
+    ] {
+        let world = with_client(version);
+        let _said = world.run(&["init", "--scope", scope]).ok();
+        assert_eq!(world.read(file).unwrap().contains("PostModelSwitch"), is_there, "{version} {scope}");
+        let said = doctor(&world);
+        assert!(said.contains("registered at [ALL] events"), "{version} {scope}: {said}");
+    }
+}
+
 #[test]
 fn a_sound_installation() {
     let world = with_client("2.1.328");

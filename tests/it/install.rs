@@ -364,7 +364,13 @@ fn uninstall_says_where_it_cannot_look() {
 #[test]
 fn the_plugin_has_every_hook() {
     let launch = Launch::Binary("${CLAUDE_PLUGIN_ROOT}/bin/fusebox".into());
-    let wanted = Wanted { launch, on_failure: OnFailure::Continue, judge: Judge::AsItIs, holds_calls: false };
+    let wanted = Wanted {
+        launch,
+        on_failure: OnFailure::Continue,
+        judge: Judge::AsItIs,
+        holds_calls: false,
+        newer_events: false,
+    };
     let text = hooks::merge("{}\n", &wanted).ok().unwrap();
     check_current("plugin/fusebox/hooks/hooks.json", &text);
 }

@@ -69,7 +69,8 @@ fn check_round_trip(name: &str, scope: &str, file: &str, before: Option<&str>) {
     let said = world.run(&["init", "--scope", scope]).ok();
     assert!(said.starts_with("registered at [ALL] hooks"), "{name}: {said}");
     let after = world.read(file).unwrap();
-    assert_eq!(events_of(&after), fusebox::wire::events::EVENTS.map(|row| row.name.to_owned()), "{name}: {after}");
+    let all = fusebox::wire::events::EVENTS.iter().filter(|row| !row.is_newer);
+    assert_eq!(events_of(&after), all.map(|row| row.name.to_owned()).collect::<Vec<_>>(), "{name}: {after}");
 
     let said = world.run(&["init", "--scope", scope]).ok();
     assert!(said.starts_with("already registered"), "{name}: {said}");
