@@ -9,10 +9,10 @@ use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
 use crate::messages::next_step::NextStep;
-use crate::messages::to_people;
+use crate::messages::{notices, to_people};
 use crate::platform::environment::Environment;
 use crate::platform::foreground;
-use crate::store::{Store, trust};
+use crate::store::{self, Store, health, trust};
 use crate::ui::terminal::plain;
 use crate::wire::messages;
 use crate::wire::user_lines::{self, by_layer};
@@ -31,7 +31,8 @@ const UNASKED: &str = "without Fusebox being asked";
 #[command(after_help = "\
 Exit codes: the client's own; 3 where a limit or a person stopped or paused its main agent, or blocked its prompt.
 On standard error it says also what did not end it: mistakes in the configuration, subagents that were stopped, calls
-that went by without Fusebox being asked, limits that were off or only observed. --strict makes each of them exit 3.
+that went by without Fusebox being asked, limits that were off or only observed, a damaged state that was set aside.
+--strict makes each of them exit 3.
 
 Examples:
   fusebox run -- claude -p 'fix the tests'
@@ -53,6 +54,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let now = env.now();
     let mark = format!("{:x}-{:x}-{:x}", now.boot, now.mono_ms, env.pid());
     let mut remarks = mistakes(env);
+    let asides = || store::folder(env).map(|folder| health::asides(&folder)).unwrap_or_default();
+    let known = asides();
     let code = foreground::run(program, arguments, (MARK, &mark))?;
     let mut is_stopped = false;
     match Store::open(env).and_then(|store| outcome(&store, &mark, now.wall_ms - DAY_MS)) {
@@ -63,6 +66,8 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         }
         Err(error) => remarks.push(to_people::run_unknown(error)),
     }
+    let lost = asides().into_iter().filter(|aside| !known.contains(aside));
+    remarks.extend(lost.map(|aside| notices::state_set_aside(aside.display())));
     for remark in &remarks {
         env.eprintln_safe(&plain(&format!("fusebox: {remark}")));
     }

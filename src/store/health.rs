@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::locks::Locks;
-use crate::platform::{changes, file_info};
+use crate::platform::{changes, file_info, files};
 use crate::store::value::is_json;
 use crate::store::{FILE, Store, connect, schema};
 
@@ -15,6 +15,11 @@ const FEW: [(&str, &str); 3] = [("policy", "content"), ("limit_set", "limits"), 
 /// Columns that hold JSON, each with its table: those of many rows.
 const MANY: [(&str, &str); 5] =
     [("session", "engine"), ("run", "engine"), ("tool_call", "engine"), ("response", "engine"), ("event", "record")];
+
+/// Why a database was moved out of the way, in its name.
+const ASIDE: [&str; 2] = ["outdated", "corrupt"];
+/// How many entries of the state's folder are looked at.
+const MOST_ENTRIES: usize = 10_000;
 
 /// The rows that name limits which are missing.
 const WITHOUT_LIMITS: &str = "SELECT count(*) FROM
@@ -53,8 +58,8 @@ pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
     }
     let path = folder.join(FILE);
     let why = match fault(&path)? {
-        Some(ErrorKind::Outdated) => "outdated",
-        Some(_) => "corrupt",
+        Some(ErrorKind::Outdated) => ASIDE[0],
+        Some(_) => ASIDE[1],
         None => return Ok(None),
     };
     let stamp = file_info::of(&path).map_or(0, |meta| meta.modified_ns / 1_000_000);
@@ -66,6 +71,20 @@ pub fn set_aside(folder: &Path) -> Result<Option<PathBuf>> {
         let _not_there = changes::rename(&with_end(&path), &with_end(&aside));
     }
     Ok(Some(aside))
+}
+
+/// Returns the databases that were moved out of the way.
+pub fn asides(folder: &Path) -> Vec<PathBuf> {
+    let listed = files::entries(folder, MOST_ENTRIES).map(|listed| listed.found).unwrap_or_default();
+    let is_aside = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(FILE));
+        name.is_some_and(|rest| {
+            ASIDE.iter().any(|why| rest.starts_with(&format!(".{why}-")))
+                && !rest.ends_with("-wal")
+                && !rest.ends_with("-shm")
+        })
+    };
+    listed.into_iter().map(|entry| entry.path).filter(is_aside).collect()
 }
 
 /// Returns why a database cannot be read.

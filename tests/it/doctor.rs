@@ -331,6 +331,20 @@ fn run_says_what_did_not_end_the_client_and_strict_makes_it_three() {
 }
 
 #[test]
+fn a_damaged_state_that_was_set_aside_is_told() {
+    for (words, code) in [(vec!["run", "client"], 0), (vec!["run", "--strict", "client"], 3)] {
+        let world = TestWorld::new();
+        world.run(&["init", "--scope", "user"]).ok();
+        world.write("state/state.db", "no database at all, but long enough to be taken for one".repeat(100));
+        let start = json!({"hook_event_name": "SessionStart", "source": "startup"});
+        let prompt = json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"});
+        client(&world, &[start, prompt, call("t1", None)]);
+        let said = world.run(&words);
+        assert_eq!((said.code, said.stderr.contains("state.db.corrupt-")), (code, true), "{said}");
+    }
+}
+
+#[test]
 fn limits_that_are_off_or_of_a_file_that_observes_are_not_as_the_limits_have_it() {
     for (is_off, says) in [(true, "limits were switched off"), (false, "some limits were only observed")] {
         for (words, code) in [(vec!["run", "client"], 0), (vec!["run", "--strict", "client"], 3)] {
