@@ -40,6 +40,9 @@ pub struct PendingPrompt {
     pub finding: Finding,
     /// What a Yes adds, in the limit's base unit.
     pub increase: u64,
+    /// What its Yes has added: less where something else has raised the cap since it was asked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub given: u64,
     /// When the client has announced the dialog.
     #[serde(default, skip_serializing_if = "is_default")]
     pub opened_at: Option<Moment>,

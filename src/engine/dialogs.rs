@@ -52,6 +52,7 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict)
         run: id.to_owned(),
         finding: finding.clone(),
         increase: finding.increase,
+        given: 0,
         opened_at: None,
         granted: false,
         granted_at: Moment::default(),
@@ -89,11 +90,18 @@ pub fn granted(state: &mut SessionState, event: &Event) {
         let opened = ask.opened_at.or(requested).filter(|opened| opened.boot == event.at.boot);
         opened.is_some_and(|opened| event.at.mono_ms.saturating_sub(ran) < opened.mono_ms + SOONEST_YES_MS)
     });
-    let ask = ask.clone();
+    let mut ask = ask.clone();
+    let has_cap = !ask.finding.is_switch() && !ask.finding.is_window();
     if !ask.hasty {
-        grants::raise(state, &ask.run, &ask.finding, ask.increase);
+        ask.given = if has_cap { grants::lacking(state, &ask) } else { 0 };
+        grants::raise(state, &ask.run, &ask.finding, ask.given);
+        let granted = state.session.pending_prompts.iter_mut().find(|other| other.tool_use_id == ask.tool_use_id);
+        granted.into_iter().for_each(|granted| granted.given = ask.given);
     }
-    count_yes(state, &ask);
+    // Of two that are asked at once the second has nothing to add.
+    if ask.hasty || ask.given > 0 || !has_cap {
+        count_yes(state, &ask);
+    }
     if ask.proof.after.is_none() {
         state.session.pending_prompts.retain(|other| other.tool_use_id != ask.tool_use_id);
         tell_of_yes(state, &ask);
@@ -126,6 +134,7 @@ fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
 /// Tells the person what a Yes has granted.
 fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let Finding { source: limit, cap, .. } = &ask.finding;
+    let now = grants::cap_now(state, ask);
     if ask.hasty {
         log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
         state.session.notify_user(&to_people::yes_too_soon(limit));
@@ -136,7 +145,10 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     state.session.notify_user(&match has_cap {
         Some(facts) => {
             let raised = cap.saturating_add(ask.increase);
-            to_people::yes_raised(limit, facts.show(*cap), facts.show(raised), next)
+            match ask.given {
+                0 => to_people::yes_raised_before(limit, facts.show(now.unwrap_or(raised)), next),
+                given => to_people::yes_raised(limit, facts.show(raised - given.min(raised)), facts.show(raised), next),
+            }
         }
         None => to_people::yes_lifted(limit, next),
     });
@@ -185,11 +197,16 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
     }
 }
 
-/// Takes note of a No: its run is not asked again.
+/// Takes note of a No: its run is not asked again, and ends at its next step.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
     if let Some(run) = state.run_mut(&ask.run) {
         run.decline(ask.finding.source.to_string());
+        // The limit may be raised meanwhile by another agent's dialog: this one was told to end all the same.
+        if ask.finding.ends_run() {
+            run.pending_trips.retain(|trip| trip.source != ask.finding.source);
+            run.pending_trips.push(Finding { declined: true, under_way: 0, ..ask.finding.clone() });
+        }
     }
 }
 
@@ -249,12 +266,14 @@ fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
-    let PendingPrompt { run, finding, increase, hasty, .. } = ask;
-    if !hasty && let Some(side) = state.side(finding, run) {
-        side.limits.take_back(&finding.source.name(), *increase, finding.layer);
+    let PendingPrompt { run, finding, given, .. } = ask;
+    if *given > 0
+        && let Some(side) = state.side(finding, run)
+    {
+        side.limits.take_back(&finding.source.name(), *given, finding.layer);
     }
-    if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| !hasty && budget.scope == finding.scope) {
-        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *increase));
+    if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope) {
+        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *given));
     }
     state.session.has_stand_in = true;
     log_records::write(state, run, RecordKind::IncreaseDeclined, finding);

@@ -68,6 +68,7 @@ fn go_on(state: &mut SessionState, id: &str) {
         return;
     }
     // What led to the stop no longer counts where it is no amount that is used up.
+    run.pending_trips.retain(|trip| !trip.declined);
     run.repetition.clear();
     run.forget_announced();
     run.denials = 0;
@@ -101,6 +102,10 @@ pub fn lift_outgrown_runs(state: &mut SessionState, renewed: &[String]) -> Vec<S
 fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
     let Some(order) = &run.order else { return false };
     let finding = &order.finding;
+    if finding.declined {
+        // What ended it was a person's No, whatever the cap is now.
+        return false;
+    }
     let budget = || state.shared_budgets.iter().find(|shared_budget| shared_budget.scope == finding.scope);
     match finding.scope {
         Scope::Session if finding.ends_session() => state.session.order.is_none(),

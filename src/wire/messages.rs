@@ -46,7 +46,8 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
             let ahead = finding.is_trip() && limit.spent_by_requests() && by_now < finding.cap;
             let ahead = if ahead { ", too little left for the next request" } else { "" };
             let (used, more) = (pair(limit, by_now, finding.cap), limit.show_under_way(finding.under_way));
-            format!("{}{models}{over} {used}{more}{ahead} {by}", finding.label())
+            let no = if finding.declined { ", and a person said No to more" } else { "" };
+            format!("{}{models}{over} {used}{more}{ahead}{no} {by}", finding.label())
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", finding.label(), pair(limit, finding.used, finding.cap))

@@ -31,7 +31,8 @@ fn reading(finding: &Finding, over: &str) -> String {
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, "") => {
             let used = figures_of_trip(limit, finding.used, finding.cap, finding.ahead);
-            format!("{}{over} {used}{} {by}", label(finding, limit), until(&finding.frees))
+            let no = if finding.declined { ", answered with No" } else { "" };
+            format!("{}{over} {used}{}{no} {by}", label(finding, limit), until(&finding.frees))
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
@@ -163,6 +164,9 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
         _ => {
             let used_of = pair(limit, finding.used, finding.cap);
             let (used, cap) = used_of.split_once('/').unwrap_or((&used_of, ""));
+            // What the response that asks for the call costs is not on disk yet; that it is one more is known.
+            let is_estimate = finding.unwritten > 0 && limit.unit != Unit::Count;
+            let used = if is_estimate { format!("about {used}") } else { used.to_owned() };
             let grace = match finding.scope {
                 Scope::Run => run.limits.grace_turns,
                 _ => session.limits.grace_turns,
@@ -177,7 +181,8 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
             };
             let (what, by) = (format!("{}{}", label(finding, limit), over(finding.scope)), by(finding));
             let yes = format!("cap {}", bare(limit, finding.cap.saturating_add(finding.increase)));
-            to_people::question_cap(who, what, used, cap, by, ahead, yes)
+            let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
+            to_people::question_cap(who, what, used, cap, by, ahead, yes, no)
         }
     }
 }
