@@ -1,5 +1,6 @@
 //! Replays: every recording of the real client, as hook calls and as the transcripts alone, and the command.
 
+mod loops;
 mod orders;
 mod transcripts;
 
