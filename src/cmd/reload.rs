@@ -54,9 +54,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     store.commit()?;
     if said.is_empty() {
-        return Err(
-            Error::failed("no session of this project is running").hint("`fusebox reload --all` takes every project")
-        );
+        let others = store.open_sessions()?.len();
+        return Err(match (args.all, others) {
+            (_, 0) => Error::failed("no session is running").hint("the next one takes the configuration as it is then"),
+            _ => Error::failed("no session of this project is running")
+                .hint("`fusebox reload --all` takes every project"),
+        });
     }
     env.print(&said.concat());
     store.leave();

@@ -1,7 +1,9 @@
 //! `fusebox uninstall`: takes Fusebox out of the client's settings again.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
@@ -9,6 +11,7 @@ use crate::install::place::{Folders, InstallScope, SettingsPlace};
 use crate::install::{own_copy, registration, uninstall};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
+use crate::store::Store;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
@@ -42,10 +45,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             said += &format!("{verb} {}\n", change.path.display());
         }
     }
-    said += match said.is_empty() {
-        true => "nothing to take out: no hook of fusebox is registered here\n",
-        false => "sessions that are running keep their limits until they end; `fusebox reload` lets them go now\n",
-    };
+    match said.is_empty() {
+        true => said += "nothing to take out: no hook of fusebox is registered here\n",
+        false => said += &at_work(env, &state),
+    }
     let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
     left.sort_unstable();
     left.dedup();
@@ -58,4 +61,19 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     env.print(&said);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what becomes of the sessions that are running; nothing where none is.
+fn at_work(env: &Environment, state: &Path) -> String {
+    let open = Store::open_as_it_is(state).ok().flatten().and_then(|store| store.open_sessions().ok());
+    let open = open.unwrap_or_default();
+    let project = env.project_of(&project_folder(env));
+    let is_here = open.iter().any(|session| Path::new(&session.project) == project);
+    let reload = if is_here { "reload" } else { "reload --all" };
+    match open.len() {
+        0 => String::new(),
+        _ => {
+            format!("sessions that are running keep their limits until they end; `fusebox {reload}` lets them go now\n")
+        }
+    }
 }

@@ -24,7 +24,16 @@ fn release(session: &mut Session) -> Option<Order> {
     if matches!(session.status, Status::Paused | Status::Failed | Status::Stopped) {
         session.status = if session.is_over { Status::Completed } else { Status::Running };
     }
-    session.order.take()
+    let order = session.order.take();
+    order.iter().for_each(|order| forget_kept_back(session, &order.finding));
+    order
+}
+
+/// Forgets that a prompt was kept back by what is lifted now: the next one is judged anew.
+fn forget_kept_back(session: &mut Session, lifted: &Finding) {
+    let is_other = |kept_back: &Finding| kept_back.source != lifted.source || kept_back.scope != lifted.scope;
+    session.kept_back.take_if(|kept_back| !is_other(kept_back));
+    session.kept_back_too.retain(is_other);
 }
 
 /// Lifts the order of a run, and of those below it that were stopped with it; returns it.
@@ -37,6 +46,9 @@ pub fn lift_run(state: &mut SessionState, id: &str) -> Option<Order> {
     let current = state.session.main.as_deref().and_then(|main| state.run(main));
     if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
         state.session.main = Some(id.to_owned());
+    }
+    if is_main {
+        forget_kept_back(&mut state.session, &order.finding);
     }
     for id in below.iter().map(String::as_str).chain([id]) {
         go_on(state, id);

@@ -305,7 +305,6 @@ fn uninstall_is_a_persons_and_keeps_what_a_person_wrote() {
     removed [ROOT]/home/.claude/fusebox.schema.json
     removed [ROOT]/project/.claude/settings.local.json
     removed [ROOT]/project/.claude/fusebox.schema.json
-    sessions that are running keep their limits until they end; `fusebox reload` lets them go now
     left, yours to remove: .claude/fusebox.json
     [exit 0]
     ");
