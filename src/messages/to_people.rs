@@ -57,8 +57,8 @@ messages! {
     /// A limit asks in a dialog for more.
     question_cap(
         who = "the main agent", what = "cost", used = "0.047", cap = "0.050 USD", by = "(max_cost_usd, user)",
-        ahead = "the next request takes about 0.006", yes = "cap 0.075", no = "stop here"
-    ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. Yes: {yes}. No: {no}.";
+        ahead = "the next request takes about 0.006", then = "Yes: cap 0.075. No: stop here"
+    ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. {then}.";
 
     /// A window of a rate is full, and its limit asks.
     question_window(who = "the main agent", wait = "in 12 s", reading = "calls 10/10, WebSearch in 60 s (rate_limits, user)")

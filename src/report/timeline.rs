@@ -6,6 +6,7 @@ use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
 use crate::report::bars::bars;
 use crate::report::explanation::{helps, why};
+use crate::report::kept_back::KeptBack;
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
@@ -14,6 +15,7 @@ use crate::report::suggestion;
 use crate::ui::formats::counted;
 use crate::ui::style::{Style, Terminal, plain, tokens};
 use crate::wire::messages::short;
+use crate::wire::user_lines::by_layer;
 
 /// Tells of a session: its runs, and everything that its log says.
 pub fn session(source: &TimelineSource, terminal: &Terminal) -> String {
@@ -56,8 +58,24 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&terminal.wrap("  ", &why(told, tripped, terminal.billing)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
-    let kept_back = report.sessions.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back());
-    let steps: Vec<String> = next(source, told).into_iter().chain(kept_back.map(|it| it.next.entry())).collect();
+    for logged in before.iter().chain(&after).filter(|it| it.record.event == Some(RecordKind::IncreaseDeclined)) {
+        if trip.is_none_or(|number| logged.number == number) {
+            text.push_str(&heading(&format!("Dialog #{}", logged.number), terminal));
+            text.push_str(&terminal.wrap("  ", &log_lines::declined(&logged.record, told.kind())));
+        }
+    }
+    let session = report.sessions.first();
+    let kept_back: Vec<&KeptBack> =
+        session.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back()).collect();
+    for KeptBack { finding, .. } in &kept_back {
+        text.push_str(&heading("Blocked", terminal));
+        text.push_str(&terminal.wrap("  ", &format!("the prompt was not sent: {}", by_layer(finding))));
+    }
+    let after_no = session.into_iter().flat_map(|session| {
+        told.dialogs.iter().rev().filter_map(|asked| suggestion::after_no(session, told, asked)).take(1)
+    });
+    let steps = next(source, told).into_iter().chain(after_no).chain(kept_back.iter().map(|it| it.next.entry()));
+    let steps: Vec<String> = steps.collect();
     if !steps.is_empty() {
         text.push_str(&heading("Next", terminal));
         text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));

@@ -61,13 +61,19 @@ impl Store {
         self.records(latest, &[&failed.as_str(), &paused.as_str(), &stopped.as_str(), &column(most)])
     }
 
-    /// Loads the latest record of a trip: of a cap that was reached, whatever its action, or of a person's stop or pause.
+    /// Loads the latest record of a trip: of a cap that was reached, whatever its action, of a dialog that granted nothing, or of a
+    /// person's stop or pause.
     pub fn latest_trip(&self) -> Result<Option<Numbered>> {
-        let kinds =
-            [RecordKind::AgentFailed, RecordKind::AgentPaused, RecordKind::AgentStopped, RecordKind::AgentWarning];
-        let kinds = kinds.map(RecordKind::as_str);
-        let latest = "WHERE kind IN (?1, ?2, ?3, ?4) AND record ->> '$.percent' IS NULL ORDER BY id DESC LIMIT 1";
-        Ok(self.records(latest, &[&kinds[0], &kinds[1], &kinds[2], &kinds[3]])?.pop())
+        let kinds = [
+            RecordKind::AgentFailed,
+            RecordKind::AgentPaused,
+            RecordKind::AgentStopped,
+            RecordKind::AgentWarning,
+            RecordKind::IncreaseDeclined,
+        ];
+        let [failed, paused, stopped, warning, declined] = kinds.map(RecordKind::as_str);
+        let latest = "WHERE kind IN (?1, ?2, ?3, ?4, ?5) AND record ->> '$.percent' IS NULL ORDER BY id DESC LIMIT 1";
+        Ok(self.records(latest, &[&failed, &paused, &stopped, &warning, &declined])?.pop())
     }
 
     /// Loads the record with this number.

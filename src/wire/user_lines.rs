@@ -180,9 +180,9 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
                 (_, _) => format!("the next requests take about {about}"),
             };
             let (what, by) = (format!("{}{}", label(finding, limit), over(finding.scope)), by(finding));
-            let yes = format!("cap {}", bare(limit, finding.cap.saturating_add(finding.increase)));
+            let yes = bare(limit, finding.cap.saturating_add(finding.increase));
             let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
-            to_people::question_cap(who, what, used, cap, by, ahead, yes, no)
+            to_people::question_cap(who, what, used, cap, by, ahead, format!("Yes: cap {yes}. No: {no}"))
         }
     }
 }
