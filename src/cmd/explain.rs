@@ -32,6 +32,9 @@ pub struct Args {
     json: bool,
 }
 
+/// What is told of: a run or session, and the number of the record that was asked about.
+type Found = (Target, Option<i64>);
+
 /// Tells the story of one run, trip or session.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
@@ -63,7 +66,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
 }
 
 /// Finds a run or session by its id, or the run of the record with this number.
-fn find(store: &Store, id: &str) -> Result<(Target, Option<i64>)> {
+fn find(store: &Store, id: &str) -> Result<Found> {
     let digits = id.trim_start_matches('#');
     let number: Option<i64> = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, _, record)) = number.map(|number| store.record(number)).transpose()?.flatten() else {
@@ -73,7 +76,7 @@ fn find(store: &Store, id: &str) -> Result<(Target, Option<i64>)> {
 }
 
 /// Finds the run of the latest trip, or of a prompt that was blocked after it; says which.
-fn last(env: &Environment, store: &Store) -> Result<((Target, Option<i64>), Option<String>)> {
+fn last(env: &Environment, store: &Store) -> Result<(Found, Option<String>)> {
     let lately_ms = env.now().wall_ms.saturating_sub(query::LATELY_MS);
     // No event tells of a No.
     for session in store.sessions_since(lately_ms)?.iter().filter(|session| !session.pending_prompts.is_empty()) {
@@ -107,7 +110,7 @@ fn blocked_since(store: &Store, since_ms: i64) -> Result<Option<Run>> {
     Ok(latest)
 }
 
-fn of_record(store: &Store, number: i64, record: Record) -> Result<(Target, Option<i64>)> {
+fn of_record(store: &Store, number: i64, record: Record) -> Result<Found> {
     match store.run(&record.session, &record.run)? {
         Some(run) => Ok((Target::Run { session: run.session, run: run.id }, Some(number))),
         None => Ok((Target::Session(record.session), Some(number))),

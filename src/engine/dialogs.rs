@@ -200,10 +200,12 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
 /// Takes note of a No: its run is not asked again, and ends at its next step.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
+    // A run's own cap is raised by a person alone, who then means it to go on.
+    let is_raised = ask.finding.scope == Scope::Run && grants::cap_now(state, ask) > Some(ask.finding.cap);
     if let Some(run) = state.run_mut(&ask.run) {
         run.decline(ask.finding.source.to_string());
         // The limit may be raised meanwhile by another agent's dialog: this one was told to end all the same.
-        if ask.finding.ends_run() {
+        if ask.finding.ends_run() && !is_raised {
             run.pending_trips.retain(|trip| trip.source != ask.finding.source);
             run.pending_trips.push(Finding { declined: true, under_way: 0, ..ask.finding.clone() });
         }

@@ -114,15 +114,15 @@ pub fn lift_outgrown_runs(state: &mut SessionState, renewed: &[String]) -> Vec<S
 fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
     let Some(order) = &run.order else { return false };
     let finding = &order.finding;
-    if finding.declined {
-        // What ended it was a person's No, whatever the cap is now.
-        return false;
-    }
+    // Another agent's dialog may have raised the cap of what this one was answered with No.
+    let by_person = !finding.declined || is_renewed;
     let budget = || state.shared_budgets.iter().find(|shared_budget| shared_budget.scope == finding.scope);
     match finding.scope {
         Scope::Session if finding.ends_session() => state.session.order.is_none(),
         Scope::Outer if finding.ends_session() => state.above.iter().all(|above| above.order.is_none()),
         Scope::Run => is_renewed && run.stopped_with.is_none() && is_outgrown(finding, &run.limits),
+        Scope::User | Scope::Project if !by_person => false,
+        Scope::Session if finding.declined => is_renewed && is_outgrown(finding, &state.session.limits),
         Scope::User | Scope::Project => budget().is_some_and(|shared_budget| is_raised(order, &shared_budget.limits)),
         Scope::Session | Scope::Outer => false,
     }

@@ -80,6 +80,14 @@ pub fn figures_of_trip(limit: &Limit, used: u64, cap: u64, ahead: u64) -> String
     pair(limit, used, cap) + &ahead_of_trip(limit, used, cap, ahead)
 }
 
+/// Returns a value without the unit that the label says already.
+pub fn bare_of_label(limit: &Limit, value: u64) -> String {
+    match limit.show(value) {
+        shown if shown.rsplit_once(' ').is_some_and(|(_, unit)| names(limit, unit)) => bare(limit, value),
+        shown => shown,
+    }
+}
+
 /// From this per cent on the figures themselves show that too little is left.
 const NEARLY_ALL: u64 = 90;
 

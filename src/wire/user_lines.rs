@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::domain::incomplete::is_of_end;
-use crate::domain::limit::{Form, Limit, Unit};
+use crate::domain::limit::{Form, Limit, Span, Unit};
 use crate::domain::notification::ParentNotification;
 use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::session::{Run, Session};
@@ -85,6 +85,15 @@ fn over(scope: Scope) -> &'static str {
     }
 }
 
+/// Returns the words for the period that it is now.
+fn now(period: Span) -> &'static str {
+    match period {
+        Span::Day => " today",
+        Span::Week => " this week",
+        Span::Month => " this month",
+    }
+}
+
 /// Names a run: `the main agent`, `developer (a1b2c3d4)`.
 pub fn named(run: &Run) -> String {
     if run.is_main() { "the main agent".to_owned() } else { format!("{} ({})", run.agent_type, short(&run.id)) }
@@ -103,7 +112,10 @@ pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
     let is_said = matches!(next, NextStep::Grant { .. });
     let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) });
     let why = why + &because(news.reason.as_ref());
-    let used = format!("{}, {}. ", calls(run), run.counters.spent.cost);
+    // Of calls the reason tells.
+    let counts_calls = news.finding.facts().is_some_and(|limit| limit.counts_attempt);
+    let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
+    let used = format!("{calls}{}. ", run.counters.spent.cost);
     // Of what passes by itself it says when, and what was used is no matter.
     let used = if news.finding.passes() { String::new() } else { used };
     to_people::stopped_agent(did, format!("{} ({id}){with}", news.agent_type), why, used, next)
@@ -131,7 +143,9 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     }
     let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
     let next = if finding.action == Action::Pause { next } else { explain() };
-    to_people::stopped_agent(did, named(run), why, format!("{}. ", calls(run)), next)
+    let counts_calls = finding.facts().is_some_and(|limit| limit.counts_attempt);
+    let used = if counts_calls { String::new() } else { format!("{}. ", calls(run)) };
+    to_people::stopped_agent(did, named(run), why, used, next)
 }
 
 /// Tells that a limit tripped, and that a report is still to come.
@@ -179,7 +193,8 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
                 // The report after it is one, too.
                 (_, _) => format!("the next requests take about {about}"),
             };
-            let (what, by) = (format!("{}{}", label(finding, limit), over(finding.scope)), by(finding));
+            let period = limit.period.map_or("", now);
+            let (what, by) = (format!("{}{}{period}", label(finding, limit), over(finding.scope)), by(finding));
             let yes = bare(limit, finding.cap.saturating_add(finding.increase));
             let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
             to_people::question_cap(who, what, used, cap, by, ahead, format!("Yes: cap {yes}. No: {no}"))
