@@ -204,6 +204,8 @@ fn section_text(section: &Section, width: usize) -> String {
     let mut rows: Vec<[String; 3]> = Vec::new();
     for it in &section.values {
         let value = match it.action {
+            Some(action) if it.observed => format!("{} {} observed", written(&it.value), action.as_str()),
+            None if it.observed => format!("{} observed", written(&it.value)),
             Some(action) => format!("{} {}", written(&it.value), action.as_str()),
             None if is_overruled(it, section) => format!("{} overridden", written(&it.value)),
             None => written(&it.value),

@@ -79,7 +79,7 @@ pub fn pull(
             env.print(&format!("nothing is {takes} on this machine\n"));
             return Ok(ExitCode::SUCCESS);
         }
-        _ if !yes && !env.is_attended() => {
+        2.. if !yes && !env.is_attended() => {
             let error = Error::failed(format!("`fusebox {verb}` would take all that is {takes} on this machine"));
             return Err(error
                 .with_lines(shown.lines().map(str::to_owned))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cmd::query;
 use crate::cmd::target::{self, Fits, Target};
 use crate::domain::charge::{Record, RecordKind};
-use crate::domain::session::Run;
+use crate::domain::session::Session;
 use crate::error::{Error, Result};
 use crate::hook::catch_up::catch_up;
 use crate::platform::environment::Environment;
@@ -13,12 +13,13 @@ use crate::report::rows::TimelineSource;
 use crate::report::story_json::{self, Told};
 use crate::report::timeline;
 use crate::store::Store;
+use crate::wire::messages::short;
 
 /// Arguments of `fusebox explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  fusebox explain             the last time a limit struck
+  fusebox explain             the last trip
   fusebox explain a1b2c3d4    a run: when what happened, whose limit it was, what would have helped
   fusebox explain 12          trip number 12 of `fusebox report` or `fusebox log`
   fusebox explain 5f0c1d2e    a whole session
@@ -32,15 +33,22 @@ pub struct Args {
     json: bool,
 }
 
-/// What is told of: a run or session, and the number of the record that was asked about.
-type Found = (Target, Option<i64>);
-
 /// Tells the story of one run, trip or session.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let store = Store::open(env)?;
-    let ((target, trip), is_last) = match &args.id {
-        Some(id) => (find(&store, id)?, None),
-        None => last(env, &store)?,
+    let Found { target, trip, is_last } = match &args.id {
+        Some(id) => find(&store, id)?,
+        None => {
+            // What the transcripts tell of a dialog's answer comes first.
+            let asks = store.open_sessions()?.into_iter().filter(|session| !session.pending_prompts.is_empty());
+            for session in asks {
+                catch_up(env, &store, &session.id)?;
+            }
+            match last(&store)? {
+                Some(found) => found,
+                None => return Ok(nothing(env, args)),
+            }
+        }
     };
     catch_up(env, &store, target.session())?;
     let gone = || Error::failed(format!("session `{}` is not in the state any more", target.session()));
@@ -58,11 +66,20 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Target::Session(_) => timeline::session(&source, &page),
         Target::Run { run, .. } => timeline::run(&source, run, trip, &page),
     };
-    if let Some(what) = is_last.filter(|_| !args.json) {
-        env.print(&format!("{what} is the last one.\n\n"));
+    if let Some(words) = is_last.filter(|_| !args.json) {
+        env.print(&format!("{words}\n\n"));
     }
     env.print(&text);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be explained.
+struct Found {
+    target: Target,
+    /// The number of the record that is meant.
+    trip: Option<i64>,
+    /// What is said of the last that a limit did, where nothing was named.
+    is_last: Option<String>,
 }
 
 /// Finds a run or session by its id, or the run of the record with this number.
@@ -70,51 +87,47 @@ fn find(store: &Store, id: &str) -> Result<Found> {
     let digits = id.trim_start_matches('#');
     let number: Option<i64> = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, _, record)) = number.map(|number| store.record(number)).transpose()?.flatten() else {
-        return Ok((target::of_id(store, id, Fits::Open)?.target, None));
+        return Ok(Found { target: target::of_id(store, id, Fits::Open)?.target, trip: None, is_last: None });
     };
     of_record(store, number, record)
 }
 
-/// Finds the run of the latest trip, or of a prompt that was blocked after it; says which.
-fn last(env: &Environment, store: &Store) -> Result<(Found, Option<String>)> {
-    let lately_ms = env.now().wall_ms.saturating_sub(query::LATELY_MS);
-    // No event tells of a No.
-    for session in store.sessions_since(lately_ms)?.iter().filter(|session| !session.pending_prompts.is_empty()) {
-        catch_up(env, store, &session.id)?;
-    }
+/// Finds the last that a limit has done: a trip, a dialog that granted nothing, or a prompt that was not sent since.
+fn last(store: &Store) -> Result<Option<Found>> {
     let trip = store.latest_trip()?;
-    let since_ms = trip.as_ref().map_or(lately_ms, |(_, at_ms, _)| lately_ms.max(*at_ms));
-    match (blocked_since(store, since_ms)?, trip) {
-        (Some(run), _) => {
-            Ok(((Target::Run { session: run.session, run: run.id }, None), Some("A blocked prompt".to_owned())))
-        }
-        (None, Some((number, _, record))) => {
-            let what = if record.event == Some(RecordKind::IncreaseDeclined) { "Dialog" } else { "Trip" };
-            Ok((of_record(store, number, record)?, Some(format!("{what} #{number}"))))
-        }
-        (None, None) => Err(Error::failed("nothing has tripped yet").hint("`fusebox status` shows what is at work")),
+    let since_ms = trip.as_ref().map_or(i64::MIN, |(_, at_ms, _)| *at_ms);
+    let blocks = |session: &Session| {
+        let is_limit = session.kept_back.as_ref().is_some_and(|finding| finding.facts().is_some());
+        is_limit && session.order.is_none() && session.last.wall_ms > since_ms
+    };
+    let blocked = store.open_sessions()?.into_iter().filter(blocks).max_by_key(|session| session.last.wall_ms);
+    if let Some(Session { id, main: Some(run), .. }) = blocked {
+        let words = format!("The last is a prompt of session {} that was not sent.", short(&id));
+        return Ok(Some(Found { target: Target::Run { session: id, run }, trip: None, is_last: Some(words) }));
     }
+    let Some((number, _, record)) = trip else { return Ok(None) };
+    let words = match record.event {
+        Some(RecordKind::IncreaseDeclined) => format!("#{number} is the last one: a dialog that granted nothing."),
+        _ => format!("Trip #{number} is the last one."),
+    };
+    Ok(Some(Found { is_last: Some(words), ..of_record(store, number, record)? }))
 }
 
-/// Finds the run of the latest prompt since a moment that a limit has blocked; what an order has blocked has a record of its own.
-fn blocked_since(store: &Store, since_ms: i64) -> Result<Option<Run>> {
-    let mut latest: Option<Run> = None;
-    for session in store.sessions_since(since_ms)? {
-        let is_blocked = session.kept_back.as_ref().is_some_and(|finding| finding.facts().is_some());
-        let Some(main) = session.main.as_ref().filter(|_| is_blocked && session.order.is_none()) else { continue };
-        let run = store.run(&session.id, main)?.filter(|run| run.order.is_none());
-        let began = |run: &Run| run.started.wall_ms;
-        let later = run.filter(|run| began(run) >= latest.as_ref().map_or(since_ms, began));
-        latest = later.or(latest);
-    }
-    Ok(latest)
+/// Says that no limit has struck: an answer, too.
+fn nothing(env: &Environment, args: &Args) -> ExitCode {
+    env.print(&match args.json {
+        true => story_json::nothing(),
+        false => "nothing has tripped yet; `fusebox status` shows what is at work\n".to_owned(),
+    });
+    ExitCode::SUCCESS
 }
 
 fn of_record(store: &Store, number: i64, record: Record) -> Result<Found> {
-    match store.run(&record.session, &record.run)? {
-        Some(run) => Ok((Target::Run { session: run.session, run: run.id }, Some(number))),
-        None => Ok((Target::Session(record.session), Some(number))),
-    }
+    let target = match store.run(&record.session, &record.run)? {
+        Some(run) => Target::Run { session: run.session, run: run.id },
+        None => Target::Session(record.session),
+    };
+    Ok(Found { target, trip: Some(number), is_last: None })
 }
 
 /// Returns what of the session is told.

@@ -107,11 +107,17 @@ pub fn on(env: &Environment, args: &OnArgs) -> Result<ExitCode> {
         was_off = store.limits_off(project)?.is_some_and(|off| off.holds(now));
         store.set_limits_off(project, None)?;
     }
+    let ended = ended(&store, &whose, now)?;
     drop(store);
     let mut said = Vec::new();
     for id in &whose.sessions {
         let of_session = session_edit::edit(env, &Target::Session(id.clone()), |edit| Ok(switch_on(edit)))?;
         said.extend(of_session);
+    }
+    for id in ended {
+        // Nothing takes it at once: it is on when a client takes the session up.
+        session_edit::edit(env, &Target::Session(id), |edit| Ok(switch_on(edit)))?;
+        was_off = true;
     }
     if said.is_empty() && !was_off {
         return Err(Error::failed(format!("the limits of {} are not off", whose.name)));
@@ -132,6 +138,16 @@ fn whose(env: &Environment, store: &Store, id: Option<&str>) -> Result<Whose> {
     let here = store.open_sessions()?.into_iter().filter(is_here).map(|session| session.id);
     let id = folder.to_string_lossy().into_owned();
     Ok(Whose { name: project(&id).to_owned(), project: Some(id), sessions: here.collect() })
+}
+
+/// Returns the sessions of a project that have ended with their limits off.
+fn ended(store: &Store, whose: &Whose, now_ms: i64) -> Result<Vec<String>> {
+    let Some(project) = &whose.project else { return Ok(Vec::new()) };
+    let is_off = |session: &Session| {
+        session.project == *project && session.limits_off.as_ref().is_some_and(|off| off.holds(now_ms))
+    };
+    let lately = store.sessions_since(now_ms.saturating_sub(query::LATELY_MS))?.into_iter().filter(is_off);
+    Ok(lately.map(|session| session.id).filter(|id| !whose.sessions.contains(id)).collect())
 }
 
 /// Returns the project of this folder: its repository, else the nearest folder in which a session is open, else itself.

@@ -54,11 +54,12 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     store.commit()?;
     if said.is_empty() {
-        let others = store.open_sessions()?.len();
-        return Err(match (args.all, others) {
-            (_, 0) => Error::failed("no session is running").hint("the next one takes the configuration as it is then"),
-            _ => Error::failed("no session of this project is running")
-                .hint("`fusebox reload --all` takes every project"),
+        // Neither form of the command finds any.
+        let none = args.all || store.open_sessions()?.is_empty();
+        return Err(match none {
+            true => Error::failed("no session is running").hint("the next one takes the configuration as it is then"),
+            false => Error::failed("no session of this project is running")
+                .hint("the next one takes the configuration as it is then; `fusebox reload --all` takes every project"),
         });
     }
     env.print(&said.concat());
@@ -118,8 +119,8 @@ fn reload(env: &Environment, store: &Store, mut session: Session) -> Result<Stri
         said += &format!("session {name} was stopped by a limit that is higher now: it may go on\n");
     }
     for run in lifted.iter().filter(|_| !goes_on).filter_map(|id| state.run(id)) {
-        said +=
-            &format!("{} {} was stopped by a limit that is higher now: it may go on\n", run.agent_type, short(&run.id));
+        let how = if run.cut_off { "it goes on when a message is sent to it" } else { "it may go on" };
+        said += &format!("{} {} was stopped by a limit that is higher now: {how}\n", run.agent_type, short(&run.id));
     }
     Ok(said)
 }

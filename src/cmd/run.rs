@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::config::load;
+use crate::domain::policy::Mode;
 use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::error::{Error, Result};
 use crate::hook::prune_due::DAY_MS;
@@ -30,7 +31,7 @@ const UNASKED: &str = "without Fusebox being asked";
 #[command(after_help = "\
 Exit codes: the client's own; 3 where a limit or a person stopped or paused its main agent, or blocked its prompt.
 On standard error it says also what did not end it: mistakes in the configuration, subagents that were stopped, calls
-that went by without Fusebox being asked. --strict makes each of them exit 3.
+that went by without Fusebox being asked, limits that were off or only observed. --strict makes each of them exit 3.
 
 Examples:
   fusebox run -- claude -p 'fix the tests'
@@ -108,8 +109,16 @@ fn remarks(store: &Store, session: &Session) -> Result<Vec<String>> {
         to_people::run_subagent(&run.agent_type, run.status.word(), why, next)
     };
     let records = store.records_of(&session.id)?;
+    let off = session.limits_off.as_ref().filter(|off| off.since_ms <= session.last.wall_ms);
+    let off = off.map(|_| "limits were switched off (`fusebox off`)".to_owned());
+    let mut sets = std::iter::once(&session.limits).chain(runs.iter().map(|run| &run.limits));
+    let observed = match session.mode {
+        Mode::Observe => Some("limits were only observed: nothing was blocked"),
+        Mode::Enforce => sets.any(|limits| limits.observed.is_some()).then_some("some limits were only observed"),
+    };
+    let observed = observed.map(str::to_owned);
     let unasked = records.into_iter().map(|(_, _, record)| record.error).filter(|error| error.contains(UNASKED));
-    Ok(ended.map(of_run).chain(unasked).collect())
+    Ok(ended.map(of_run).chain(off).chain(observed).chain(unasked).collect())
 }
 
 /// Whether a limit or a person has ended or held a run.

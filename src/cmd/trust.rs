@@ -6,12 +6,17 @@ use std::process::ExitCode;
 use crate::cmd::config::project_folder;
 use crate::cmd::require_human;
 use crate::config::resolve::Trust;
-use crate::config::{keys, load};
+use crate::config::setting::{Document, Setting};
+use crate::config::{effective, keys, load};
+use crate::domain::policy::Layer;
 use crate::error::Result;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::store::Store;
+
+/// The layers that a person's trust is about.
+const LAYERS_OF_REPOSITORY: [Layer; 3] = [Layer::Project, Layer::ProjectLocal, Layer::Frontmatter];
 
 /// Arguments of `fusebox trust`.
 #[derive(Debug, clap::Args)]
@@ -57,15 +62,19 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what the repository's files say that only counts with trust.
+/// Returns what the repository's files say that counts with trust alone: what holds with it, and does not stand without.
 fn loosened(env: &Environment, folder: &Path) -> Vec<String> {
-    let (policy, without) = load::load(env, folder, Trust::Untrusted);
-    let (_, with) = load::load(env, folder, Trust::Trusted);
-    let gone = without.iter().filter(|problem| problem.is_error() && !with.contains(problem));
-    let gone = gone.map(|problem| format!("`{}: {}` in `{}`", problem.key, problem.value, problem.path));
-    let observed = policy.observed.iter().flat_map(|document| {
-        let setting = |it| format!("`{}` in `{}`", keys::shown(it), document.path);
-        document.settings.iter().map(setting).collect::<Vec<_>>()
-    });
-    gone.chain(observed).collect()
+    let (without, _) = load::load(env, folder, Trust::Untrusted);
+    let (with, _) = load::load(env, folder, Trust::Trusted);
+    let stands_without = |document: &Document, setting: &Setting| {
+        let same = without.read_from(document.layer).filter(|other| other.path == document.path);
+        same.flat_map(|other| &other.settings).any(|other| other == setting)
+    };
+    let mut counts = Vec::new();
+    for document in LAYERS_OF_REPOSITORY.into_iter().flat_map(|layer| with.read_from(layer)) {
+        let holds = |it: &&Setting| !stands_without(document, it) && effective::holds(&with, document, it);
+        let shown = |it: &Setting| format!("`{}` in `{}`", keys::shown(it), document.path);
+        counts.extend(document.settings.iter().filter(holds).map(shown));
+    }
+    counts
 }

@@ -1,6 +1,6 @@
 //! `fusebox uninstall`: takes Fusebox out of the client's settings again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cmd::config::project_folder;
@@ -8,19 +8,21 @@ use crate::cmd::require_human;
 use crate::error::{Error, Result};
 use crate::install::backup::Backups;
 use crate::install::place::{Folders, InstallScope, SettingsPlace};
-use crate::install::{own_copy, registration, uninstall};
+use crate::install::{own_copy, registration, tracked, uninstall};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
 use crate::store::Store;
+use crate::ui::wrap::wrap;
 
 /// Arguments of `fusebox uninstall`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  fusebox uninstall                  everywhere but in managed settings
+  fusebox uninstall                  what is yours: but managed settings, and a project's that git tracks
+  fusebox uninstall --scope project  what all who work here have: commit what it changes
   fusebox uninstall --scope user     what `fusebox init --scope user` did")]
 pub struct Args {
-    /// Where to take it out; everywhere but `managed` when not given
+    /// Where to take it out; when not given, everywhere but in managed settings and in a project's that git tracks
     #[arg(long, value_enum)]
     scope: Option<InstallScope>,
 }
@@ -38,17 +40,24 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             unmanaged.filter(registration::may_be_in).collect()
         }
     };
-    let mut said = String::new();
+    let is_shared = |place: &SettingsPlace| args.scope.is_none() && tracked::is_tracked(place);
+    let (shared, places): (Vec<SettingsPlace>, Vec<SettingsPlace>) = places.into_iter().partition(is_shared);
+    let mut changed: Vec<(&str, PathBuf)> = Vec::new();
     for place in &places {
         for change in uninstall::remove(env, &backups, place)? {
             let verb = if change.after.is_some() { "restored" } else { "removed" };
-            said += &format!("{verb} {}\n", change.path.display());
+            if changed.iter().all(|(_, path)| *path != change.path) {
+                changed.push((verb, change.path));
+            }
         }
     }
-    match said.is_empty() {
-        true => said += "nothing to take out: no hook of fusebox is registered here\n",
-        false => said += &at_work(env, &state),
-    }
+    let mut said: String = changed.iter().map(|(verb, path)| format!("{verb} {}\n", path.display())).collect();
+    said += match (changed.is_empty(), shared.is_empty()) {
+        (true, true) => "nothing to take out: no hook of fusebox is registered here\n",
+        (true, false) => "nothing of yours alone to take out\n",
+        (false, _) => running(env, &state, &places),
+    };
+    said.extend(shared.iter().map(|place| of_all(env, place)));
     let mut left: Vec<_> = places.iter().flat_map(|place| uninstall::left(env, place)).collect();
     left.sort_unstable();
     left.dedup();
@@ -63,17 +72,30 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what becomes of the sessions that are running; nothing where none is.
-fn at_work(env: &Environment, state: &Path) -> String {
-    let open = Store::open_as_it_is(state).ok().flatten().and_then(|store| store.open_sessions().ok());
-    let open = open.unwrap_or_default();
-    let project = env.project_of(&project_folder(env));
-    let is_here = open.iter().any(|session| Path::new(&session.project) == project);
-    let reload = if is_here { "reload" } else { "reload --all" };
-    match open.len() {
-        0 => String::new(),
-        _ => {
-            format!("sessions that are running keep their limits until they end; `fusebox {reload}` lets them go now\n")
-        }
+/// Says what sessions that are running do, and the command that lets them go; nothing where none runs.
+fn running(env: &Environment, state: &Path, places: &[SettingsPlace]) -> &'static str {
+    if !file_info::exists(&state.join("state.db")) {
+        return "";
     }
+    let Ok(open) = Store::open(env).and_then(|store| store.open_sessions()) else { return "" };
+    let project = env.project_of(&project_folder(env));
+    let everywhere = places.iter().any(|place| !place.is_inside());
+    match open.iter().any(|session| Path::new(&session.project) == project) {
+        true => "sessions that are running keep their limits until they end; `fusebox reload` lets them go now\n",
+        false if everywhere && !open.is_empty() => {
+            "sessions that are running keep their limits until they end; `fusebox reload --all` lets them go now\n"
+        }
+        false => "",
+    }
+}
+
+/// Says that a registration is everybody's who works here, and what takes it out for all or for one person.
+fn of_all(env: &Environment, place: &SettingsPlace) -> String {
+    let (settings, folder) = (env.short_path(&place.settings), project_folder(env));
+    let words = format!(
+        "left, since git tracks it: {settings} is for all who work here. `fusebox uninstall --scope project` takes it out \
+         for all; `\"refuse_repositories\": [\"{}\"]` in ~/.claude/fusebox.json refuses its limits for you alone",
+        folder.display()
+    );
+    format!("{}\n", wrap(&words, env.width(), 2))
 }

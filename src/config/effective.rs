@@ -3,14 +3,15 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::key::Takes;
+use crate::config::key::{Merge, Takes};
 use crate::config::keys;
 use crate::config::place::{Block, SettingPlace, Who};
 use crate::config::policy::{BUILT_IN, Policy};
 use crate::config::resolve::{Candidate, ResolvedLayers};
-use crate::config::setting::{Setting, Subject};
+use crate::config::setting::{Document, Setting, Subject};
 use crate::config::setting_value::{SettingValue, number};
 use crate::domain::limit::{Form, Limit};
+use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::policy::{Action, Layer};
 use crate::limits::REGISTRY;
 
@@ -24,6 +25,9 @@ pub struct Effective {
     /// For a limit: what it does when it trips.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
+    /// Whether it only watches: it is judged beside the others, and blocks nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
     /// Whose it is.
     pub layer: Layer,
     /// The file it was read from.
@@ -59,7 +63,34 @@ pub fn set(policy: &Policy, who: Who<'_>) -> Vec<Effective> {
             _ => keys.push(key),
         }
     }
-    limits.chain(keys.into_iter().filter_map(|key| of_key(&resolved, &key))).chain(all).collect()
+    let keys = keys.into_iter().filter_map(|key| of_key(&resolved, &key));
+    let mut set: Vec<Effective> = limits.chain(keys).chain(all).collect();
+    let rules = policy.rules_of(who);
+    let none = LimitSet::default();
+    let beside = rules.observed.as_deref().unwrap_or(&none);
+    for it in set.iter_mut().filter(|_| policy.binds.is_some()) {
+        let is_it = |rule: &LimitRule| rule.name() == *it.key;
+        it.observed = beside.limits.iter().any(is_it)
+            || (it.action.is_none()
+                && beside.rates.iter().any(|rate| rate.limit.key == it.key && rate.layer == it.layer));
+    }
+    set.extend(observed(policy, who, beside));
+    set
+}
+
+/// Returns the values of files that only observe.
+fn observed(policy: &Policy, who: Who<'_>, beside: &LimitSet) -> Vec<Effective> {
+    let said = policy.observed.iter().flat_map(|document| document.settings.iter().map(move |it| (document, it)));
+    let applies = said.filter(|(_, it)| it.place.fit(who).is_some());
+    let of_setting = |(document, setting): (&Document, &Setting)| {
+        let value = keys::written(setting);
+        let rule =
+            beside.limits.iter().find(|rule| rule.name() == *setting.subject.path() && rule.layer == document.layer);
+        let action = rule.map(|rule| rule.action);
+        let (key, layer, path) = (setting.subject.path(), document.layer, document.path.clone());
+        Effective { key, value, action, observed: true, layer, path, overridden: Vec::new() }
+    };
+    applies.map(of_setting).collect()
 }
 
 /// Returns what holds in a kind of block, or at the top, for the keys that nobody sets.
@@ -86,7 +117,7 @@ pub fn ceilings(set: &[Effective]) -> Vec<Effective> {
 /// Returns the agent types and patterns that something is said of, `*` last.
 pub fn agent_types(policy: &Policy) -> Vec<&str> {
     let mut types: Vec<&str> = Vec::new();
-    let settings = policy.documents.iter().flat_map(|doc| &doc.settings);
+    let settings = policy.documents.iter().chain(&policy.observed).flat_map(|doc| &doc.settings);
     let said = settings
         .filter_map(|it| if let SettingPlace::Agents(pattern) = &it.place { Some(pattern.as_str()) } else { None });
     for name in said.chain(policy.frontmatter.keys().map(String::as_str)) {
@@ -98,15 +129,33 @@ pub fn agent_types(policy: &Policy) -> Vec<&str> {
     types
 }
 
+/// Whether a setting is in force for those whom its block names: nothing stronger or binding takes its place.
+pub fn holds(policy: &Policy, document: &Document, setting: &Setting) -> bool {
+    let resolved = policy.resolved(match &setting.place {
+        SettingPlace::Agents(name) => policy.who(name),
+        place => place.who(),
+    });
+    let is_it = |candidate: &&Candidate<'_>| {
+        candidate.document.path == document.path
+            && candidate.document.layer == document.layer
+            && candidate.setting == setting
+    };
+    let mut of_key = resolved.candidates().iter().filter(|it| it.setting.subject == setting.subject);
+    match keys::row(&setting.subject).merge == Merge::All || matches!(setting.value, SettingValue::Windows(_)) {
+        true => of_key.any(|it| is_it(&it)),
+        false => of_key.next_back().is_some_and(|it| is_it(&it)),
+    }
+}
+
 fn built_in(key: &str, value: Value) -> Effective {
     let (key, path) = (key.to_owned(), BUILT_IN.to_owned());
-    Effective { key, value, action: None, layer: Layer::BuiltIn, path, overridden: Vec::new() }
+    Effective { key, value, action: None, observed: false, layer: Layer::BuiltIn, path, overridden: Vec::new() }
 }
 
 /// Returns what one layer says of so many in so much time: every layer's holds.
 fn of_windows(said: &Candidate<'_>, limit: &Limit) -> Effective {
     let Overridden { value, layer, path } = overridden(said);
-    Effective { key: limit.key.to_owned(), value, action: None, layer, path, overridden: Vec::new() }
+    Effective { key: limit.key.to_owned(), value, action: None, observed: false, layer, path, overridden: Vec::new() }
 }
 
 fn of_limit(resolved: &ResolvedLayers<'_>, limit: &'static Limit) -> Option<Effective> {
@@ -120,10 +169,10 @@ fn of_limit(resolved: &ResolvedLayers<'_>, limit: &'static Limit) -> Option<Effe
     if cap.layer == effective.layer && value == effective.value {
         return Some(Effective { action, ..effective });
     }
-    let cut = Overridden { value: effective.value, layer: effective.layer, path: effective.path };
-    let overridden = std::iter::once(cut).chain(effective.overridden).collect();
+    let cut = Overridden { value: effective.value.clone(), layer: effective.layer, path: effective.path.clone() };
+    let overridden = std::iter::once(cut).chain(effective.overridden.iter().cloned()).collect();
     let path = format!("ceilings.{limit}");
-    Some(Effective { value, action, layer: cap.layer, path, overridden, key: effective.key })
+    Some(Effective { value, action, layer: cap.layer, path, overridden, ..effective })
 }
 
 fn of_key(resolved: &ResolvedLayers<'_>, key: &str) -> Option<Effective> {
@@ -138,7 +187,7 @@ fn of_key(resolved: &ResolvedLayers<'_>, key: &str) -> Option<Effective> {
     let Overridden { value, layer, path } = said.next()?;
     // That the built-in table of one agent type replaces the built-in one for all says nothing to anybody.
     let overridden = said.filter(|old| layer != Layer::BuiltIn || old.layer != Layer::BuiltIn).collect();
-    Some(Effective { key: key.to_owned(), value, action, layer, path, overridden })
+    Some(Effective { key: key.to_owned(), value, action, observed: false, layer, path, overridden })
 }
 
 fn overridden(candidate: &Candidate<'_>) -> Overridden {

@@ -16,6 +16,7 @@ pub mod layers;
 pub mod limit_name;
 pub mod load;
 pub mod locks;
+pub mod observation;
 pub mod per_limit;
 pub mod permissions;
 pub mod place;

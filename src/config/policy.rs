@@ -14,7 +14,7 @@ use crate::config::setting::Document;
 use crate::config::setting_value::SettingValue;
 use crate::config::validate::SpawnMay;
 use crate::config::value_type::LOCAL_TIME;
-use crate::config::{discipline, layers, read, spawn, validate};
+use crate::config::{discipline, layers, observation, read, spawn, validate};
 use crate::domain::limit_set::LimitSet;
 use crate::domain::policy::{Billing, Layer, Mode, OnError, OnLimit};
 use crate::engine::limit_source::LimitSource;
@@ -36,6 +36,9 @@ pub struct Policy {
     /// What the files of a repository say that only observe: it is judged beside the others and takes nobody's place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Document>,
+    /// What the repository binds where a member's own `mode` has all else only observed: that blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binds: Option<Document>,
     /// What agents' frontmatter says, by agent type.
     pub frontmatter: BTreeMap<String, Document>,
     /// Whether the repository may loosen what is the user's.
@@ -63,8 +66,10 @@ impl Policy {
     ) -> (Policy, Vec<Problem>) {
         documents.extend(built_in(billing(&documents, trust)));
         documents.sort_by_key(|document| document.layer);
-        let (mut observed, documents) = observing(documents, trust);
-        let remarks: Vec<Problem> = observed.iter().filter_map(only_observed).collect();
+        let (mut observed, documents) = observation::observing(documents, trust);
+        let mut remarks: Vec<Problem> = observed.iter().filter_map(observation::only_observed).collect();
+        let binds = observation::bound_part(&documents, trust);
+        remarks.extend(binds.as_ref().and_then(|_| observation::not_of_bound(&documents)));
         let files = documents.len();
         let mut all = documents;
         all.extend(agents.iter().map(|(_, document)| document.clone()));
@@ -75,12 +80,12 @@ impl Policy {
             *document = settled;
         }
         let frontmatter = agents.into_iter().collect();
-        (Policy { documents: all, observed, frontmatter, trust, ..Policy::default() }, problems)
+        (Policy { documents: all, observed, binds, frontmatter, trust, ..Policy::default() }, problems)
     }
 
     /// Returns whether Fusebox blocks.
     pub fn mode(&self) -> Mode {
-        self.resolved(Who::Top).values().mode
+        if self.binds.is_some() { Mode::Enforce } else { self.resolved(Who::Top).values().mode }
     }
 
     /// Returns what to answer where Fusebox fails.
@@ -172,6 +177,16 @@ impl Policy {
         }
     }
 
+    /// Returns the rules of `who`, where no spawn says more.
+    pub fn rules_of(&self, who: Who<'_>) -> LimitSet {
+        self.rules(who, None)
+    }
+
+    /// Returns the documents of a layer that are judged, those of frontmatter too, but not those that only observe.
+    pub fn read_from(&self, layer: Layer) -> impl Iterator<Item = &Document> {
+        self.documents.iter().chain(self.frontmatter.values()).filter(move |document| document.layer == layer)
+    }
+
     /// Whether the project has a `fusebox.json` of its own.
     pub fn has_policy_file(&self) -> bool {
         self.has_policy_file
@@ -184,6 +199,9 @@ impl Policy {
             Who::Top | Who::Session | Who::Main | Who::User | Who::Project => self.documents.iter().collect(),
         };
         let rules = ResolvedLayers::of(&documents, who, self.trust).rules();
+        if let Some(binds) = &self.binds {
+            return observation::block_bound(rules, binds, who);
+        }
         if self.observed.is_empty() {
             return rules;
         }
@@ -224,29 +242,6 @@ impl LimitSource for Policy {
     fn discipline(&self, agent_type: &str) -> Option<String> {
         Policy::discipline(self, agent_type)
     }
-}
-
-/// Takes out the documents of a repository that only observe, where the person's own say else and the repository is not trusted.
-fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<Document>) {
-    let own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
-    let blocks = ResolvedLayers::of(&own, Who::Top, trust).values().mode == Mode::Enforce;
-    let says = |document: &Document| {
-        let mut modes = document.settings.iter().filter(|it| it.place == SettingPlace::Top && it.subject.key == "mode");
-        modes.next_back().and_then(|it| it.value.as_word()) == Some(Mode::Observe)
-    };
-    let repositorys = |layer: Layer| matches!(layer, Layer::Project | Layer::ProjectLocal);
-    let layers: Vec<Layer> =
-        documents.iter().filter(|it| repositorys(it.layer) && says(it)).map(|it| it.layer).collect();
-    let is_taken = |document: &Document| blocks && trust == Trust::Untrusted && layers.contains(&document.layer);
-    documents.into_iter().partition(is_taken)
-}
-
-/// Says that a file only observes, and what it takes to have all limits observed.
-fn only_observed(document: &Document) -> Option<Problem> {
-    let mode = document.settings.iter().find(|it| it.place == SettingPlace::Top && it.subject.key == "mode")?;
-    let problem = Problem::of_setting(document, mode).warning();
-    let problem = problem.says("has this file's limits observed: they are logged and block nothing");
-    Some(problem.hint("all others block; `fusebox trust` has it count for them, too"))
 }
 
 /// Returns how the person pays, as the person's own files say it.

@@ -29,8 +29,10 @@ pub enum SpawnMay {
 pub fn documents(documents: &mut [Document], trust: Trust) -> Vec<Problem> {
     let mut problems = locked(documents);
     if trust == Trust::Untrusted {
-        problems.extend(owners_commands(documents));
-        problems.extend(tightening_only(documents));
+        let trusted = documents.to_vec();
+        let mut waits = owners_commands(documents);
+        waits.extend(tightening_only(documents));
+        problems.extend(without_trust(waits, trusted));
     }
     problems.extend(binding_only_tightens(documents));
     problems.extend(inside_ceilings(documents));
@@ -109,6 +111,23 @@ fn owners_commands(documents: &mut [Document]) -> Vec<Problem> {
         }));
     }
     problems
+}
+
+/// Returns what is dropped for want of trust. What would be dropped with trust too is told by that reason: trust helps nothing.
+fn without_trust(mut waits: Vec<Problem>, mut trusted: Vec<Document>) -> Vec<Problem> {
+    if waits.is_empty() {
+        return waits;
+    }
+    let with_trust = self::documents(&mut trusted, Trust::Trusted);
+    let same = |one: &Problem, other: &Problem| {
+        (one.layer, &one.path, &one.key, &one.value) == (other.layer, &other.path, &other.key, &other.value)
+    };
+    for wait in &mut waits {
+        if let Some(reason) = with_trust.iter().find(|reason| reason.is_error() && same(wait, reason)) {
+            reason.clone_into(wait);
+        }
+    }
+    waits
 }
 
 /// Drops what a repository's files may not loosen. What stands without them is compared with.

@@ -48,6 +48,10 @@ pub fn mode(installation: &Installation<'_>) -> Diagnosis {
             "limits are only observed here: nothing is blocked",
             "`fusebox config show` says which file sets `mode`; with \"enforce\" they block",
         ),
+        (Mode::Enforce, _) if policy.binds.is_some() => Diagnosis::warn(
+            "only what the repository binds blocks here; all else is only observed",
+            "`fusebox config check` says which file sets `mode`",
+        ),
         (Mode::Enforce, true) => Diagnosis::ok("limits block"),
         (Mode::Enforce, false) => {
             Diagnosis::ok(format!("limits block; those of {} are only observed", files.join(", ")))

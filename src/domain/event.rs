@@ -74,6 +74,8 @@ pub struct Call {
     pub fingerprints: Fingerprints,
     /// What a person recognizes it by, where its batch is over.
     pub shown: ShownCall,
+    /// How many bytes its input has, where its batch is over: the model has written them.
+    pub input_bytes: u64,
 }
 
 /// Fingerprints of a call whose batch is over, and what its input and result show.

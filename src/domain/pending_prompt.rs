@@ -40,9 +40,6 @@ pub struct PendingPrompt {
     pub finding: Finding,
     /// What a Yes adds, in the limit's base unit.
     pub increase: u64,
-    /// What its Yes has added: less where something else has raised the cap since it was asked.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub given: u64,
     /// When the client has announced the dialog.
     #[serde(default, skip_serializing_if = "is_default")]
     pub opened_at: Option<Moment>,
@@ -52,6 +49,9 @@ pub struct PendingPrompt {
     /// When that was.
     #[serde(default, skip_serializing_if = "is_default")]
     pub granted_at: Moment,
+    /// What a Yes has added, in the limit's base unit.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub raised_by: u64,
     /// Whether the Yes came too soon to grant anything.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hasty: bool,

@@ -110,6 +110,9 @@ pub struct Run {
     /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpaid: i32,
+    /// The most tokens that one of them is known to have written: what its calls say.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unpaid_output: u64,
     /// Responses on disk that are doubted, and not charged at an estimate yet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doubted: u64,
@@ -149,6 +152,9 @@ pub struct Run {
     /// Whether a person has lifted its pause, so that the next prompt goes on with it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub resumed: bool,
+    /// Whether it was ended before its work was done, may go on, and has not yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cut_off: bool,
     /// Whether its parent has been told how it ended.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parent_told: bool,

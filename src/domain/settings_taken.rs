@@ -16,6 +16,9 @@ pub struct SettingsTaken {
     /// Whether a person has taken it that hooks are switched off.
     #[serde(default, skip_serializing_if = "is_default")]
     pub off: bool,
+    /// Whether the client counts by other prices than the published ones.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prices: bool,
     /// For how many seconds the client waits for the hook at a tool call, where that is longer than usual.
     #[serde(default, skip_serializing_if = "is_default")]
     pub call_timeout_s: u32,

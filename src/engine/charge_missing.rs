@@ -5,7 +5,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::charge::{Charge, ESTIMATES, NewCharge};
-use crate::domain::event::{Event, EventKind, Moment};
+use crate::domain::event::{Call, Event, EventKind, Moment};
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::model_hook::is_hook_agent;
@@ -16,6 +16,8 @@ use crate::messages::notices;
 
 /// How many responses of a run a client may be late with.
 pub const LATE: i32 = 2;
+/// How many bytes of a call's input are one token, at the least: four in prose, three in code, two in numbers.
+const BYTES_A_TOKEN: u64 = 2;
 
 /// Charges the responses of the acting run that are overdue at the end of a batch or of its work.
 pub fn charge_overdue(state: &mut SessionState, id: &str, event: &Event) {
@@ -77,6 +79,15 @@ pub fn note_response_over(state: &mut SessionState, id: &str) {
     estimate::note_over(&mut state.session.counters, (late, inherited));
 }
 
+/// Does so at the end of its batch: what its calls say, it has written, be it on disk or not.
+pub fn note_batch_over(state: &mut SessionState, id: &str, calls: &[Call]) {
+    let output = calls.iter().map(|call| call.input_bytes).sum::<u64>() / BYTES_A_TOKEN;
+    if let Some(run) = state.run_mut(id) {
+        run.unpaid_output = if run.unpaid > 0 { run.unpaid_output.max(output) } else { output };
+    }
+    note_response_over(state, id);
+}
+
 /// Counts the response that ends an agent's turn among those that are over: a hook may prolong the turn. Those before it
 /// may be late, too.
 pub fn note_last_response_over(state: &mut SessionState, id: &str) {
@@ -88,7 +99,7 @@ pub fn note_last_response_over(state: &mut SessionState, id: &str) {
 /// Charges so many responses of a run at an estimate.
 fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
     let Some(run) = state.run(id) else { return };
-    let each = estimate::unwritten(state, run);
+    let each = estimate::unwritten(state, run).max(estimate::of_output(run, run.unpaid_output));
     if (each.tokens, each.cost) == (0, Amount::ZERO) {
         return;
     }

@@ -13,12 +13,13 @@ use crate::domain::reservation::Reservation;
 use crate::domain::session::{Session, Status};
 use crate::engine::charge_missing;
 use crate::engine::compactions;
+use crate::engine::credible;
 use crate::engine::estimate;
 use crate::engine::ledger::{self, SpendChange};
 use crate::engine::session_state::SessionState;
 
-/// The most requests that a client's total is taken for at once.
-const MOST_AT_ONCE: u64 = 100;
+/// The most requests that a client's total is taken for at once: more than one of its commands asks without showing it.
+const MOST_AT_ONCE: u64 = 10;
 
 /// Returns what the call that asks to run would make the client ask.
 pub fn ahead(state: &SessionState, call: &Call) -> Spend {
@@ -110,7 +111,9 @@ pub fn begin_total(session: &mut Session) {
 /// charged.
 pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let session = &state.session;
-    let (Some(total), false, 0) = (session.client_cost.map(Amount), session.has_own_prices, session.unread()) else {
+    let (Some(total), false, 0) =
+        (session.client_cost.map(Amount), credible::counts_otherwise(session), session.unread())
+    else {
         return;
     };
     let is_below = session.outer.is_some();
@@ -121,11 +124,16 @@ pub fn charge_beyond_total(state: &mut SessionState, run: &str) {
     let missing = grown.minus(own.minus(own_before));
     if missing > Amount::ZERO {
         let (model, each) = state.run(run).map_or_else(Default::default, |run| {
-            (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run))
+            (estimate::model_of(state, run).to_owned(), estimate::unwritten(state, run).max(run.counters.dearest))
         });
         let name = format!("total:{}", state.session.counters.unlogged.requests + 1);
-        // A person's command that takes a conversation up asks once; what an agent starts may ask any number of times.
-        let requests = if is_below { times(missing, each.cost) } else { 1 };
+        // Responses that events have told of and no row shows are what is missing. Else a person's command that takes a conversation
+        // up asks once, and what an agent starts may ask any number of times.
+        let told = state.run_mut(run).map_or(0, |run| std::mem::take(&mut run.unpaid).max(0).unsigned_abs());
+        let requests = match u64::from(told) {
+            0 if is_below => times(missing, each.cost),
+            told => told.max(1),
+        };
         let tokens = each.tokens.saturating_mul(requests);
         charge(state, run, &name, (model, Spend { requests, tokens, cost: missing, ..Spend::default() }));
     }

@@ -181,7 +181,6 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
     let Some(run) = state.run_mut(id) else { return };
     run.last = event.at;
     if !run.working && matches!(event.kind, EventKind::Prompt { .. } | EventKind::SubagentStarted) {
-        run.unpaid = 0;
         completion::begin(run);
     }
     if starts && run.order.is_none() {
@@ -286,7 +285,7 @@ const TELLING_MS: u64 = 500;
 
 fn batch(session_state: &mut SessionState, run: &str, calls: &[Call]) {
     session_state.session.sees_batches = true;
-    charge_missing::note_response_over(session_state, run);
+    charge_missing::note_batch_over(session_state, run, calls);
     dialogs::batch_is_over(session_state, run, calls, session_state.session.last);
     let mut errors = BTreeSet::new();
     for call in calls {

@@ -7,6 +7,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::charge::Charge;
+use crate::domain::session::Session;
 use crate::engine::session_state::SessionState;
 use crate::messages::notices;
 
@@ -56,10 +57,15 @@ pub fn falls_short(counted: Amount, client: Amount) -> bool {
     missing > SLACK && missing.0 > client.0 / 10
 }
 
+/// Whether a client's own total is no measure of what was counted: one of them goes by other prices.
+pub fn counts_otherwise(session: &Session) -> bool {
+    session.has_own_prices || session.diverted.prices
+}
+
 /// Tells the person at a session's end where the client has spent well more than was counted.
 pub fn compare_with_client(state: &mut SessionState) {
     let (counted, client) = (state.session.counters.spent.cost, Amount(state.session.client_cost.unwrap_or(0)));
-    if state.session.has_own_prices || !falls_short(counted, client) || !state.session.says_first("client-total") {
+    if counts_otherwise(&state.session) || !falls_short(counted, client) || !state.session.says_first("client-total") {
         return;
     }
     state.session.notify_user(&notices::client_total_higher(counted, client));

@@ -52,10 +52,10 @@ pub fn ask(state: &mut SessionState, id: &str, event: &Event, verdict: &Verdict)
         run: id.to_owned(),
         finding: finding.clone(),
         increase: finding.increase,
-        given: 0,
         opened_at: None,
         granted: false,
         granted_at: Moment::default(),
+        raised_by: 0,
         hasty: false,
         proof: Proof::default(),
     });
@@ -93,13 +93,13 @@ pub fn granted(state: &mut SessionState, event: &Event) {
     let mut ask = ask.clone();
     let has_cap = !ask.finding.is_switch() && !ask.finding.is_window();
     if !ask.hasty {
-        ask.given = if has_cap { grants::lacking(state, &ask) } else { 0 };
-        grants::raise(state, &ask.run, &ask.finding, ask.given);
+        ask.raised_by = if has_cap { grants::lacking(state, &ask) } else { 0 };
+        grants::raise(state, &ask.run, &ask.finding, ask.raised_by);
         let granted = state.session.pending_prompts.iter_mut().find(|other| other.tool_use_id == ask.tool_use_id);
-        granted.into_iter().for_each(|granted| granted.given = ask.given);
+        granted.into_iter().for_each(|granted| granted.raised_by = ask.raised_by);
     }
     // Of two that are asked at once the second has nothing to add.
-    if ask.hasty || ask.given > 0 || !has_cap {
+    if ask.hasty || ask.raised_by > 0 || !has_cap {
         count_yes(state, &ask);
     }
     if ask.proof.after.is_none() {
@@ -145,7 +145,7 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     state.session.notify_user(&match has_cap {
         Some(facts) => {
             let raised = cap.saturating_add(ask.increase);
-            match ask.given {
+            match ask.raised_by {
                 0 => to_people::yes_raised_before(limit, facts.show(now.unwrap_or(raised)), next),
                 given => to_people::yes_raised(limit, facts.show(raised - given.min(raised)), facts.show(raised), next),
             }
@@ -200,12 +200,14 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
 /// Takes note of a No: its run is not asked again, and ends at its next step.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
-    // A run's own cap is raised by a person alone, who then means it to go on.
-    let is_raised = ask.finding.scope == Scope::Run && grants::cap_now(state, ask) > Some(ask.finding.cap);
+    let (limit, scope) = (ask.finding.source.to_string(), ask.finding.scope);
+    let by_other = |yes: &Approval| yes.limit == limit && yes.scope == scope && yes.run != ask.run;
+    // What a person has raised by a command, or in a file, is for all; a Yes to another agent's dialog is that one's.
+    let is_raised = grants::cap_now(state, ask) > Some(ask.finding.cap);
+    let is_moot = is_raised && !state.session.approvals.iter().any(by_other);
     if let Some(run) = state.run_mut(&ask.run) {
         run.decline(ask.finding.source.to_string());
-        // The limit may be raised meanwhile by another agent's dialog: this one was told to end all the same.
-        if ask.finding.ends_run() && !is_raised {
+        if ask.finding.ends_run() && !is_moot {
             run.pending_trips.retain(|trip| trip.source != ask.finding.source);
             run.pending_trips.push(Finding { declined: true, under_way: 0, ..ask.finding.clone() });
         }
@@ -268,7 +270,7 @@ fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
-    let PendingPrompt { run, finding, given, .. } = ask;
+    let PendingPrompt { run, finding, raised_by: given, .. } = ask;
     if *given > 0
         && let Some(side) = state.side(finding, run)
     {

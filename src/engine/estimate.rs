@@ -79,10 +79,15 @@ pub fn next_of(run: &Run, rules: &LimitSet, spent: Spend) -> Spend {
     at_least_again(run, spent.counting_cache_reads(rules.count_cache_reads).mean())
 }
 
+/// Estimates a response that has written so many tokens, by the prices of the last one.
+pub fn of_output(run: &Run, output: u64) -> Spend {
+    let (read, write) = run.replay_price;
+    let cost = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
+    Spend { requests: 1, tokens: output, cost, ..Spend::default() }
+}
+
 fn at_least_again(run: &Run, mean: Spend) -> Spend {
     let count = (run.recent.len() as u64).max(1);
     let output = run.recent.iter().map(|request| request.output).sum::<u64>() / count;
-    let (read, write) = run.replay_price;
-    let again = Amount(run.context.saturating_mul(read).saturating_add(output.saturating_mul(write)));
-    Spend { cost: mean.cost.max(again), ..mean }
+    Spend { cost: mean.cost.max(of_output(run, output).cost), ..mean }
 }

@@ -84,6 +84,7 @@ pub fn go_on(run: &mut Run, at: Moment) {
     }
     if matches!(run.status, Status::Completed | Status::Orphaned) {
         run.status = Status::Running;
+        run.cut_off = false;
     }
     if run.stop_reason.as_deref() == Some(ORPHANED) {
         run.stop_reason = None;

@@ -90,7 +90,9 @@ fn go_on(state: &mut SessionState, id: &str) {
     run.parent_told = false;
     run.user_told = false;
     run.resumed = current && !run.working;
-    run.status = if (run.working || current) && !is_over { Status::Running } else { Status::Completed };
+    let goes_on = (run.working || current) && !is_over;
+    run.cut_off |= !goes_on && matches!(run.status, Status::Failed | Status::Paused | Status::Stopped);
+    run.status = if goes_on { Status::Running } else { Status::Completed };
 }
 
 /// Lifts the order of a session whose limit has been raised since; returns it. Its runs follow at their next events.

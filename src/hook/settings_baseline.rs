@@ -75,6 +75,7 @@ fn set(session: &mut Session, now: &Registered) {
         values: prints(false),
         hooks: prints(true),
         off: now.disabled.is_some(),
+        prices: now.has_prices,
         call_timeout_s: Some(now.call_timeout_s).filter(|it| *it > EventName::PreToolUse.timeout_s()).unwrap_or(0),
     };
 }

@@ -25,6 +25,8 @@ pub struct Registered {
     pub is_off_for_others: bool,
     /// The handlers that ask the model, of anybody's, where nothing switches them off.
     pub model_hooks: Vec<ModelHook>,
+    /// Whether the client counts by other prices than the published ones.
+    pub has_prices: bool,
     /// For how many seconds the client waits for this binary at a tool call, at the least; 0 where that is not said.
     pub call_timeout_s: u32,
     /// Every file with handlers of ours that cover their event, with these events.
@@ -62,6 +64,7 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
             registered.files.push((file.place.settings.clone(), events));
         }
     }
+    registered.has_prices = settings.iter().any(|file| member(file, "modelPricing").is_some());
     registered.call_timeout_s = call_timeout_s.unwrap_or(0);
     registered.is_off_for_others = switch.is_some();
     registered.events.sort();
@@ -126,8 +129,11 @@ pub fn switches_off(file: &Settings) -> bool {
 }
 
 fn flag(file: &Settings, name: &str) -> Option<bool> {
-    let span = json::member(&file.text, &json::root(&file.text)?, name)?;
-    json::parse(&file.text, &span)
+    json::parse(&file.text, &member(file, name)?)
+}
+
+fn member(file: &Settings, name: &str) -> Option<json::Span> {
+    json::member(&file.text, &json::root(&file.text)?, name)
 }
 
 #[cfg(test)]

@@ -24,4 +24,5 @@ pub mod registration;
 pub mod settings_files;
 pub mod settings_values;
 pub mod summary;
+pub mod tracked;
 pub mod uninstall;

@@ -11,8 +11,8 @@ use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::policy::{Action, Billing, Mode};
 use crate::install::default_files;
 use crate::install::payment::{self, Payment};
-use crate::install::place::{Folders, InstallScope};
-use crate::install::registration::Plan;
+use crate::install::place::{Folders, InstallScope, SettingsPlace};
+use crate::install::registration::{self, Plan};
 use crate::platform::environment::Environment;
 use crate::replay::past::{self, Past};
 use crate::store::log_file;
@@ -28,6 +28,12 @@ const INDENT: usize = 10;
 /// What a team does with what a project's registration has written.
 const SHARED: &str = ".claude/settings.json and .claude/fusebox.json; each member needs `fusebox` on the PATH, and no `init` \
                       (docs/team-policy.md: `binding`, and how to only watch at first)";
+
+/// How many agent types are named.
+const NAMED: usize = 8;
+
+/// The file of one person's limits in a repository.
+const OWN_POLICY: &str = "fusebox.local.json";
 
 /// How a sentence calls an action.
 const VERBS: [(Action, &str); 4] = [
@@ -45,7 +51,11 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
         false => format!("already registered in {settings}"),
     };
     let (policy, _) = load::load(env, &env.folder(), trust::is_trusted(env, &env.folder()));
-    let file = env.short_path(&plan.place.folder.join(default_files::POLICY));
+    let is_ours = |place: &SettingsPlace| registration::is_in(place);
+    let of_project = Folders::of(env, &env.folder()).place(InstallScope::Project).ok().filter(is_ours);
+    let of_team = of_project.filter(|_| plan.place.scope == InstallScope::Local);
+    let name = if of_team.is_some() { OWN_POLICY } else { default_files::POLICY };
+    let file = env.short_path(&plan.place.folder.join(name));
     let log = match policy.has_policy_file() {
         true => PathBuf::from(".claude/logs").join(log_file::FILE).display().to_string(),
         false => env.short_path(&state.join(log_file::FILE)),
@@ -64,7 +74,19 @@ pub fn summary(env: &Environment, plan: &Plan, state: &Path) -> String {
     let limits = limits(&policy).into_iter().enumerate();
     let limits = limits.map(|(at, words)| (if at == 0 { "limits" } else { "" }, words));
     let line = |(name, words): (&str, String)| format!("  {name:<8}{}\n", wrap(&plain(&words), env.width(), INDENT));
-    let mut text = format!("{done}\n\n{}", limits.chain(paid).chain(lines).chain(shared).map(line).collect::<String>());
+    let already = of_team.map(|place| {
+        let team = format!(
+            "this repository registers them for all who work here ({}); each event counts once. Its limits are in {}, \
+             yours in {file}",
+            env.short_path(&place.settings),
+            env.short_path(&place.folder.join(default_files::POLICY)),
+        );
+        ("team", team)
+    });
+    let mut text = format!(
+        "{done}\n\n{}",
+        limits.chain(paid).chain(already).chain(lines).chain(shared).map(line).collect::<String>()
+    );
     if let Some(main) = Folders::of(env, &env.folder()).repository.filter(|_| plan.place.is_inside()) {
         let note = format!(
             "note: this covers clients that are started in this very folder; `fusebox init` in {} covers the whole repository",
@@ -86,7 +108,15 @@ fn limits(policy: &Policy) -> Vec<String> {
     };
     let agents = policy.agent("general-purpose", None).0;
     let own = own_types(policy);
-    let own = if own == 0 { "all of them" } else { &format!("{own} agent types have their own") };
+    let ends = |rule: &LimitRule| rule.limit.action.is_none() && rule.action != Action::Warn;
+    let is_stopped = |name: &&&str| policy.agent(name, None).0.limits.iter().any(ends);
+    let stopped: Vec<&str> = own.iter().filter(is_stopped).copied().collect();
+    let own = match (own.len(), stopped.len()) {
+        (0, _) => "all of them".to_owned(),
+        (own, 0) => format!("{own} agent types have their own"),
+        (own, 1..=NAMED) => format!("{own} agent types have their own, which stop {}", stopped.join(", ")),
+        (own, stopped) => format!("{own} agent types have their own, which stop {stopped} of them"),
+    };
     let (session, main, agents) = (sentence(&policy.session()), sentence(&policy.main()), sentence(&agents));
     let blocks = [
         format!("session: {session}"),
@@ -133,8 +163,8 @@ fn sentence(rules: &LimitSet) -> String {
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
-/// Counts the agent types that have limits of their own.
-fn own_types(policy: &Policy) -> usize {
+/// Returns the agent types that have limits of their own.
+fn own_types(policy: &Policy) -> Vec<&str> {
     let settings = policy.documents.iter().flat_map(|doc| &doc.settings);
     let named =
         settings.filter_map(|it| if let SettingPlace::Agents(name) = &it.place { Some(name.as_str()) } else { None });
@@ -142,7 +172,7 @@ fn own_types(policy: &Policy) -> usize {
     let mut names: Vec<&str> = named.chain(declared).filter(|name| *name != "*").collect();
     names.sort_unstable();
     names.dedup();
-    names.len()
+    names
 }
 
 /// Says what these limits would have done in the client's recorded sessions.

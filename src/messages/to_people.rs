@@ -57,7 +57,7 @@ messages! {
     /// A limit asks in a dialog for more.
     question_cap(
         who = "the main agent", what = "cost", used = "0.047", cap = "0.050 USD", by = "(max_cost_usd, user)",
-        ahead = "the next request takes about 0.006", then = "Yes: cap 0.075. No: stop here"
+        ahead = "requests to come take about 0.006", then = "Yes: cap 0.075. No: stop here"
     ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. {then}.";
 
     /// A window of a rate is full, and its limit asks.

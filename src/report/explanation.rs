@@ -124,7 +124,8 @@ pub fn helps(source: &TimelineSource, run: &Run, trip: &Trip) -> String {
 
 /// Says what would have helped by the largest need of runs of this type that came to their end by themselves.
 fn from_peers(source: &TimelineSource, run: &Run, trip: &Trip, cap: Quantity) -> String {
-    let done = source.peers.iter().filter(|peer| peer.status == Status::Completed && peer.counters.turns > 0);
+    let is_done = |peer: &&Run| peer.status == Status::Completed && !peer.cut_off && peer.counters.turns > 0;
+    let done = source.peers.iter().filter(is_done);
     let needs: Vec<u64> = done.filter_map(|peer| need(peer, run, &trip.limit, source.now)).collect();
     let kind = plain(kind_of(&run.agent_type));
     let runs = match needs.len() {

@@ -22,7 +22,9 @@ pub fn kept_back(rows: &SessionRows, limits: &[LimitReading]) -> Vec<KeptBack> {
     let main = rows.runs.iter().find(|run| session.main.as_deref() == Some(&run.id));
     let Some(main) = main.filter(|run| run.order.is_none() && session.order.is_none()) else { return Vec::new() };
     let findings = session.kept_back.iter().chain(&session.kept_back_too);
-    let holds = |it: &&Finding| limits.iter().all(|reading| !is_raised(it, Scope::Session, reading));
+    // A person's order that is gone has been lifted.
+    let is_lifted = |it: &Finding| it.facts().is_none() && it.scope == Scope::Session;
+    let holds = |it: &&Finding| !is_lifted(it) && limits.iter().all(|reading| !is_raised(it, Scope::Session, reading));
     let kept_back = |it: &Finding| KeptBack { finding: it.clone(), next: user_lines::unblocks(session, main, it) };
     findings.filter(holds).map(kept_back).collect()
 }

@@ -76,13 +76,6 @@ pub fn granted(record: &Record) -> String {
     }
 }
 
-/// Says of a dialog that granted nothing who asked and how its limit stood.
-pub fn declined(record: &Record, kind: &str) -> String {
-    let figures = figures(record).unwrap_or_else(|| record.limit.clone());
-    let (kind, run) = (plain(kind), short(&record.run));
-    format!("{kind} ({run}) asked for more at {figures}; the dialog granted nothing: No, Esc, or no person's Yes.")
-}
-
 /// Returns what a limit did: its action, or that a call alone was refused, or that nothing was blocked.
 pub fn did(record: &Record) -> String {
     let did = match record.action.as_str() {

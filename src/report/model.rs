@@ -7,11 +7,12 @@ use serde::Serialize;
 use crate::domain::budget::SharedBudget;
 use crate::domain::charge::{Charge, RecordKind};
 use crate::domain::event::Moment;
+use crate::domain::limits_off::LimitsOff;
 use crate::domain::meters::Spend;
-use crate::domain::policy::Mode;
+use crate::domain::policy::{Layer, Mode};
 use crate::domain::run::kind_of;
 use crate::domain::serde_default::is_default;
-use crate::domain::session::{MAIN, Order, Run, Status};
+use crate::domain::session::{MAIN, Order, Run, Session, Status};
 use crate::report::dialogs::{self, Dialog};
 use crate::report::kept_back::{self, KeptBack};
 use crate::report::reading::{self, Budget, LimitReading};
@@ -52,6 +53,9 @@ pub struct SessionReport {
     /// Whether limits of the repository are only observed, beside those that block.
     #[serde(skip)]
     pub observes: bool,
+    /// Whether all limits are only observed but those that the repository binds.
+    #[serde(skip)]
+    pub blocks_bound: bool,
     /// Whether the machine's owner refuses what the repository's file says.
     #[serde(skip)]
     pub refuses_repository: bool,
@@ -99,6 +103,18 @@ pub struct OffReport {
     pub until: Option<Timestamp>,
     /// Whether they are off now.
     pub now: bool,
+}
+
+impl OffReport {
+    /// Says it of a session: one that has ended has no limits that could be off now.
+    fn of(off: &LimitsOff, session: &Session, now: Moment) -> OffReport {
+        let ended_ms = session.is_over.then_some(session.last.wall_ms);
+        OffReport {
+            since: Timestamp(off.since_ms),
+            until: off.until_ms.into_iter().chain(ended_ms).min().map(Timestamp),
+            now: off.holds(now.wall_ms) && !session.is_over,
+        }
+    }
 }
 
 /// One run.
@@ -221,21 +237,20 @@ impl SessionReport {
         let billed = past.billed + sum(rows.charges.iter().filter(|charge| !charge.inherited));
         let runs: Vec<RunReport> = rows.runs.iter().map(|run| RunReport::of(run, rows, now)).collect();
         let limits = reading::of_session(rows, now);
+        let observed = || {
+            let sets = std::iter::once(&session.limits).chain(rows.runs.iter().map(|run| &run.limits));
+            sets.filter_map(|limits| limits.observed.as_deref())
+        };
         SessionReport {
             session_id: session.id.clone(),
             project: project(&session.project).to_owned(),
             outer_session_id: session.outer.clone(),
             status: session.status,
             mode: session.mode,
-            observes: std::iter::once(&session.limits)
-                .chain(rows.runs.iter().map(|run| &run.limits))
-                .any(|limits| limits.observed.is_some()),
+            observes: observed().next().is_some(),
+            blocks_bound: observed().any(|limits| limits.limits.iter().any(|rule| rule.layer == Layer::BuiltIn)),
             refuses_repository: session.refuses_repository,
-            limits_off: session.limits_off.as_ref().map(|off| OffReport {
-                since: Timestamp(off.since_ms),
-                until: off.until_ms.map(Timestamp),
-                now: off.holds(now.wall_ms),
-            }),
+            limits_off: session.limits_off.as_ref().map(|off| OffReport::of(off, session, now)),
             started_at: Timestamp(session.started.wall_ms),
             cost_usd: Usd(spent.cost),
             new_cost_usd: Usd(billed.cost),
@@ -295,7 +310,7 @@ impl RunReport {
             dialogs: dialogs::of_run(&rows.records, &run.id),
             order: run.order.clone(),
             task: run.task.clone(),
-            may_go_on: may_go_on(run, &rows.records),
+            may_go_on: run.cut_off || may_go_on(run, &rows.records),
         }
     }
 }

@@ -113,6 +113,9 @@ pub fn unblocked(session: &SessionReport, terminal: &Terminal) -> Option<String>
         }
         Some(OffReport { now: true, .. }) => Some("limits are off, by a person (`fusebox on`)".to_owned()),
         _ if session.mode == Mode::Observe => Some("limits are only observed: nothing is blocked".to_owned()),
+        _ if session.blocks_bound => {
+            Some("only what the repository binds blocks; all else is only observed".to_owned())
+        }
         _ if session.observes => Some("the repository's limits are only observed; the others block".to_owned()),
         Some(OffReport { since, until: Some(until), .. }) => {
             Some(format!("limits were off from {} to {}, by a person", minute(since), minute(until)))

@@ -40,6 +40,11 @@ struct Explained {
     next: Option<String>,
 }
 
+/// Writes that nothing has tripped yet.
+pub fn nothing() -> String {
+    format!("{:#}\n", serde_json::json!({ "version": VERSION, "session": null, "timeline": [], "trips": [] }))
+}
+
 /// Writes what is told, with the same sessions, runs and records as `report --json` and `log --json`.
 pub fn text(source: &TimelineSource, told: &Told) -> String {
     let mut report = Report::of(std::slice::from_ref(source.rows), source.budgets, source.now);

@@ -102,7 +102,8 @@ fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
 fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
     let theirs = above.and_then(|above| above.order.as_ref());
-    order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
+    let is_of_session = order.finding.scope == Scope::Session && !order.finding.declined;
+    !is_of_session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
 fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {

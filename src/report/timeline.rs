@@ -5,8 +5,8 @@ use crate::domain::duration;
 use crate::domain::policy::Scope;
 use crate::domain::run::kind_of;
 use crate::report::bars::bars;
+use crate::report::dialogs::Answer;
 use crate::report::explanation::{helps, why};
-use crate::report::kept_back::KeptBack;
 use crate::report::log_lines;
 use crate::report::model::{Report, RunReport, SessionReport, sum};
 use crate::report::rows::{Logged, SessionRows, TimelineSource, project};
@@ -58,24 +58,24 @@ pub fn run(source: &TimelineSource, id: &str, trip: Option<i64>, terminal: &Term
         text.push_str(&terminal.wrap("  ", &why(told, tripped, terminal.billing)));
         text.push_str(&terminal.wrap("  ", &helps(source, run, tripped)));
     }
-    for logged in before.iter().chain(&after).filter(|it| it.record.event == Some(RecordKind::IncreaseDeclined)) {
-        if trip.is_none_or(|number| logged.number == number) {
-            text.push_str(&heading(&format!("Dialog #{}", logged.number), terminal));
-            text.push_str(&terminal.wrap("  ", &log_lines::declined(&logged.record, told.kind())));
-        }
+    let is_of_trip = told.trips.iter().any(|tripped| Some(tripped.number) == trip);
+    let declined = told.dialogs.iter().rfind(|asked| asked.answer == Answer::Declined).filter(|_| !is_of_trip);
+    if let Some(asked) = declined {
+        text.push_str(&heading(&format!("Dialog #{}", asked.number), terminal));
+        text.push_str(
+            &terminal.wrap("  ", &format!("asked for more of {}: {}", plain(&asked.limit), asked.answer.as_str())),
+        );
     }
-    let session = report.sessions.first();
-    let kept_back: Vec<&KeptBack> =
-        session.iter().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back()).collect();
-    for KeptBack { finding, .. } in &kept_back {
-        text.push_str(&heading("Blocked", terminal));
-        text.push_str(&terminal.wrap("  ", &format!("the prompt was not sent: {}", by_layer(finding))));
+    let sessions = || report.sessions.iter();
+    let kept_back: Vec<_> = sessions().flat_map(|session| &session.kept_back).filter(|_| told.is_kept_back()).collect();
+    for it in &kept_back {
+        text.push_str(&heading("Prompt blocked", terminal));
+        text.push_str(&terminal.wrap("  ", &by_layer(&it.finding)));
     }
-    let after_no = session.into_iter().flat_map(|session| {
-        told.dialogs.iter().rev().filter_map(|asked| suggestion::after_no(session, told, asked)).take(1)
-    });
-    let steps = next(source, told).into_iter().chain(after_no).chain(kept_back.iter().map(|it| it.next.entry()));
-    let steps: Vec<String> = steps.collect();
+    let after_no =
+        sessions().filter_map(|session| Some(format!("`{}`", suggestion::after_no(session, told, declined?)?)));
+    let steps: Vec<String> =
+        next(source, told).into_iter().chain(kept_back.iter().map(|it| it.next.entry())).chain(after_no).collect();
     if !steps.is_empty() {
         text.push_str(&heading("Next", terminal));
         text.extend(steps.iter().map(|next| terminal.wrap("  ", next)));
@@ -88,6 +88,7 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let order = told.order.as_ref()?;
     let session = &source.rows.session;
     let id = match (order.finding.scope, &session.outer) {
+        _ if order.finding.declined => &told.run_id,
         (Scope::Session, _) => &session.id,
         (Scope::Outer, _) if !order.finding.above.is_empty() => &order.finding.above,
         (Scope::Outer, Some(outer)) => outer,

@@ -71,9 +71,9 @@ impl Store {
             RecordKind::AgentWarning,
             RecordKind::IncreaseDeclined,
         ];
-        let [failed, paused, stopped, warning, declined] = kinds.map(RecordKind::as_str);
+        let kinds = kinds.map(RecordKind::as_str);
         let latest = "WHERE kind IN (?1, ?2, ?3, ?4, ?5) AND record ->> '$.percent' IS NULL ORDER BY id DESC LIMIT 1";
-        Ok(self.records(latest, &[&failed, &paused, &stopped, &warning, &declined])?.pop())
+        Ok(self.records(latest, &[&kinds[0], &kinds[1], &kinds[2], &kinds[3], &kinds[4]])?.pop())
     }
 
     /// Loads the record with this number.

@@ -1,5 +1,6 @@
 //! Fingerprints of calls and their results, to see repetition: fast, since results are long and most of them never repeat.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::domain::event::Fingerprints;
@@ -24,6 +25,17 @@ pub fn of_words(input: &[u8]) -> u32 {
         .split(is_apart)
         .filter(|word| !matches!(*word, b"" | b"sleep") && !is_number(word));
     fold(words.fold(MIX, eat))
+}
+
+/// Returns the fingerprint of a shell command's words. What the agent says of it is no part of it.
+pub fn of_command(input: &RawValue) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Command<'a> {
+        #[serde(borrow)]
+        command: &'a RawValue,
+    }
+    let Command { command } = serde_json::from_str(input.get()).ok()?;
+    Some(of_words(command.get().as_bytes()))
 }
 
 /// Whether a word is a number, with a unit or without.

@@ -237,25 +237,15 @@ pub(super) fn batch_call(call: &BatchCall) -> Call {
         fingerprints.wait = tools::wait(tool, input);
     }
     if tools::runs_shell(tool) {
-        fingerprints.input = input.and_then(command_words).unwrap_or(fingerprints.input);
+        fingerprints.input = input.and_then(fingerprints::of_command).unwrap_or(fingerprints.input);
     }
     let response = call.tool_response.map_or("", RawValue::get);
     fingerprints.error = tools::error(tool, input, response, fingerprints);
     fingerprints.was_rejected = was_not_made(response) || response.starts_with(DENIED);
     let (intent, shown) =
         (tools::intent(tool, input, &Guard::default()), shown_call::of(tool, input, call.tool_response));
-    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints, shown }
-}
-
-/// Returns the fingerprint of a shell command's words. What the agent says of it is no part of it.
-fn command_words(input: &RawValue) -> Option<u32> {
-    #[derive(Deserialize)]
-    struct Command<'a> {
-        #[serde(borrow)]
-        command: &'a RawValue,
-    }
-    let Command { command } = serde_json::from_str(input.get()).ok()?;
-    Some(fingerprints::of_words(command.get().as_bytes()))
+    let input_bytes = input.map_or(0, |input| input.get().len() as u64);
+    Call { id: call.tool_use_id.clone(), tool: call.tool_name.clone(), intent, fingerprints, shown, input_bytes }
 }
 
 /// Reads how an agent's turn ended. The client's lists are those of the whole session.

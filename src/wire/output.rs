@@ -156,7 +156,7 @@ pub fn answer(case: &Case, verdict: &Verdict) -> Answer {
     match verdict.decision {
         Decision::Allow => {}
         Decision::Warn => warn(&mut answer, name, run, verdict),
-        Decision::Ask => ask(&mut answer, case, (name, run), verdict),
+        Decision::Ask => ask(&mut answer, (name, run), verdict),
         Decision::Deny | Decision::Stop => refuse(&mut answer, case, (name, run), verdict),
     }
     early(&mut answer, (name, run), verdict);
@@ -226,11 +226,11 @@ fn early(answer: &mut Answer, at: (EventName, &Run), verdict: &Verdict) {
     }
 }
 
-fn ask(answer: &mut Answer, case: &Case, (name, run): (EventName, &Run), verdict: &Verdict) {
+fn ask(answer: &mut Answer, (name, run): (EventName, &Run), verdict: &Verdict) {
     let Some(finding) = verdict.deciding() else { return };
     let specific = answer.specific(name);
     specific.permission_decision = Some("ask");
-    specific.permission_decision_reason = Some(plain(&user_lines::question(case.outcome.session, run, finding)));
+    specific.permission_decision_reason = Some(plain(&user_lines::question(run, finding)));
 }
 
 fn refuse(answer: &mut Answer, case: &Case, at: (EventName, &Run), verdict: &Verdict) {

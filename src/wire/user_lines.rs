@@ -170,7 +170,7 @@ pub fn warning(run: &Run, finding: &Finding) -> String {
 }
 
 /// Asks for an increase, with the figures of the moment.
-pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
+pub fn question(run: &Run, finding: &Finding) -> String {
     let (who, Some(limit)) = (named(run), finding.facts()) else { return by_layer(finding) };
     match (limit.form, limit.unit) {
         (Form::Windows, _) => to_people::question_window(who, &finding.frees, without_wait(finding)),
@@ -181,17 +181,12 @@ pub fn question(session: &Session, run: &Run, finding: &Finding) -> String {
             // What the response that asks for the call costs is not on disk yet; that it is one more is known.
             let is_estimate = finding.unwritten > 0 && limit.unit != Unit::Count;
             let used = if is_estimate { format!("about {used}") } else { used.to_owned() };
-            let grace = match finding.scope {
-                Scope::Run => run.limits.grace_turns,
-                _ => session.limits.grace_turns,
-            };
             // The cap says the unit.
             let about = bare(limit, finding.ahead);
-            let ahead = match (finding.ahead, grace) {
-                (0, _) => "one more would pass that".to_owned(),
-                (_, 0) => format!("the next request takes about {about}"),
-                // The report after it is one, too.
-                (_, _) => format!("the next requests take about {about}"),
+            let ahead = match finding.ahead {
+                0 => "one more would pass that".to_owned(),
+                // What is under way and not counted yet, the next one, and the report after it.
+                _ => format!("requests to come take about {about}"),
             };
             let period = limit.period.map_or("", now);
             let (what, by) = (format!("{}{}{period}", label(finding, limit), over(finding.scope)), by(finding));

@@ -106,6 +106,45 @@ fn what_a_client_below_asks_and_nothing_shows_is_charged_to_both_when_it_ends() 
 }
 
 #[test]
+fn a_dear_total_is_not_taken_for_requests_without_number() {
+    let (world, processes) = (TestWorld::new(), Processes::start());
+    let [above, below] = [processes.pids[0], processes.pids[1]];
+    start(&world, above, "s1");
+    start(&world, below, "s2");
+    transcript(&world, "s2", &[3.0]);
+    ends(&world, below, "s2");
+    assert_eq!(spent(&world, "s2"), (1 + 10, Amount::from_usd(3.0)), "the cost is what the client says");
+}
+
+#[test]
+fn responses_that_events_have_told_of_are_what_a_total_has_more() {
+    let (world, processes) = (TestWorld::new(), Processes::start());
+    let [above, below] = [processes.pids[0], processes.pids[1]];
+    start(&world, above, "s1");
+    start(&world, below, "s2");
+    transcript(&world, "s2", &[1.0]);
+    for id in ["t0", "t1", "t2"] {
+        let call = json!({"tool_name": "REPL", "tool_input": {}, "tool_use_id": id, "tool_response": "no such tool"});
+        event(&world, below, "s2", "PostToolBatch", &json!({"tool_calls": [call]}));
+    }
+    ends(&world, below, "s2");
+    assert_eq!(spent(&world, "s2"), (4, Amount::from_usd(1.0)));
+}
+
+#[test]
+fn a_client_that_counts_by_other_prices_is_charged_what_is_shown() {
+    let (world, processes) = (TestWorld::new(), Processes::start());
+    world.write("home/.claude/settings.json", r#"{"modelPricing": {"multiplier": 3}}"#);
+    let [above, below] = [processes.pids[0], processes.pids[1]];
+    start(&world, above, "s1");
+    start(&world, below, "s2");
+    transcript(&world, "s2", &[0.0058 * 3.0]);
+    ends(&world, below, "s2");
+    let (requests, cost) = spent(&world, "s2");
+    assert_eq!((requests, cost < Amount::from_usd(0.006)), (1, true), "{cost:?}");
+}
+
+#[test]
 fn a_client_below_that_ends_before_its_answer_is_charged_for_it_unless_the_request_failed() {
     let failure = |at: &str| {
         json!({"type": "assistant", "uuid": "u9", "isApiErrorMessage": true, "timestamp": at,

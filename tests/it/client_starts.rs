@@ -3,6 +3,8 @@
 //!
 //! The cases are made of the list of what diverts, and of the ways to name a file and a folder.
 
+use std::cell::Cell;
+
 use serde_json::{Value, json};
 
 use crate::diversions::{Entry, diverting, ordinary, with};
@@ -21,15 +23,45 @@ const NAMED: [&str; 8] = [
     "true > other.json && claude -p go --settings=./other.json",
 ];
 /// Ways to start a client in a folder, `DIR`.
-const ENTERED: [&str; 5] = [
+const ENTERED: [&str; 18] = [
+    "env -C DIR claude -p go",
+    "env --chdir=DIR A=1 sh -c 'claude -p go'",
+    "sudo -D DIR claude -p go",
+    "unshare --wd DIR claude -p go",
+    "unshare --wd=DIR claude -p go",
+    "nsenter -t 1 --wd=DIR claude -p go",
+    "bwrap --bind / / --chdir DIR claude -p go",
+    "start-stop-daemon --start --chdir DIR --exec /usr/bin/claude -- -p go",
+    "start-stop-daemon --start --exec /usr/bin/claude -d DIR -- -p go",
+    "tmux new-session -d -c DIR 'claude -p go'",
+    "parallel --wd DIR claude -p ::: go",
+    "uv --directory DIR run claude -p go; uv run --directory DIR claude -p go",
+    "bash -c 'env -C DIR claude -p go'",
     "cd DIR && claude -p go",
     "cd DIR; git init -q; claude -p go </dev/null",
     "(cd DIR; claude -p go)",
     "pushd DIR; claude -p go; popd",
     "bash -c 'cd DIR; claude -p go'",
 ];
+/// Ways to start a client in a folder that the text does not tell.
+const UNTOLD: [&str; 10] = [
+    "d=DIR; cd $d && claude -p go",
+    "for d in DIR; do (cd $d; claude -p go); done",
+    "cd \"$(ls -d */)\" && claude -p go",
+    "cd - && claude -p go",
+    "find DIR -name x -execdir claude -p go \\;",
+    "CDPATH=/tmp; cd sub; claude -p go",
+    "export CDPATH=/tmp && cd sub && claude -p go",
+    "su - me -c 'claude -p go'",
+    "claude -p go --worktree \"$W\"",
+    "claude -w ../x -p go",
+];
 /// Ways to write a settings file in the command that starts the client.
-const WRITTEN: [&str; 7] = [
+const WRITTEN: [&str; 11] = [
+    "cp -r ../other/.claude DIR/.claude; cd DIR; claude -p go",
+    "mv ../other/.claude DIR; cd DIR && claude -p go",
+    "ln -s ../other lnk; cd lnk; claude -p go",
+    "git clone -q ../other copy && cd copy && claude -p go",
     "mkdir -p DIR/.claude; echo '{\"disableAllHooks\":true}' > DIR/.claude/settings.json; cd DIR; claude -p go",
     "mkdir -p DIR/.claude; cp x.json DIR/.claude/settings.local.json; cd DIR; claude -p go",
     "cd DIR; tee .claude/settings.json < x.json; claude -p go",
@@ -43,19 +75,22 @@ const WRITTEN: [&str; 7] = [
 struct Bench {
     world: TestWorld,
     processes: Processes,
+    /// How many calls there were: a call that comes twice is answered as it was.
+    calls: Cell<usize>,
 }
 
 impl Bench {
     fn new(scope: &str) -> Bench {
         let world = TestWorld::new();
         world.run(&["init", "--scope", scope]).ok();
-        let bench = Bench { world, processes: Processes::start() };
+        let bench = Bench { world, processes: Processes::start(), calls: Cell::new(0) };
         start(&bench.world, bench.processes.pids[0], "s1");
         bench
     }
 
     /// Whether a command is refused.
-    fn refuses(&self, command: &str, id: usize) -> bool {
+    fn refuses(&self, command: &str) -> bool {
+        let id = self.calls.replace(self.calls.get() + 1);
         let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": format!("t{id}")});
         event(&self.world, self.processes.pids[0], "s1", "PreToolUse", &call).contains(r#""deny""#)
     }
@@ -65,10 +100,10 @@ impl Bench {
 fn wrong(bench: &Bench, what: (&Value, &str), commands: &[String], expected: bool) -> Vec<String> {
     let (text, file) = what;
     bench.world.write(file, text.to_string());
-    let tried = commands.iter().enumerate();
-    tried
-        .filter(|(at, command)| bench.refuses(command, *at) != expected)
-        .map(|(_, command)| format!("{text} in {file}: {command}: refused should be {expected}"))
+    commands
+        .iter()
+        .filter(|command| bench.refuses(command) != expected)
+        .map(|command| format!("{text} in {file}: {command}: refused should be {expected}"))
         .collect()
 }
 
@@ -96,7 +131,7 @@ fn a_client_is_not_started_with_a_settings_file_that_diverts() {
         "claude -p go --settings $F",
         "claude -p go --settings=`ls *.json`",
     ] {
-        wrongs.extend((!bench.refuses(unknown, 900)).then(|| unknown.to_owned()));
+        wrongs.extend((!bench.refuses(unknown)).then(|| unknown.to_owned()));
     }
     assert!(wrongs.is_empty(), "{wrongs:#?}");
 }
@@ -105,6 +140,7 @@ fn a_client_is_not_started_with_a_settings_file_that_diverts() {
 fn a_client_is_not_started_in_a_folder_whose_settings_take_the_hooks_away() {
     let mut wrongs = Vec::new();
     let bench = Bench::new("user");
+    bench.world.write("project/sub/x", "");
     for name in ["settings.json", "settings.local.json"] {
         for folder in ["project/sub", "elsewhere", "project"] {
             let path = bench.world.path(folder).to_string_lossy().into_owned();
@@ -114,14 +150,56 @@ fn a_client_is_not_started_in_a_folder_whose_settings_take_the_hooks_away() {
             std::fs::remove_file(bench.world.path(&file)).unwrap();
         }
     }
-    wrongs.extend(
-        WRITTEN
-            .iter()
-            .enumerate()
-            .filter(|(at, way)| !bench.refuses(&way.replace("DIR", "sub"), 500 + at))
-            .map(|(_, way)| (*way).to_owned()),
-    );
+    wrongs.extend(WRITTEN.iter().filter(|way| !bench.refuses(&way.replace("DIR", "sub"))).map(|way| (*way).to_owned()));
     assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
+
+#[test]
+fn a_client_is_not_started_where_the_text_does_not_tell() {
+    let bench = Bench::new("user");
+    bench.world.write("project/sub/x", "");
+    let wrongs: Vec<_> = UNTOLD.iter().filter(|way| !bench.refuses(&way.replace("DIR", "sub"))).collect();
+    assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
+
+#[test]
+fn a_client_is_not_started_in_a_worktree_whose_settings_take_the_hooks_away() {
+    let bench = Bench::new("user");
+    bench.world.write("project/.claude/worktrees/pw/.claude/settings.json", "{\"disableAllHooks\": true}");
+    bench.world.write("project/.claude/worktrees/free/x", "");
+    for (command, expected) in [
+        ("claude -w pw -p go", true),
+        ("claude -p go --worktree=pw", true),
+        ("mkdir -p sub; cd sub; claude --worktree pw -p go", true),
+        ("claude -w free -p go", false),
+        ("claude -w new -p go", false),
+        ("claude -p go -w", false),
+    ] {
+        assert_eq!(bench.refuses(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_client_is_not_started_where_nothing_limits_it() {
+    let bench = Bench::new("local");
+    let elsewhere = bench.world.path("elsewhere").to_string_lossy().into_owned();
+    let ways = ENTERED.iter().map(|way| way.replace("DIR", &elsewhere));
+    let wrongs: Vec<_> = ways.filter(|way| !bench.refuses(way)).collect();
+    assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "this is about time")]
+fn many_clients_in_one_command_are_answered_in_time() {
+    let bench = Bench::new("user");
+    bench.world.write("elsewhere/x", "");
+    let same = format!("cd {}; {}", bench.world.path("elsewhere").display(), "claude -p a;".repeat(10_000));
+    let apart: String = (0..3_000).map(|at| format!("(cd d{at}; claude -p a > o{at});")).collect();
+    for (command, expected) in [(same, false), (apart, true)] {
+        let began = std::time::Instant::now();
+        assert_eq!(bench.refuses(&command), expected);
+        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    }
 }
 
 #[test]
@@ -132,7 +210,7 @@ fn a_client_is_not_started_with_a_mod() {
     bench.world.write("free.zip", "PK");
     let path = |name: &str| bench.world.path(name).to_string_lossy().into_owned();
     let (free, plain, archive) = (path("free"), path("plain"), path("free.zip"));
-    for (at, (command, expected)) in [
+    for (command, expected) in [
         (format!("claude -p go --plugin-dir {free}"), true),
         (format!("claude --plugin-dir={free} -p go"), true),
         (format!("claude -p go --plugin-dir {plain} --plugin-dir-no-mcp {free}"), true),
@@ -142,11 +220,8 @@ fn a_client_is_not_started_with_a_mod() {
         (format!("CLAUDE_CODE_PLUGIN_DIRS={free} claude -p go"), true),
         (format!("claude -p go --plugin-dir {plain}"), false),
         (format!("cat {free}/hooks/hooks.json; claude -p 'write --plugin-dir {free}'"), false),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        assert_eq!(bench.refuses(&command, at), expected, "{command}");
+    ] {
+        assert_eq!(bench.refuses(&command), expected, "{command}");
     }
 }
 
@@ -156,24 +231,25 @@ fn ordinary_starts_pass() {
     for scope in ["local", "user"] {
         let bench = Bench::new(scope);
         let file = bench.world.path("project/own.json");
-        let own: Vec<String> = NAMED[..6].iter().map(|way| way.replace("FILE", &file.to_string_lossy())).collect();
+        // A registration for one project reaches no other folder.
+        let is_here = |way: &&&str| scope == "user" || !way.starts_with("cd ");
+        let own: Vec<String> =
+            NAMED[..6].iter().filter(is_here).map(|way| way.replace("FILE", &file.to_string_lossy())).collect();
         let folder = bench.world.path("elsewhere").to_string_lossy().into_owned();
         let entered = ENTERED.map(|way| way.replace("DIR", &folder));
         for text in texts(&ordinary(), 5) {
             wrongs.extend(wrong(&bench, (&text, "project/own.json"), &own, false));
-            wrongs.extend(wrong(&bench, (&text, "elsewhere/.claude/settings.json"), &entered, false));
+            let is_limited_there = scope == "user";
+            wrongs.extend(wrong(&bench, (&text, "elsewhere/.claude/settings.json"), &entered, !is_limited_there));
         }
-        for (at, command) in [
+        for command in [
             "cat .claude/settings.json; claude -p 'what does disableAllHooks do?'",
             "claude -p go --settings '{\"model\":\"opus\"}'",
             "mkdir -p sub/.claude; echo '{}' > sub/.claude/settings.json; git add -A; git commit -m 'claude -p --settings x'",
             "cp a.json b.json; claude -p go",
             "echo done > out.txt; claude -p go > answer.txt",
-        ]
-        .iter()
-        .enumerate()
-        {
-            wrongs.extend(bench.refuses(command, 700 + at).then(|| (*command).to_owned()));
+        ] {
+            wrongs.extend(bench.refuses(command).then(|| command.to_owned()));
         }
     }
     assert!(wrongs.is_empty(), "{wrongs:#?}");

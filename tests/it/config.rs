@@ -9,6 +9,7 @@ mod layers;
 mod locks;
 mod manual;
 mod mistakes;
+mod promises;
 mod rights;
 
 use fusebox::config::frontmatter;

@@ -296,6 +296,7 @@ fn run_says_what_did_not_end_the_client_and_strict_makes_it_three() {
         (mistake, vec![call("t1", None)], Some("`session.max_turns: \"many\"`")),
         (worker, calls.to_vec(), Some("a subagent was stopped: worker: tool calls 1/1 (max_turns, user)")),
         (json!({}), vec![call("t1", None), went_by], Some("without Fusebox being asked")),
+        (json!({"mode": "observe"}), vec![call("t1", None)], Some("limits were only observed: nothing was blocked")),
     ];
     for (policy, events, says) in cases {
         let runs = |words: &[&str]| {
@@ -310,6 +311,27 @@ fn run_says_what_did_not_end_the_client_and_strict_makes_it_three() {
         let (plain, strict) = (runs(&["run", "client"]), runs(&["run", "--strict", "client"]));
         assert_eq!((plain.code, strict.code), (0, if says.is_some() { 3 } else { 0 }), "{says:?}: {plain} {strict}");
         assert!(says.is_none_or(|says| plain.stderr.contains(says)), "{says:?}: {plain}");
+    }
+}
+
+#[test]
+fn limits_that_are_off_or_of_a_file_that_observes_are_not_as_the_limits_have_it() {
+    for (is_off, says) in [(true, "limits were switched off"), (false, "some limits were only observed")] {
+        for (words, code) in [(vec!["run", "client"], 0), (vec!["run", "--strict", "client"], 3)] {
+            let world = TestWorld::new();
+            let folder = world.path("project");
+            let start = json!({"hook_event_name": "SessionStart", "source": "startup", "cwd": folder});
+            let prompt = json!({"hook_event_name": "UserPromptSubmit", "prompt": "go", "cwd": folder});
+            client(&world, &[start, prompt, call("t1", None)]);
+            if is_off {
+                world.run(&["off", "--for", "1h"]).ok();
+            } else {
+                world.write("project/.claude/fusebox.json", r#"{"mode": "observe", "session": {"max_turns": 3}}"#);
+            }
+            let ran = world.run(&words);
+            assert_eq!(ran.code, code, "{says}: {ran}");
+            assert!(ran.stderr.contains(says), "{ran}");
+        }
     }
 }
 

@@ -96,6 +96,46 @@ fn configuration_is_valid() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
+/// What the README says of limits that nobody has set is what is built in.
+#[test]
+fn the_limits_without_any_file_are_as_the_readme_says() {
+    let built_in = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let (all, plan) = (built_in(fusebox::config::policy::DEFAULTS), built_in(fusebox::config::policy::PLAN));
+    let others = &all["agents"]["*"];
+    assert_eq!((&others["max_duration_ms"], &others["timeout_action"]), (&3_600_000.into(), &"warn".into()));
+    let names = |action: &str, last: &str| {
+        let of_type = all["agents"].as_object().unwrap().iter().filter(|(name, _)| *name != "*");
+        let mut names: Vec<String> =
+            of_type.filter(|(_, it)| it["timeout_action"] == action).map(|(name, _)| format!("`{name}`")).collect();
+        names.sort();
+        let (end, begin) = names.split_last().unwrap();
+        format!("{} {last} {end}", begin.join(", "))
+    };
+    let said = format!(
+        "a session asks you at {} USD ([with a plan](docs/config.md#paid-by-a-plan) such as Pro or Max: at {} million tokens), an agent \
+         that goes round in circles is told and then ended, and subagents are warned at {} tool calls, an hour, or {} USD. Agents \
+         called {} have lower limits and are ended there, {} are warned at theirs: `fusebox config show`.",
+        all["session"]["max_cost_usd"],
+        plan["session"]["max_tokens"].as_f64().unwrap() / 1e6,
+        others["max_turns"],
+        others["max_cost_usd"].as_f64().unwrap(),
+        names("terminate", "or"),
+        names("warn", "and"),
+    );
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(readme.contains(&said), "{said}");
+    // A first limit that is built in anyway shows nothing.
+    let first = blocks(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap(), "json")
+        .into_iter()
+        .map(built_in)
+        .find(|block| block["agents"]["developer"].is_object())
+        .unwrap();
+    for (key, value) in first["agents"]["developer"].as_object().unwrap() {
+        assert_ne!(all["agents"]["developer"][key].as_f64(), value.as_f64(), "{key}");
+    }
+}
+
 /// What fetches a package by its name and runs or installs it: the words before the name.
 const FETCHERS: [&str; 14] = [
     "npx",

@@ -17,7 +17,8 @@ fn init_says_what_happens_from_now_on() {
               main agent: none
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
-              8 agent types have their own: `fusebox config show`
+              8 agent types have their own, which stop developer, devops, planner,
+              qa, security-architect: `fusebox config show`
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with
@@ -53,7 +54,8 @@ fn observe_holds_or_is_refused_with_the_command_that_does() {
               main agent: none
               subagents: warn at tool calls 100, working time 60.0 min, cost 5.00
               USD
-              8 agent types have their own: `fusebox config show`
+              8 agent types have their own, which stop developer, devops, planner,
+              qa, security-architect: `fusebox config show`
       state   [ROOT]/state/state.db; log: .claude/logs/execution-limits.log
       change  edit .claude/fusebox.json, then `fusebox config check`; a session
               keeps the limits it started with

@@ -144,7 +144,7 @@ fn texts(finding: &Finding) -> Vec<String> {
     let mut texts = vec![user_lines::stopped_agent(&news, &agent)];
     for run in [&main, &agent] {
         texts.push(user_lines::warning(run, finding));
-        texts.push(user_lines::question(&session, run, finding));
+        texts.push(user_lines::question(run, finding));
         texts.push(user_lines::blocked_prompt(&session, run, finding, &[]));
         if matches!(finding.scope, Scope::Session | Scope::Project | Scope::User) {
             texts.push(user_lines::blocked_prompt(&session, run, finding, &[&budget(), &budget()]));

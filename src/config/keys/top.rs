@@ -34,7 +34,8 @@ pub const KEYS: &[Key] = &[
         apply: Apply::Value(|to, said, _| assign(&mut to.mode, said.value.as_word())),
         loosens: permissions::mode,
         default: || json!(Mode::default()),
-        doc: "`observe` decides and logs everything and blocks nothing.",
+        doc: "`observe` decides and logs everything and blocks nothing, but that a member's own is not for what a repository has in `binding`: \
+              that blocks.",
         example: r#""observe""#,
         ..Key::PLAIN
     },

@@ -12,12 +12,17 @@ pub struct ClientStart {
     pub settings: Vec<String>,
     /// The plugins that its command line names.
     pub plugins: Vec<String>,
+    /// The worktree that its command line names: where there is one of that name, the client works in it.
+    pub worktree: Option<String>,
 }
 
 /// The option that names settings.
 const SETTINGS: &str = "--settings";
 /// The options that name plugins.
 const PLUGINS: [&str; 2] = ["--plugin-dir", "--plugin-dir-no-mcp"];
+
+/// The options that name a worktree.
+const WORKTREE: [&str; 2] = ["-w", "--worktree"];
 
 /// The settings files that every client reads in the folder that it is started in.
 const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
@@ -32,6 +37,8 @@ pub(super) struct Named<'a> {
     pub settings: Vec<&'a str>,
     /// Plugins.
     pub plugins: Vec<&'a str>,
+    /// A worktree.
+    pub worktree: Option<&'a str>,
 }
 
 /// Returns what an invocation names, where it starts a client with an agent in it.
@@ -48,6 +55,8 @@ pub(super) fn named<'a>(it: &'a Invocation<'a>) -> Option<Named<'a>> {
             named.settings.push(value);
         } else if PLUGINS.contains(&name) {
             named.plugins.push(value);
+        } else if WORKTREE.contains(&name) && !value.starts_with('-') {
+            named.worktree = Some(value);
         }
     }
     Some(named)
@@ -58,13 +67,26 @@ pub(super) fn is_file(word: &str) -> bool {
     !STREAMS.iter().any(|start| word.starts_with(start))
 }
 
+/// Whether the text tells which worktree a word names.
+pub(super) fn is_told(worktree: &str) -> bool {
+    worktree.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
 impl ClientStart {
     /// Whether a client reads a path at its start.
     pub(super) fn reads(&self, path: &str) -> bool {
         let is_below = |folder: &String| {
             path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        is_settings(path) || self.settings.iter().any(|file| file == path) || self.plugins.iter().any(is_below)
+        let is_above = || {
+            let read = self.folder.iter().flat_map(|folder| READ.map(|name| format!("{folder}/{name}")));
+            let mut below = read.filter_map(|file| Some(file.strip_prefix(path)?.starts_with('/')));
+            below.any(|is_below| is_below)
+        };
+        is_settings(path)
+            || is_above()
+            || self.settings.iter().any(|file| file == path)
+            || self.plugins.iter().any(is_below)
     }
 }
 
@@ -78,6 +100,11 @@ pub(super) fn unnamed() -> String {
     format!(
         "a client with `{SETTINGS}`, and the command's text does not say which file that is. Name the file as it is called"
     )
+}
+
+/// Says what clients are that are too many to look at.
+pub(super) fn too_many(most: usize) -> String {
+    format!("clients in more than {most} folders or with more than {most} settings. Start fewer in one call")
 }
 
 /// Says what a client is whose settings file the same command writes.

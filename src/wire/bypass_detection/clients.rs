@@ -39,6 +39,9 @@ const ASKING: [(&str, &str, &str); 4] = [
     ("mcp", "serve", UNTOLD),
 ];
 
+/// Prompts that the client answers by asking the model before any hook is told.
+const UNTOLD_PROMPTS: [&str; 2] = ["/model", "/rename"];
+
 /// Commands below `plugin` that switch off, remove or replace a plugin: with it go its hooks.
 const TAKES_PLUGINS: [&str; 6] = ["disable", "uninstall", "remove", "rm", "update", "marketplace"];
 /// Commands below `plugin marketplace` that leave its plugins as they are.
@@ -67,6 +70,7 @@ const SWITCHED: &str = "switches hooks off";
 const UNHOOKED: &str = "has clients start without these hooks";
 const UNPLUGGED: &str = "takes away or replaces the plugin that these hooks are in";
 const UNTOLD: &str = "asks the model where no hook is told";
+const OLDER: &str = "may be too old to run these hooks";
 const DAEMON: &str = "starts sessions below no client";
 
 /// Returns a variable that diverts a client that is started with it, and what it does; the value that it has already does not.
@@ -94,6 +98,12 @@ pub(super) fn unhooked(
         Some(first @ (&"daemon" | &"respawn")) => return Some(told(((*first).to_owned(), DAEMON))),
         _ => {}
     }
+    if let Some(version) = other_version(it.program, &args) {
+        return Some(told((version.to_owned(), OLDER)));
+    }
+    if let Some(prompt) = UNTOLD_PROMPTS.iter().find(|prompt| args.iter().any(|arg| is_prompt(arg, prompt))) {
+        return Some(told(((*prompt).to_owned(), UNTOLD)));
+    }
     if commands(&args).any(takes_our_plugin) {
         return Some(format!("`claude plugin`, which {UNPLUGGED}"));
     }
@@ -110,6 +120,21 @@ pub(super) fn unhooked(
     let cleared = it.is_cleared.then(|| ("env -i".to_owned(), CLEARED));
     let set = set.or(cleared).or_else(|| diverted.cloned()).map(told);
     set.map(|set| format!("{set}. What is set where a person starts this session's client holds for every client"))
+}
+
+/// Whether an argument is a prompt that begins with a command.
+fn is_prompt(arg: &str, command: &str) -> bool {
+    arg.trim_start().strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
+/// Returns the version of the client that a command names by its numbers, in its package's name or to install it.
+fn other_version<'a>(program: &'a str, args: &[&'a str]) -> Option<&'a str> {
+    let of_package = program.rsplit_once('@').filter(|_| is_package(program)).map(|(_, version)| version);
+    let installed = || match args {
+        ["install", after @ ..] => after.iter().copied().find(|arg| !arg.starts_with('-')),
+        _ => None,
+    };
+    of_package.or_else(installed).filter(|version| version.contains('.'))
 }
 
 /// Returns a client's arguments from each word on that may be its command: all before it are options and their values.

@@ -182,6 +182,7 @@ pub const OPTIONS: &[Diversion] = &[
     row("--managed-settings", Reach::Starts, UNHOOKED),
     row("--managed-settings-in-initialize", Reach::Starts, UNHOOKED),
     row("--project-config-root", Reach::Starts, UNHOOKED),
+    row("--ignore-persisted-trust", Reach::Starts, UNHOOKED),
     row("--plugin-url", Reach::Starts, LOADS),
     row("--bg", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--background", Reach::Starts, "starts a session under a daemon, below no client"),

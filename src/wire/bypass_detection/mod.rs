@@ -34,6 +34,9 @@ pub fn names_the_model(text: &str) -> bool {
     MODEL.iter().any(|name| crate::byte_search::find(name.as_bytes(), text.as_bytes()).is_some())
 }
 
+/// How many ways to start a client one command may have: the settings of each are read.
+const MOST_STARTS: usize = 16;
+
 /// How many texts may be nested in one another by `sh -c` and the like.
 const DEEPEST: usize = 6;
 
@@ -98,6 +101,8 @@ struct Walk<'g> {
     scope: ShellScope,
     /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
     names_switch: bool,
+    /// Whether the command's text names the variable that leads a `cd` elsewhere.
+    names_cdpath: bool,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
     /// The clients that were started so far.
@@ -118,6 +123,7 @@ impl<'g> Walk<'g> {
             guard,
             scope: ShellScope { folder: guard.folder.clone(), diverted: None },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
+            names_cdpath: text.contains("CDPATH"),
             said: Vec::new(),
             starts: Vec::new(),
             written: RefCell::default(),
@@ -186,8 +192,9 @@ impl<'g> Walk<'g> {
 
     fn invocation(&mut self, it: &Invocation, depth: usize) -> Option<String> {
         for script in it.scripts.iter().filter(|_| depth < DEEPEST) {
-            // Its variables are those of the program that runs it.
+            // Its variables and its folder are those of the program that runs it.
             let before = self.scope.clone();
+            self.scope.folder = self.led(it);
             for (name, value) in &it.variables {
                 self.scope.diverted = self
                     .scope
@@ -238,8 +245,13 @@ impl<'g> Walk<'g> {
     /// Remembers a client that is started; says what it is, where its settings cannot be read beforehand.
     fn note_start(&mut self, it: &Invocation) -> Option<String> {
         let named = client_starts::named(it)?;
-        let folder = self.scope.folder.as_deref();
-        let mut start = ClientStart { folder: self.scope.folder.clone(), ..ClientStart::default() };
+        let led = self.led(it);
+        let folder = led.as_deref();
+        let mut start = ClientStart { folder: led.clone(), ..ClientStart::default() };
+        start.worktree = named.worktree.map(str::to_owned);
+        if named.worktree.is_some_and(|name| !client_starts::is_told(name)) {
+            start.folder = None;
+        }
         start.plugins = named.plugins.iter().filter_map(|word| self.guard.resolve(folder, word)).collect();
         for word in named.settings {
             match self.guard.resolve(folder, word).filter(|_| client_starts::is_file(word)) {
@@ -248,14 +260,26 @@ impl<'g> Walk<'g> {
             }
         }
         let read = self.written.borrow().iter().find(|path| start.reads(path)).cloned();
-        self.starts.push(start);
+        if !self.starts.contains(&start) {
+            self.starts.push(start);
+        }
+        if self.starts.len() > MOST_STARTS {
+            return Some(client_starts::too_many(MOST_STARTS));
+        }
         read.map(|path| client_starts::written_beside(&path))
+    }
+
+    /// Returns the folder in which a program works.
+    fn led(&self, it: &Invocation) -> Option<String> {
+        let here = self.scope.folder.clone();
+        it.folders().fold(here, |folder, word| self.guard.resolve(folder.as_deref(), word?))
     }
 
     /// Returns the folder that a `cd` leads to.
     fn entered(&self, it: &Invocation) -> Option<String> {
         let folder = self.scope.folder.as_deref();
         match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
+            Some(word) if word.text == "-" || (self.names_cdpath && !word.text.starts_with(['/', '.'])) => None,
             Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
             None if it.name() == "cd" => self.guard.home.clone(),
             _ => None,

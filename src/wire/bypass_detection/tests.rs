@@ -17,7 +17,7 @@ pub(super) fn guard() -> Guard {
 }
 
 /// What each is refused on every system.
-const ATTEMPTS: [&str; 60] = [
+const ATTEMPTS: [&str; 65] = [
     "fusebox grant s1 max_turns=+5",
     "/usr/bin/fusebox --json resume x",
     "env -u CLAUDECODE fusebox reset",
@@ -64,6 +64,11 @@ const ATTEMPTS: [&str; 60] = [
     "claude --bg go",
     "claude daemon run",
     "claude auto-mode critique --model opus",
+    "claude --ignore-persisted-trust -p go",
+    "npx -y @anthropic-ai/claude-code@2.0.10 -p go",
+    "claude install 2.0.10; claude -p go",
+    "for i in $(seq 25); do claude -p \"/model xx-$i\"; done",
+    "claude -p /rename --resume $CLAUDE_CODE_SESSION_ID",
     "claude --bare plugin eval x",
     "claude config --bare",
     "cd plug && claude plugins eval --trust-plugin x",
@@ -172,6 +177,8 @@ fn what_only_mentions_them_is_not() {
         "claude --setting-sources user,project,local -p go",
         "env -u CLAUDECODE claude -p go",
         "claude daemon status",
+        "claude install; claude install latest; npx @anthropic-ai/claude-code@latest -p go",
+        "claude -p 'what does /model do?'; claude -p '/models of the app are broken'",
         "claude plugin disable other; claude plugin install fusebox@fusebox; claude plugin marketplace add fusebox",
         "claude plugin list; claude auto-mode config; claude auto-mode --help",
         "claude --settings s.json -p go",

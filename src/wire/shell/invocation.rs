@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::wire::shell::invocation::runners::{ROWS, Row, Runs};
+use crate::wire::shell::invocation::runners::{FOLDERS, ROWS, Row, Runs};
 use crate::wire::shell::{Simple, Word, assignment, program_name};
 
 /// The most programs that are taken off a command.
 const DEEPEST: usize = 16;
+
+/// The program whose options may stand behind the one that it runs.
+const DAEMON_STARTER: &str = "start-stop-daemon";
 
 /// Files that stand for what a program reads.
 const STREAMS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
@@ -49,7 +52,8 @@ impl<'a> Invocation<'a> {
                 (at.program, at.args) = (&program.text, args);
                 let Some(row) = row(at.name(), args) else { break };
                 if row.2 == Runs::Exec {
-                    open.extend(executed(args).map(|words| (Invocation::default(), words)));
+                    let by = |how| Invocation { runners: vec![(at.program, how)], ..Invocation::default() };
+                    open.extend(executed(args).map(|(how, words)| (by(how), words)));
                     break;
                 }
                 rest = at.take_off(row, args, &simple.input);
@@ -60,6 +64,18 @@ impl<'a> Invocation<'a> {
             found.push(at);
         }
         found
+    }
+
+    /// Returns the folders that it is led to, one after the other; `None` where the text does not tell which.
+    pub fn folders(&self) -> impl Iterator<Item = Option<&'a str>> {
+        let started = self.runners.iter().flat_map(|(runner, args)| {
+            let name = program_name(runner);
+            // What it runs is named by an option, too.
+            let named = if name == DAEMON_STARTER { self.args } else { &[] };
+            let row = FOLDERS.iter().find(|row| row.0.eq_ignore_ascii_case(name));
+            row.into_iter().flat_map(move |row| [*args, named].into_iter().flat_map(|args| led_to(row, args)))
+        });
+        started.collect::<Vec<_>>().into_iter()
     }
 
     /// Takes in what a program that runs another says of it; returns the words of that one.
@@ -201,17 +217,40 @@ fn bundles(word: &str, option: &str) -> bool {
     })
 }
 
-/// Returns the commands that a `find` runs.
-fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = &'a [Word<'a>]> {
+/// Returns the folders that a program's options lead to.
+fn led_to<'a>((_, valued, untold): &(&str, &[&str], &[&str]), args: &'a [Word<'a>]) -> Vec<Option<&'a str>> {
+    let mut words = args.iter().map(|word| &*word.text).take_while(|word| *word != "--").peekable();
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        let inline = valued.iter().find_map(|option| {
+            let value = word.strip_prefix(option)?;
+            value
+                .strip_prefix('=')
+                .or(Some(value).filter(|_| !option.starts_with("--")))
+                .filter(|value| !value.is_empty())
+        });
+        if valued.contains(&word) {
+            found.push(words.peek().copied());
+        } else if inline.is_some() {
+            found.push(inline);
+        } else if untold.contains(&word) {
+            found.push(None);
+        }
+    }
+    found
+}
+
+/// Returns the commands that a `find` runs, each with the option that says so.
+fn executed<'a>(args: &'a [Word<'a>]) -> impl Iterator<Item = (&'a [Word<'a>], &'a [Word<'a>])> {
     let is_start = |word: &Word| matches!(&*word.text, "-exec" | "-execdir" | "-ok" | "-okdir");
     let mut rest = args;
     std::iter::from_fn(move || {
         let start = rest.iter().position(is_start)? + 1;
         let length = rest[start..].iter().position(|word| matches!(&*word.text, ";" | "+"));
         let end = length.map_or(rest.len(), |length| start + length);
-        let words = &rest[start..end];
+        let found = (&rest[start - 1..start], &rest[start..end]);
         rest = &rest[end..];
-        Some(words)
+        Some(found)
     })
 }
 

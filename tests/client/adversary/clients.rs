@@ -134,7 +134,7 @@ fn steps(first: Tool) -> impl Iterator<Item = Step> {
 }
 
 /// The client's agent, which gives up at last, so that a scenario which fails ends.
-fn nested() -> Script {
+pub fn nested() -> Script {
     child("NESTED", steps(work()))
 }
 

@@ -6,6 +6,7 @@ mod clients;
 mod commands;
 mod dialogs;
 mod failing;
+mod folders;
 mod identity;
 mod managed;
 mod mods;
@@ -66,6 +67,7 @@ const FILES: &[(&str, &str, &[Attempt])] = &[
     ("commands", include_str!("commands.rs"), commands::ATTEMPTS),
     ("dialogs", include_str!("dialogs.rs"), dialogs::ATTEMPTS),
     ("failing", include_str!("failing.rs"), failing::ATTEMPTS),
+    ("folders", include_str!("folders.rs"), folders::ATTEMPTS),
     ("identity", include_str!("identity.rs"), identity::ATTEMPTS),
     ("managed", include_str!("managed.rs"), managed::ATTEMPTS),
     ("mods", include_str!("mods.rs"), mods::ATTEMPTS),

@@ -8,10 +8,16 @@ use crate::adversary::siege::{ESCAPED, WHILE_AT_WORK, daemon, program};
 use crate::adversary::trial::{self, Trial};
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, Run};
-use crate::script::{Step, Tool, agent, call, child, main, say, work};
+use crate::script::{Step, Tool, agent, call, child, main, say, tool, work};
 use crate::version::request_usd;
 
 pub const ATTEMPTS: &[Attempt] = &[
+    Attempt {
+        tries: "makes calls that the client leaves out of its transcript (`REPL`, a tool that it need not have), at the end of each turn",
+        outcome: Outcome::NoEffect,
+        then: "each response is counted by its events; the user is told that responses are missing",
+        scenario: "responses_that_the_client_leaves_out_are_counted",
+    },
     Attempt {
         tries: "adds rows to its transcript that give known responses less or negative usage, or another model",
         outcome: Outcome::Noticed,
@@ -313,4 +319,16 @@ fn responses_that_are_all_called_free_are_charged() {
     assert!(spent(&lab) <= FIT, "{} {}", spent(&lab), lab.story());
     assert_eq!(lab.run_of("main")["stop_reason"], "cost_budget_exhausted");
     assert!(run.tells("called free"), "{}", run.told);
+}
+
+#[test]
+fn responses_that_the_client_leaves_out_are_counted() {
+    let left_out = |turn: usize| tool("REPL", json!({"code": format!("f({turn})")}));
+    // The end of a command in the background begins the next turn.
+    let later = tool("Bash", json!({"command": "sleep 1", "run_in_background": true}));
+    let turn =
+        |at: usize| [call([later.clone()]), call([left_out(at)]), call([work()]), call([left_out(at)]), say("done")];
+    let lab = Lab::new(json!({"session": {"max_requests": 12}}), vec![main((0..5).flat_map(turn))]);
+    lab.claude("MAIN start", &[]);
+    assert!((12..=13).contains(&lab.api.requests().len()), "{}", lab.story());
 }

@@ -107,6 +107,58 @@ fn what_is_held_off_is_named() {
 }
 
 #[test]
+fn what_is_bound_blocks_although_a_member_observes() {
+    let observe = r#"{"mode": "observe", "agents": {"developer": {"max_turns": 60}}}"#;
+    let bound = repository(r#"["agents.developer.max_turns"]"#);
+    for (files, expected) in [
+        // what is bound blocks, all else is observed
+        (vec![(USER, observe), (PROJECT, bound.as_str())], ["Enforce", "40 pause project", "none", "none"]),
+        (vec![(LOCAL, observe), (PROJECT, bound.as_str()), TRUST], ["Enforce", "40 pause project", "none", "none"]),
+        // nothing is bound, or the managed file or the repository itself observes: nothing blocks
+        (
+            vec![(USER, observe), (PROJECT, &repository("[]"))],
+            ["Observe", "40 pause project", "1 pause built-in", "10 request_increase project"],
+        ),
+        (
+            vec![(MANAGED, r#"{"mode": "observe"}"#), (PROJECT, bound.as_str())],
+            ["Observe", "40 pause project", "1 pause built-in", "10 request_increase project"],
+        ),
+    ] {
+        for (question, expected) in
+            ["mode", "developer max_turns", "developer max_cost_usd", "session max_cost_usd"].into_iter().zip(expected)
+        {
+            check(&files, question, expected);
+        }
+    }
+    let both = bound.replacen('{', r#"{"mode": "observe", "#, 1);
+    check(&[(USER, observe), (PROJECT, &both)], "mode", "Observe");
+    // A member's own tighter value of a bound key holds.
+    let tighter = r#"{"mode": "observe", "agents": {"developer": {"max_turns": 9}}}"#;
+    check(&[(USER, tighter), (PROJECT, &bound)], "developer max_turns", "9 pause user");
+    // The rates of a member are observed, those that are bound block.
+    let rate = |tool: &str| format!(r#""rate_limits": [{{"tool": "{tool}", "max": 3, "per_ms": 60000}}]"#);
+    let user = format!(r#"{{"mode": "observe", {}}}"#, rate("Bash"));
+    let repository = format!(r#"{{"binding": ["rate_limits"], {}}}"#, rate("WebSearch"));
+    check(&[(USER, &user), (PROJECT, &repository)], "session rates", "WebSearch 3/60000 terminate project");
+    let expected = "`mode: \"observe\"` in `~/fusebox.json` (user) is not for what this repository binds: that blocks, and all else is \
+                    only observed; `refuse_repositories` in the user's fusebox.json refuses the repository's file as a whole";
+    check(&[(USER, r#"{"mode": "observe"}"#), (PROJECT, &bound)], "problems", expected);
+}
+
+#[test]
+fn what_is_bound_is_shown_as_what_blocks() {
+    let world = TestWorld::new();
+    world.write("home/.claude/fusebox.json", r#"{"mode": "observe"}"#);
+    world.write("project/.claude/fusebox.json", repository(r#"["agents.developer.max_turns"]"#));
+    let shown = world.run(&["config", "show", "--agent", "developer"]).ok();
+    let line = |key: &str| shown.lines().find(|line| line.trim_start().starts_with(key)).unwrap_or_default();
+    assert!(line("max_turns").contains("40 pause") && !line("max_turns").contains("observed"), "{shown}");
+    assert!(line("max_cost_usd").contains("1 pause observed"), "{shown}");
+    let doctor = world.run(&["doctor"]).stdout;
+    assert!(doctor.contains("only what the repository binds blocks"), "{doctor}");
+}
+
+#[test]
 fn only_a_repository_binds() {
     for (file, layer) in [(USER, "user"), (LOCAL, "project-local"), (MANAGED, "managed")] {
         let expected = format!(

@@ -199,6 +199,15 @@ fn an_agent_stops_no_session_but_one_that_it_names() {
     assert_eq!(statuses(&world), [Status::Running; 2]);
 }
 
+/// One session at work is meant without a question, and so without anybody to answer it.
+#[test]
+fn the_only_session_at_work_is_taken_without_a_terminal() {
+    let world = with_shop();
+    let said = world.run(&["pause"]).ok();
+    assert!(said.starts_with("session 5f0c1d2e is the only one that is at work"), "{said}");
+    assert_eq!(crate::state::load(&world, SHOP).0.status, Status::Paused);
+}
+
 #[test]
 fn an_agent_type_names_the_only_one_of_its_kind() {
     let world = with_shop();
@@ -254,9 +263,7 @@ fn explain_alone_tells_of_the_last_trip() {
     let same: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(log, same);
     assert_snapshot!(TestWorld::new().run(&["explain"]), @r"
-    [stderr]
-    error: nothing has tripped yet
-      hint: `fusebox status` shows what is at work
-    [exit 1]
+    nothing has tripped yet; `fusebox status` shows what is at work
+    [exit 0]
     ");
 }

@@ -45,7 +45,7 @@ fn a_prompt_that_two_limits_keep_back_names_what_lifts_both() {
     assert_eq!(grants(&status), grants(&last), "{status}");
     assert!(status.starts_with("session s-0000  blocked"), "{status}");
     let told = shell(&scene, "fusebox explain");
-    assert!(told.starts_with("A blocked prompt is the last one."), "{told}");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent."), "{told}");
     assert_eq!(grants(&told), grants(&last), "{told}");
     for (left, command) in [(1, &grants(&last)[0]), (0, &grants(&last)[1])] {
         let said = shell(&scene, command);
@@ -139,4 +139,77 @@ fn an_agent_that_a_person_has_let_go_on_is_said_to_be_that() {
     assert_eq!(word(&scene), "running");
     scene.ends_worker();
     assert_eq!(word(&scene), "completed");
+}
+
+/// What `explain` tells of without an id is the last that a limit did: a No, and a prompt that it blocked, too.
+#[test]
+fn explain_alone_tells_of_a_no_and_of_a_blocked_prompt() {
+    let mut scene = asked(&json!({"session": {"max_cost_usd": 0.09, "timeout_action": "request_increase"}}));
+    scene.says_no();
+    let told = shell(&scene, "fusebox explain");
+    assert!(told.contains("is the last one: a dialog that granted nothing."), "{told}");
+    assert!(told.contains("asked for more of max_cost_usd: No") && grants(&told).len() == 1, "{told}");
+    scene.stops();
+    assert!(!scene.prompt());
+    let told = shell(&scene, "fusebox explain");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent."), "{told}");
+    assert!(told.contains("Prompt blocked\n  cost of the session") && grants(&told).len() == 1, "{told}");
+}
+
+/// A prompt that a person's stop has kept back is not said to be blocked once the stop is lifted.
+#[test]
+fn a_stop_that_is_lifted_keeps_no_prompt_back() {
+    for lever in ["stop", "pause"] {
+        let mut scene = begin(&json!({}));
+        assert!(scene.step(Actor::Main));
+        shell(&scene, &format!("fusebox {lever} s-0000"));
+        assert!(!scene.prompt(), "{lever}");
+        let status = shell(&scene, "fusebox status");
+        assert!(status.contains("fusebox resume s-0000"), "{lever}: {status}");
+        let said = shell(&scene, "fusebox resume s-0000");
+        assert!(said.contains("-> resumed"), "{lever}: {said}");
+        for command in ["fusebox status", "fusebox report"] {
+            let said = shell(&scene, command);
+            assert!(!said.contains("blocked") && !said.contains("fusebox resume"), "{lever}, {command}: {said}");
+        }
+        assert!(scene.prompt() && scene.step(Actor::Main), "{lever}");
+    }
+}
+
+/// Two agents are asked about the same cap at once: Yes to both raises it to what both dialogs say, and a No ends its agent
+/// although the other's Yes has raised the cap.
+#[test]
+fn of_two_dialogs_about_one_cap_each_does_what_it_says() {
+    let asked = || {
+        let mut scene = begin(&json!({"session": {"max_turns": 6, "timeout_action": "request_increase"}}));
+        scene.spawn("");
+        assert!((0..9).any(|_| !scene.step(Actor::Worker)), "the worker is not asked");
+        let of_worker = scene.clock();
+        assert!(!scene.step(Actor::Main), "the main agent is not asked");
+        let (of_main, cap) = (scene.clock(), |scene: &Scene| {
+            let session = crate::state::load(&scene.world, "s-0000").0;
+            session.limits.named("max_turns").unwrap().cap
+        });
+        assert_eq!(cap(&scene), 6);
+        (scene, of_worker, of_main, cap)
+    };
+    let (mut scene, of_worker, of_main, cap) = asked();
+    scene.rewind(&of_main);
+    scene.says_yes(Actor::Main);
+    assert_eq!(cap(&scene), 9);
+    scene.rewind(&of_worker);
+    scene.says_yes(Actor::Worker);
+    assert_eq!(cap(&scene), 9, "both dialogs said 9");
+    let (mut scene, of_worker, of_main, cap) = asked();
+    scene.rewind(&of_main);
+    scene.says_yes(Actor::Main);
+    scene.rewind(&of_worker);
+    scene.declines(Actor::Worker);
+    assert_eq!(cap(&scene), 9);
+    scene.rewind(&of_main);
+    assert!(!scene.step(Actor::Worker), "the dialog said: No: stop here");
+    assert!(scene.step(Actor::Main), "the other agent has its Yes");
+    let status = shell(&scene, "fusebox status").split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "worker a1-0000, stopped: tool calls of the session 7/6, answered with No (max_turns, user)";
+    assert!(status.contains(&format!("{why} fusebox resume a1-0000")), "{status}");
 }

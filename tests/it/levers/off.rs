@@ -97,6 +97,27 @@ fn a_session_that_starts_meanwhile_is_told_of_it() {
     assert!(!scene.step(Actor::Main) || !scene.step(Actor::Main));
 }
 
+/// A session that has ended has no limits that are off now, and `fusebox on` is for it, too.
+#[test]
+fn limits_of_a_session_that_has_ended_are_not_off_now() {
+    let mut scene = Scene::new();
+    scene.world.write("home/.claude/fusebox.json", policies()[0].to_string());
+    scene.world.run(&["off", "--for", "1h"]).ok();
+    scene.begin();
+    assert!((0..9).all(|_| scene.step(Actor::Main)));
+    scene.end();
+    let told = |command: &[&str]| scene.world.run(command).ok();
+    for command in [vec!["status", "--all"], vec!["report"]] {
+        let said = told(&command);
+        assert!(!said.contains("limits are off") && said.contains("limits were off from"), "{command:?}: {said}");
+    }
+    let said = told(&["on"]);
+    assert!(said.contains("are on again"), "{said}");
+    let until = load(&scene.world, "s-0000").0.limits_off.unwrap().until_ms.unwrap();
+    let since = load(&scene.world, "s-0000").0.limits_off.unwrap().since_ms;
+    assert!(until < since + 3_600_000, "the client that takes the session up has its limits again");
+}
+
 #[test]
 fn only_a_person_switches_limits_off() {
     let world = with_shop();

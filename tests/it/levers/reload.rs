@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::levers::scene::Scene;
+use crate::levers::scene::{Actor, Scene};
 
 /// What a file says at first, and then; and what is said of the difference.
 fn edits() -> Vec<(Value, Value, &'static str)> {
@@ -36,4 +36,38 @@ fn a_reload_names_what_it_has_changed() {
         let again = scene.world.run(&["reload", "--all"]).ok();
         assert!(again.contains("its limits have not changed"), "{before} -> {after}, again: {again}");
     }
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_not_taken_for_one_that_was_done() {
+    let mut scene = Scene::new();
+    let cap = |turns: u32| json!({"agents": {"worker": {"max_turns": turns, "grace_turns": 0}}}).to_string();
+    scene.world.write("home/.claude/fusebox.json", cap(2));
+    scene.begin();
+    scene.spawn("");
+    assert!((0..9).any(|_| !scene.step(Actor::Worker)));
+    scene.ends_worker();
+    scene.world.write("home/.claude/fusebox.json", cap(20));
+    let said = scene.world.run(&["reload", "--all"]).ok();
+    let goes_on = "worker a1-0000 was stopped by a limit that is higher now: it goes on when a message is sent to it";
+    assert!(said.contains(goes_on), "{said}");
+    let status = scene.world.run(&["status", "--all"]).ok();
+    assert!(status.contains("worker a1-0000  may go on"), "{status}");
+    let explained = scene.world.run(&["explain", "a1-0000"]).ok();
+    assert!(explained.contains("last event; may go on") && !explained.contains("completed"), "{explained}");
+    assert!(explained.contains("No worker run has come to its end yet"), "{explained}");
+    // Once it has gone on and ended by itself it was done.
+    assert!(scene.goes_on(Actor::Worker));
+    scene.ends_worker();
+    let status = scene.world.run(&["status", "--all"]).ok();
+    assert!(status.contains("worker a1-0000  completed"), "{status}");
+}
+
+#[test]
+fn a_reload_without_sessions_names_no_command_that_fails_too() {
+    let world = crate::world::TestWorld::new();
+    let said = world.run(&["reload"]).stderr;
+    assert!(said.contains("`fusebox reload --all` takes every project"), "{said}");
+    let said = world.run(&["reload", "--all"]).stderr;
+    assert!(said.contains("no session is running") && !said.contains("fusebox reload --all"), "{said}");
 }

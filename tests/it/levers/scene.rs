@@ -192,6 +192,14 @@ impl Scene {
         self.event(actor, "PostToolBatch", json!({"tool_calls": [call]}));
     }
 
+    /// The dialog about the last call is answered with No, and the agent goes on without the call.
+    pub fn declines(&mut self, actor: Actor) {
+        let number = self.clock.calls;
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": format!("f{number}")},
+            "tool_use_id": format!("t{number}")});
+        self.event(actor, "PostToolBatch", json!({"tool_calls": [call]}));
+    }
+
     /// The dialog about the main agent's last call is answered with No: the client writes that down, and tells no hook.
     pub fn says_no(&self) {
         let result = json!([{"type": "tool_result", "tool_use_id": format!("t{}", self.clock.calls), "is_error": true,

@@ -5,7 +5,7 @@ use std::fs;
 use fusebox::replay::from_transcripts::make;
 use serde_json::{Value, json};
 
-use crate::world::with;
+use crate::world::{TestWorld, with};
 
 const SESSION: &str = "s1";
 
@@ -165,4 +165,31 @@ fn a_broken_row_harms_no_other() {
         &[prompt(0, "p1", "go"), broken, with(words(1, "m1"), &json!({"timestamp": "yesterday"})), words(2, "m2")],
         &["0 UserPromptSubmit p1", "0 Stop p1", "2 Stop p1"],
     );
+}
+
+/// A loop is what has the same result again and again, in a transcript as in a live session: not calls that differ by a number
+/// and a short wait, each with a result of its own.
+#[test]
+fn calls_that_each_have_another_result_are_no_loop() {
+    for (is_same, command) in [(false, "echo step {}; sleep 0.3"), (false, "tail -n 1 log"), (true, "tail -n 1 log")] {
+        let mut rows = vec![prompt(0, "p1", "go")];
+        for number in 1..=12 {
+            let (id, message) = (format!("t{number}"), format!("m{number}"));
+            let input = json!({"command": command.replace("{}", &number.to_string())});
+            let call = json!([{"type": "tool_use", "id": id, "name": "Bash", "input": input}]);
+            rows.push(row(2 * number, json!({"type": "assistant", "message": {"id": message, "content": call}})));
+            let printed = if is_same { "step".to_owned() } else { format!("step {number}") };
+            let content = json!([{"type": "tool_result", "tool_use_id": id, "is_error": false, "content": printed}]);
+            let result = json!({"stdout": printed, "stderr": "", "interrupted": false});
+            rows.push(row(
+                2 * number + 1,
+                json!({"type": "user", "message": {"content": content}, "toolUseResult": result}),
+            ));
+        }
+        rows.push(words(30, "m30"));
+        let world = TestWorld::new();
+        world.write("past/s1.jsonl", rows.iter().map(|row| format!("{row}\n")).collect::<String>());
+        let said = world.run(&["replay", world.path("past").to_str().unwrap()]).ok();
+        assert_eq!(said.contains("had the same result"), is_same, "{command}: {said}");
+    }
 }

@@ -1,0 +1,96 @@
+//! What is only observed: files of a repository whose own `mode` says so, or all but what a repository binds.
+
+use crate::config::layers;
+use crate::config::locks::Locks;
+use crate::config::place::{SettingPlace, Who};
+use crate::config::problem::Problem;
+use crate::config::resolve::{ResolvedLayers, Trust};
+use crate::config::setting::{Document, Setting};
+use crate::config::setting_value::SettingValue;
+use crate::domain::limit::Limit;
+use crate::domain::limit_set::{LimitSet, Models};
+use crate::domain::policy::{Layer, Mode};
+
+/// Returns the `mode` that a document says.
+fn mode_of(document: &Document) -> Option<&Setting> {
+    document.settings.iter().rfind(|it| it.place == SettingPlace::Top && it.subject.key == "mode")
+}
+
+/// Whether a document says that limits are only observed.
+fn observes(document: &Document) -> bool {
+    mode_of(document).and_then(|it| it.value.as_word()) == Some(Mode::Observe)
+}
+
+/// Takes out the documents of a repository that only observe, where the person's own say else and the repository is not trusted.
+pub fn observing(documents: Vec<Document>, trust: Trust) -> (Vec<Document>, Vec<Document>) {
+    let own: Vec<&Document> = documents.iter().filter(|document| layers::is_owner(document.layer)).collect();
+    let blocks = ResolvedLayers::of(&own, Who::Top, trust).values().mode == Mode::Enforce;
+    let repositorys = |layer: Layer| matches!(layer, Layer::Project | Layer::ProjectLocal);
+    let layers: Vec<Layer> =
+        documents.iter().filter(|it| repositorys(it.layer) && observes(it)).map(|it| it.layer).collect();
+    let is_taken = |document: &Document| blocks && trust == Trust::Untrusted && layers.contains(&document.layer);
+    documents.into_iter().partition(is_taken)
+}
+
+/// Says that a file only observes, and what it takes to have all limits observed.
+pub fn only_observed(document: &Document) -> Option<Problem> {
+    let problem = Problem::of_setting(document, mode_of(document)?).warning();
+    let problem = problem.says("has this file's limits observed: they are logged and block nothing");
+    Some(problem.hint("all others block; `fusebox trust` has it count for them, too"))
+}
+
+/// Returns what the repository binds, where a member's own `mode` observes and neither the repository nor the managed file says so.
+pub fn bound_part(documents: &[Document], trust: Trust) -> Option<Document> {
+    let all: Vec<&Document> = documents.iter().collect();
+    let keys = Some(Locks::binding(&all)).filter(|keys| !keys.is_empty())?;
+    let decides = |document: &&Document| match document.layer {
+        Layer::Managed => mode_of(document).is_some(),
+        Layer::Project => observes(document),
+        _ => false,
+    };
+    let is_observed = ResolvedLayers::of(&all, Who::Top, trust).values().mode == Mode::Observe;
+    if !is_observed || documents.iter().any(|document| decides(&document)) {
+        return None;
+    }
+    let mut binds = documents.iter().find(|document| document.layer == Layer::Project)?.clone();
+    binds.settings.retain(|setting| keys.hold(setting.place.who(), &setting.subject.path()));
+    Some(binds).filter(|binds| !binds.settings.is_empty())
+}
+
+/// Says of a member's `mode` that it is not for what the repository binds.
+pub fn not_of_bound(documents: &[Document]) -> Option<Problem> {
+    let document = documents.iter().rfind(|document| observes(document))?;
+    let problem = Problem::of_setting(document, mode_of(document)?).warning();
+    let problem = problem.says("is not for what this repository binds: that blocks, and all else is only observed");
+    Some(problem.hint("`refuse_repositories` in the user's fusebox.json refuses the repository's file as a whole"))
+}
+
+/// Splits rules into those of bound limits, which block, and the others, which are judged beside them.
+pub fn block_bound(rules: LimitSet, binds: &Document, who: Who<'_>) -> LimitSet {
+    let of_block = || binds.settings.iter().filter(|it| it.place.fit(who).is_some() && it.subject.key.is_empty());
+    let is_bound = |limit: &Limit, of: Option<&Models>| {
+        let models = match of {
+            Some(Models::Like(like)) => Some(like),
+            _ => None,
+        };
+        of_block().any(|it| it.subject.limit == Some(limit) && it.subject.models.as_ref() == models)
+    };
+    let windows = |limit: &Limit| {
+        let is_it = |it: &&Setting| matches!(it.value, SettingValue::Windows(_)) && it.subject.limit == Some(limit);
+        binds.settings.iter().any(|it| is_it(&it))
+    };
+    let names = |key: &str| binds.settings.iter().any(|it| it.place.fit(who).is_some() && it.subject.key == key);
+    let LimitSet { limits, rates, checkpoints, completion, explicit_stop, .. } = rules.clone();
+    let (limits, other_limits) = limits.into_iter().partition(|rule| is_bound(rule.limit, rule.of.as_ref()));
+    let (rates, other_rates) = rates.into_iter().partition(|rate| rate.layer == Layer::Project && windows(rate.limit));
+    let beside = LimitSet { limits: other_limits, rates: other_rates, warn_at: Vec::new(), ..LimitSet::default() };
+    LimitSet {
+        limits,
+        rates,
+        observed: Some(Box::new(beside)).filter(|beside| !beside.is_empty()),
+        checkpoints: checkpoints.filter(|_| names("checkpoints")),
+        completion: completion.filter(|_| names("completion")),
+        explicit_stop: explicit_stop.filter(|_| names("explicit_stop")),
+        ..rules
+    }
+}

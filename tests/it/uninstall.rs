@@ -1,0 +1,75 @@
+//! What of a registration is one person's, and what is everybody's who works in a repository.
+
+use crate::world::TestWorld;
+
+/// Runs git in the project.
+fn git(world: &TestWorld, arguments: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    let status = git.current_dir(world.path("project")).args(arguments).output().unwrap().status;
+    assert!(status.success(), "git {arguments:?}");
+}
+
+/// A repository whose registration is committed, as a member gets it.
+fn cloned() -> TestWorld {
+    let world = TestWorld::new();
+    world.write("project/README", "");
+    git(&world, &["init", "--quiet"]);
+    world.run(&["init", "--scope", "project"]).ok();
+    git(&world, &["add", ".claude/settings.json", ".claude/fusebox.json"]);
+    // Another state: a member has run no `init`.
+    let _gone = std::fs::remove_dir_all(world.path("state"));
+    world
+}
+
+#[test]
+fn what_git_tracks_is_everybodys_and_stays_unless_it_is_named() {
+    let world = cloned();
+    let kept =
+        || ["project/.claude/settings.json", "project/.claude/fusebox.json"].map(|file| world.read(file).unwrap());
+    let committed = kept();
+    insta::assert_snapshot!(world.run(&["uninstall"]), @r#"
+    nothing of yours alone to take out
+    left, since git tracks it: .claude/settings.json is for all who work here.
+      `fusebox uninstall --scope project` takes it out for all;
+      `"refuse_repositories": ["[ROOT]/project"]` in ~/.claude/fusebox.json
+      refuses its limits for you alone
+    [exit 0]
+    "#);
+    assert_eq!(kept(), committed);
+    // What is one's own goes, and nothing is said twice.
+    world.run(&["init"]).ok();
+    let said = world.run(&["uninstall"]).ok();
+    assert!(said.contains("settings.local.json") && said.contains("fusebox uninstall --scope project"), "{said}");
+    let mut lines: Vec<&str> = said.lines().collect();
+    let all = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!((lines.len(), kept()), (all, committed), "{said}");
+    // Whoever means it for all says so.
+    let said = world.run(&["uninstall", "--scope", "project"]).ok();
+    assert!(said.contains("[ROOT]/project/.claude/settings.json"), "{said}");
+    assert!(!world.read("project/.claude/settings.json").unwrap_or_default().contains("fusebox"), "{said}");
+}
+
+#[test]
+fn uninstall_speaks_of_sessions_only_where_one_runs() {
+    let world = TestWorld::new();
+    world.run(&["init"]).ok();
+    let said = world.run(&["uninstall"]).ok();
+    assert!(!said.contains("fusebox reload"), "{said}");
+    world.run(&["init"]).ok();
+    world
+        .hook(serde_json::json!({"session_id": "s1", "transcript_path": world.path("s1.jsonl"),
+            "cwd": world.path("project"), "hook_event_name": "SessionStart", "source": "startup"}))
+        .ok();
+    let said = world.run(&["uninstall"]).ok();
+    assert!(said.contains("`fusebox reload` lets them go now"), "{said}");
+    world.run(&["reload"]).ok();
+}
+
+#[test]
+fn init_in_a_repository_that_has_it_says_so_and_names_the_members_own_file() {
+    let said = cloned().command(&["init"]).env("COLUMNS", "400").run().ok();
+    assert!(said.contains("this repository registers them for all who work here (.claude/settings.json)"), "{said}");
+    assert!(said.contains("change  edit .claude/fusebox.local.json, then"), "{said}");
+}
