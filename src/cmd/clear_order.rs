@@ -106,6 +106,7 @@ pub fn raise(state: &mut SessionState, target: &Target, finding: &Finding, more:
     for id in declined.iter().filter(|other| finding.scope == Scope::Session || **other == id) {
         if let Some(run) = state.run_mut(id) {
             run.declined.retain(|limit| finding.source != **limit);
+            run.pending_trips.retain(|trip| !trip.declined || trip.source != finding.source);
         }
     }
 }

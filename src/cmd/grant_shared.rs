@@ -69,7 +69,8 @@ pub fn run(env: &Environment, scope: Scope, more: &[More]) -> Result<ExitCode> {
     store.commit()?;
     log_file::append(log_file::LogPlace { of_session: "", state: store.folder() }, &state.log_records);
     store.leave();
-    env.print(&said.iter().map(|said| plain(said) + "\n").collect::<String>());
+    let text: String = said.iter().map(|said| plain(said) + "\n").collect();
+    env.print(&text);
     Ok(ExitCode::SUCCESS)
 }
 

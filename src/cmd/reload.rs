@@ -54,7 +54,9 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     }
     store.commit()?;
     if said.is_empty() {
-        return Err(match args.all {
+        // Neither form of the command finds any.
+        let none = args.all || store.open_sessions()?.is_empty();
+        return Err(match none {
             true => Error::failed("no session is running").hint("the next one takes the configuration as it is then"),
             false => Error::failed("no session of this project is running")
                 .hint("the next one takes the configuration as it is then; `fusebox reload --all` takes every project"),

@@ -73,6 +73,8 @@ fn zero(edit: &mut SessionEdit) -> Counters {
             session.subagents = 0;
             session.warned.clear();
             session.pending_trips.clear();
+            session.kept_back.take_if(|finding| finding.scope == Scope::Session);
+            session.kept_back_too.retain(|finding| finding.scope != Scope::Session);
             std::mem::take(&mut session.counters)
         }
         Target::Run { run, .. } => {

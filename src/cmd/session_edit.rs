@@ -54,7 +54,8 @@ pub fn edit_session(
 
 /// Prints what was done, a sentence a line.
 pub fn print(env: &Environment, said: &[String]) {
-    env.print(&said.iter().map(|line| plain(line) + "\n").collect::<String>());
+    let text: String = said.iter().map(|line| plain(line) + "\n").collect();
+    env.print(&text);
 }
 
 /// Changes a session or run; returns what `change` says of it.

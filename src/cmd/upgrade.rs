@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::install::{binary, client_versions, own_copy};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
+use crate::ui::wrap;
 
 /// Arguments of `fusebox upgrade`.
 #[derive(Debug, clap::Args)]
@@ -24,6 +25,7 @@ pub struct Args {}
 /// How a newer program comes, by what brought this one.
 const WAYS: &str = concat!(
     "a newer one comes with what brought this one:\n",
+    "  cargo install --path . --locked      in a checkout of the repository\n",
     "  npx ",
     env!("CARGO_PKG_NAME"),
     "@latest upgrade\n",
@@ -60,7 +62,7 @@ pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
             format!("{shown} is fusebox {own} now{former}: sessions at work take it at their next event\n")
         }
     };
-    env.print(&text);
+    env.print(&wrap::fitting(&text, env.width()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,7 +22,9 @@ pub fn finding(source: FindingSource, layer: Layer, what: String) -> Finding {
         frees: String::new(),
         above: String::new(),
         billing: Billing::default(),
+        declined: false,
         under_way: 0,
+        unwritten: 0,
         wait_ms: 0,
     }
 }

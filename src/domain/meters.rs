@@ -127,6 +127,8 @@ pub struct Meters {
     pub under_way: Spend,
     /// What the next request is expected to spend.
     pub next: Spend,
+    /// What the response that asks for the call at hand is taken for, where it is not on disk yet.
+    pub unwritten: Spend,
     /// What first requests of which nothing is known may spend beyond what is reserved: those in flight, and the one at hand.
     pub unknown: (Spend, Spend),
     /// What the call at hand would have the client ask that no transcript shows.

@@ -49,9 +49,15 @@ pub struct Finding {
     /// What dollars are to whoever is told of it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub billing: Billing,
+    /// Whether it ends one run alone, since a person has answered that run's dialog with No.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub declined: bool,
     /// What other requests under way are taken for at this moment, in the base unit.
     #[serde(skip)]
     pub under_way: u64,
+    /// How much of what is used was given and is not on disk yet, by its estimate, in the base unit.
+    #[serde(skip)]
+    pub unwritten: u64,
     /// How long the call may be held until it passes, in milliseconds; 0 where it is refused.
     #[serde(skip)]
     pub wait_ms: u64,
@@ -75,7 +81,9 @@ impl Finding {
             frees: String::new(),
             above: String::new(),
             billing: rule.billing,
+            declined: false,
             under_way: 0,
+            unwritten: 0,
             wait_ms: 0,
         }
     }
@@ -97,7 +105,9 @@ impl Finding {
             frees: String::new(),
             above: String::new(),
             billing: Billing::default(),
+            declined: false,
             under_way: 0,
+            unwritten: 0,
             wait_ms: 0,
         }
     }
@@ -135,7 +145,12 @@ impl Finding {
     /// Whether its trip ends a whole session: what refuses single calls or passes by itself ends the run that meets it.
     pub fn ends_session(&self) -> bool {
         let wide = matches!(self.scope, Scope::Session | Scope::Outer) && !self.passes();
-        wide && self.facts().is_none_or(|limit| limit.ends == Ends::Run)
+        wide && !self.declined && self.facts().is_none_or(|limit| limit.ends == Ends::Run)
+    }
+
+    /// Whether its trip ends the run that meets it, and not the call alone.
+    pub fn ends_run(&self) -> bool {
+        !self.is_window() && self.facts().is_some_and(|limit| limit.ends == Ends::Run)
     }
 
     /// Whether it is about a window of time.

@@ -6,15 +6,13 @@ use crate::domain::bounds;
 use crate::domain::call::{CallState, Ended};
 use crate::domain::charge::RecordKind;
 use crate::domain::event::{Call, Event, EventKind, Moment};
-use crate::domain::finding_source::FindingSource;
 use crate::domain::limit::Unit;
 use crate::domain::pending_prompt::{Answered, AnsweredBy, Approval, DialogWait, PendingPrompt, Proof, TranscriptEnd};
-use crate::domain::policy::{Action, Scope};
-use crate::domain::session::{Order, Phase, Run, Session, Status};
+use crate::domain::policy::Scope;
+use crate::domain::session::{Run, Session};
 use crate::domain::spawn::Spawn;
 use crate::domain::verdict::{Finding, Verdict};
 use crate::engine::grants;
-use crate::engine::lifecycle;
 use crate::engine::log_records;
 use crate::engine::session_state::SessionState;
 use crate::engine::spawns;
@@ -93,28 +91,21 @@ pub fn granted(state: &mut SessionState, event: &Event) {
         opened.is_some_and(|opened| event.at.mono_ms.saturating_sub(ran) < opened.mono_ms + SOONEST_YES_MS)
     });
     let mut ask = ask.clone();
+    let has_cap = !ask.finding.is_switch() && !ask.finding.is_window();
     if !ask.hasty {
-        ask.raised_by = lacking(state, &ask);
+        ask.raised_by = if has_cap { grants::lacking(state, &ask) } else { 0 };
         grants::raise(state, &ask.run, &ask.finding, ask.raised_by);
-        let asked = state.session.pending_prompts.iter_mut().find(|other| other.tool_use_id == ask.tool_use_id);
-        asked.into_iter().for_each(|asked| asked.raised_by = ask.raised_by);
+        let granted = state.session.pending_prompts.iter_mut().find(|other| other.tool_use_id == ask.tool_use_id);
+        granted.into_iter().for_each(|granted| granted.raised_by = ask.raised_by);
     }
-    count_yes(state, &ask);
+    // Of two that are asked at once the second has nothing to add.
+    if ask.hasty || ask.raised_by > 0 || !has_cap {
+        count_yes(state, &ask);
+    }
     if ask.proof.after.is_none() {
         state.session.pending_prompts.retain(|other| other.tool_use_id != ask.tool_use_id);
         tell_of_yes(state, &ask);
     }
-}
-
-/// Returns what the cap lacks of what the dialog has named: another Yes, or a grant, may have raised it meanwhile.
-fn lacking(state: &mut SessionState, ask: &PendingPrompt) -> u64 {
-    let finding = &ask.finding;
-    if finding.is_switch() || finding.is_window() {
-        return ask.increase;
-    }
-    let side = state.side(finding, &ask.run);
-    let cap = side.and_then(|side| side.limits.source(&finding.source).map(|rule| rule.cap)).unwrap_or(finding.cap);
-    finding.cap.saturating_add(ask.increase).saturating_sub(cap)
 }
 
 /// Counts a Yes: several in a row are more than a person gives.
@@ -143,6 +134,7 @@ fn count_yes(state: &mut SessionState, ask: &PendingPrompt) {
 /// Tells the person what a Yes has granted.
 fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     let Finding { source: limit, cap, .. } = &ask.finding;
+    let now = grants::cap_now(state, ask);
     if ask.hasty {
         log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
         state.session.notify_user(&to_people::yes_too_soon(limit));
@@ -153,7 +145,10 @@ fn tell_of_yes(state: &mut SessionState, ask: &PendingPrompt) {
     state.session.notify_user(&match has_cap {
         Some(facts) => {
             let raised = cap.saturating_add(ask.increase);
-            to_people::yes_raised(limit, facts.show(*cap), facts.show(raised), next)
+            match ask.raised_by {
+                0 => to_people::yes_raised_before(limit, facts.show(now.unwrap_or(raised)), next),
+                given => to_people::yes_raised(limit, facts.show(raised - given.min(raised)), facts.show(raised), next),
+            }
         }
         None => to_people::yes_lifted(limit, next),
     });
@@ -202,21 +197,20 @@ pub fn decline_call(state: &mut SessionState, call: &str) {
     }
 }
 
-/// Takes note of a No: its run is not asked again. The limit ends the run, or the No itself where a Yes to another run's dialog has
-/// raised the limit meanwhile: a No says that this one stops.
+/// Takes note of a No: its run is not asked again, and ends at its next step.
 fn note_no(state: &mut SessionState, ask: &PendingPrompt) {
     log_records::write(state, &ask.run, RecordKind::IncreaseDeclined, &ask.finding);
     let (limit, scope) = (ask.finding.source.to_string(), ask.finding.scope);
     let by_other = |yes: &Approval| yes.limit == limit && yes.scope == scope && yes.run != ask.run;
-    // What a person has raised by a command is for all.
-    let is_raised = lacking(state, ask) < ask.increase && state.session.approvals.iter().any(by_other);
-    let Some(run) = state.run_mut(&ask.run) else { return };
-    run.decline(ask.finding.source.to_string());
-    if is_raised && run.order.is_none() && run.status == Status::Running {
-        let subject = format!("a No in the dialog about {}", ask.finding.source);
-        let ordered = Finding::ordered(FindingSource::ExplicitStop, Scope::Run, Action::Terminate);
-        let finding = Finding { subject, layer: ask.finding.layer, ..ordered };
-        lifecycle::halt_below(run, Order { finding, phase: Phase::Halted, grace_left: 0, reason: None }, &ask.run);
+    // What a person has raised by a command, or in a file, is for all; a Yes to another agent's dialog is that one's.
+    let is_raised = grants::cap_now(state, ask) > Some(ask.finding.cap);
+    let is_moot = is_raised && !state.session.approvals.iter().any(by_other);
+    if let Some(run) = state.run_mut(&ask.run) {
+        run.decline(ask.finding.source.to_string());
+        if ask.finding.ends_run() && !is_moot {
+            run.pending_trips.retain(|trip| trip.source != ask.finding.source);
+            run.pending_trips.push(Finding { declined: true, under_way: 0, ..ask.finding.clone() });
+        }
     }
 }
 
@@ -276,15 +270,14 @@ fn more(session: &Session, ask: &PendingPrompt) -> NextStep {
 /// Takes back what was granted in a person's place. Nobody is asked in this session any more: where something else answers, a
 /// dialog asks nobody.
 fn take_back(state: &mut SessionState, ask: &PendingPrompt, by: AnsweredBy) {
-    let PendingPrompt { run, finding, raised_by, hasty, .. } = ask;
-    if !hasty
-        && *raised_by > 0
+    let PendingPrompt { run, finding, raised_by: given, .. } = ask;
+    if *given > 0
         && let Some(side) = state.side(finding, run)
     {
-        side.limits.take_back(&finding.source.name(), *raised_by, finding.layer);
+        side.limits.take_back(&finding.source.name(), *given, finding.layer);
     }
-    if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| !hasty && budget.scope == finding.scope) {
-        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *raised_by));
+    if let Some(budget) = state.shared_budgets.iter_mut().find(|budget| budget.scope == finding.scope) {
+        budget.granted.retain(|granted| *granted != (finding.source.to_string(), *given));
     }
     state.session.has_stand_in = true;
     log_records::write(state, run, RecordKind::IncreaseDeclined, finding);

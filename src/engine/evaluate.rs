@@ -89,19 +89,36 @@ fn ahead(rule: &LimitRule, rules: &LimitSet, meters: &Meters) -> u64 {
     }
 }
 
-/// Returns a trip that is asked about now with the figures of this moment, since its response may have been charged since; with its
-/// own where those of the moment would not say why it asks.
+/// Returns a trip that is asked about now with the figures of this moment: more may have been charged since, and the response that
+/// asks for the call counts by its estimate until it is. With its own where those of the moment would not say why it asks.
 pub fn at_hand(trip: &Finding, used: &ScopeUsage) -> Finding {
     let rule = used.limits.limits.iter().find(|rule| rule.is_source(&trip.source) && trip.spent_by_requests());
     let Some(rule) = rule else { return trip.clone() };
     let meters = used.meters_of(rule);
-    let (spent, ahead) = (rule.limit.used(meters), ahead(rule, used.limits, meters));
+    let unwritten = unwritten(rule, meters);
+    let (spent, ahead) = (rule.limit.used(meters).saturating_add(unwritten), ahead(rule, used.limits, meters));
     if spent.saturating_add(ahead) <= rule.cap {
         return trip.clone();
     }
     let lacks = spent.saturating_add(ahead).saturating_sub(rule.cap);
     let increase = trip.increase.max(rule.sufficient_increase(lacks));
-    Finding { used: trip.used.max(spent), ahead, increase, ..trip.clone() }
+    Finding { used: trip.used.max(spent), unwritten, ahead, increase, ..trip.clone() }
+}
+
+/// Returns a trip with what is used of its limit by now.
+pub fn as_used(trip: &Finding, scopes: &[ScopeUsage]) -> Finding {
+    let scope = scopes.iter().find(|used| used.is_of(trip));
+    let rule = scope.and_then(|used| Some((used, used.limits.source(&trip.source)?)));
+    let used = rule.map(|(used, rule)| rule.limit.used(used.meters_of(rule)));
+    Finding { used: used.unwrap_or(trip.used), ..trip.clone() }
+}
+
+/// Returns what responses that are given and not on disk yet are taken for.
+fn unwritten(rule: &LimitRule, meters: &Meters) -> u64 {
+    match &rule.limit.meter {
+        Meter::Spend { part, .. } => part(&meters.unwritten),
+        Meter::Step { .. } | Meter::Window => 0,
+    }
 }
 
 /// Whether an agent has to wait before it starts: nothing is known of what others will spend that were just started, and what
@@ -162,7 +179,9 @@ pub fn evaluate_rate(rate: &Rate, at: RuleContext) -> Option<Finding> {
         frees: format!("in {}", duration::ahead(reading.frees_in_ms)),
         above: at.used.above.to_owned(),
         billing: Billing::default(),
+        declined: false,
         under_way: 0,
+        unwritten: 0,
         wait_ms: if rate.on_limit == OnLimit::Wait { reading.frees_in_ms } else { 0 },
     };
     let told = |finding: &Finding| at.told.iter().any(|(name, _)| *name == finding.told_as());

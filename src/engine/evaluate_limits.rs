@@ -55,9 +55,22 @@ pub fn findings(usage: &Usage, (event, stage): (&Event, Stage)) -> Vec<Finding> 
     let mut findings = Vec::new();
     for around in looks(usage, (event, stage)) {
         let used = around.used;
-        findings.extend(used.pending_trips.iter().filter(|_| is_call(stage)).map(|trip| evaluate::at_hand(trip, used)));
-        findings.extend(used.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around)));
+        let asked = used.pending_trips.iter().filter(|trip| is_call(stage) && !trip.declined);
+        findings.extend(asked.map(|trip| evaluate::at_hand(trip, used)));
+        let of_rules = used.limits.limits.iter().filter_map(|rule| evaluate_rule(rule, around));
+        findings.extend(of_rules.map(|finding| match finding.action {
+            Action::RequestIncrease if is_call(stage) && finding.is_trip() => evaluate::at_hand(&finding, used),
+            _ => finding,
+        }));
         findings.extend(used.limits.rates.iter().filter_map(|rate| evaluate_rate(rate, around)));
+        // What was answered with No ends its run, also where there is room again.
+        let declined = used.pending_trips.iter().filter(|trip| trip.declined);
+        let declined = declined.filter(|_| is_call(stage) || stage == Stage::Request);
+        findings.extend(declined.map(|trip| evaluate::as_used(trip, &usage.scopes)));
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.action == Action::RequestIncrease) {
+        // Another agent may be asked, and get a Yes: a No ends no more than the run that asked.
+        finding.declined |= finding.ends_run() && has_declined(usage, &finding.source);
     }
     findings.sort_by_cached_key(|finding| Reverse(strictness(usage, (event, stage), finding)));
     let mut seen = Vec::new();

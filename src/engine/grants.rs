@@ -2,6 +2,7 @@
 
 use crate::domain::charge::RecordKind;
 use crate::domain::limit::Unit;
+use crate::domain::pending_prompt::PendingPrompt;
 use crate::domain::policy::Scope;
 use crate::domain::verdict::Finding;
 use crate::engine::log_records;
@@ -13,6 +14,7 @@ pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
     let is_switch = finding.facts().is_some_and(|limit| limit.unit == Unit::Switch);
     if let Some(run) = state.run_mut(id).filter(|_| finding.scope == Scope::Run) {
         run.declined.retain(|key| *key != limit);
+        run.pending_trips.retain(|trip| !trip.declined || trip.source != finding.source);
         if is_switch {
             run.repetition.clear();
         }
@@ -29,4 +31,16 @@ pub fn raise(state: &mut SessionState, id: &str, finding: &Finding, more: u64) {
     }
     let raised = Finding { cap: cap.unwrap_or(finding.cap), ..finding.clone() };
     log_records::write(state, id, RecordKind::LimitGranted, &raised);
+}
+
+/// Returns what is lacking of the cap that a dialog said: another Yes, or a command, may have raised it since.
+pub fn lacking(state: &mut SessionState, ask: &PendingPrompt) -> u64 {
+    let cap = cap_now(state, ask).unwrap_or(ask.finding.cap);
+    ask.finding.cap.saturating_add(ask.increase).saturating_sub(cap)
+}
+
+/// Returns the cap that a dialog asked for, as it is now.
+pub fn cap_now(state: &mut SessionState, ask: &PendingPrompt) -> Option<u64> {
+    let side = state.side(&ask.finding, &ask.run)?;
+    Some(side.limits.source(&ask.finding.source)?.cap)
 }

@@ -24,7 +24,16 @@ fn release(session: &mut Session) -> Option<Order> {
     if matches!(session.status, Status::Paused | Status::Failed | Status::Stopped) {
         session.status = if session.is_over { Status::Completed } else { Status::Running };
     }
-    session.order.take()
+    let order = session.order.take();
+    order.iter().for_each(|order| forget_kept_back(session, &order.finding));
+    order
+}
+
+/// Forgets that a prompt was kept back by what is lifted now: the next one is judged anew.
+fn forget_kept_back(session: &mut Session, lifted: &Finding) {
+    let is_other = |kept_back: &Finding| kept_back.source != lifted.source || kept_back.scope != lifted.scope;
+    session.kept_back.take_if(|kept_back| !is_other(kept_back));
+    session.kept_back_too.retain(is_other);
 }
 
 /// Lifts the order of a run, and of those below it that were stopped with it; returns it.
@@ -37,6 +46,9 @@ pub fn lift_run(state: &mut SessionState, id: &str) -> Option<Order> {
     let current = state.session.main.as_deref().and_then(|main| state.run(main));
     if is_main && current.is_none_or(|run| run.id == id || run.status != Status::Running) {
         state.session.main = Some(id.to_owned());
+    }
+    if is_main {
+        forget_kept_back(&mut state.session, &order.finding);
     }
     for id in below.iter().map(String::as_str).chain([id]) {
         go_on(state, id);
@@ -68,6 +80,7 @@ fn go_on(state: &mut SessionState, id: &str) {
         return;
     }
     // What led to the stop no longer counts where it is no amount that is used up.
+    run.pending_trips.retain(|trip| !trip.declined);
     run.repetition.clear();
     run.forget_announced();
     run.denials = 0;
@@ -103,11 +116,15 @@ pub fn lift_outgrown_runs(state: &mut SessionState, renewed: &[String]) -> Vec<S
 fn is_void(state: &SessionState, run: &Run, is_renewed: bool) -> bool {
     let Some(order) = &run.order else { return false };
     let finding = &order.finding;
+    // Another agent's dialog may have raised the cap of what this one was answered with No.
+    let by_person = !finding.declined || is_renewed;
     let budget = || state.shared_budgets.iter().find(|shared_budget| shared_budget.scope == finding.scope);
     match finding.scope {
         Scope::Session if finding.ends_session() => state.session.order.is_none(),
         Scope::Outer if finding.ends_session() => state.above.iter().all(|above| above.order.is_none()),
         Scope::Run => is_renewed && run.stopped_with.is_none() && is_outgrown(finding, &run.limits),
+        Scope::User | Scope::Project if !by_person => false,
+        Scope::Session if finding.declined => is_renewed && is_outgrown(finding, &state.session.limits),
         Scope::User | Scope::Project => budget().is_some_and(|shared_budget| is_raised(order, &shared_budget.limits)),
         Scope::Session | Scope::Outer => false,
     }

@@ -4,24 +4,20 @@ use std::collections::BTreeMap;
 
 use crate::domain::amount::Amount;
 use crate::domain::budget::SharedBudget;
-use crate::domain::event::{Call, Intent, Moment};
+use crate::domain::event::{Call, Intent};
 use crate::domain::limit_set::{LimitRule, LimitSet, Models};
 use crate::domain::meters::{Meters, Spend};
 use crate::domain::next_model::NextModel;
 use crate::domain::own_counts::OwnCounts;
 use crate::domain::policy::Scope;
 use crate::domain::reservation::RESERVE_LIVES_MS;
-use crate::domain::session::{Reservation, Run, Session, Status};
+use crate::domain::session::{Reservation, Run, Session};
 use crate::domain::usage::{Occasion, ScopeUsage, Step};
+use crate::engine::agents_at_work;
 use crate::engine::charge_unlogged;
 use crate::engine::compactions;
 use crate::engine::estimate;
 use crate::engine::session_state::SessionState;
-
-/// A spawn whose agent never came stops counting after this.
-pub const SPAWN_LIVES_MS: u64 = 600_000;
-/// An agent without any event for so long is taken for ended: nobody has announced its end.
-const SILENCE_MS: u64 = 1_800_000;
 
 /// The acting run at an event, seen from one scope.
 #[derive(Clone, Copy)]
@@ -165,6 +161,7 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(run.started),
             reserved: under_way + self.ahead(next, &run.limits),
             under_way,
+            unwritten: next * self.unwritten(),
             unlogged: self.unlogged(of),
             ..self.same
         }
@@ -175,7 +172,7 @@ impl<'a> Actor<'a> {
         let earlier = &session.spend_before_install;
         let before = spent(earlier.spent, &earlier.models, of);
         let spent = spent(session.counters.spent, &session.by_model, of).beyond(before);
-        let pending = pending(self.state, self.occasion.at);
+        let (at_work, starts) = agents_at_work::count(self.state, self.occasion.at);
         let under_way = self.under_way(&session.reservations, &session.limits, of);
         Meters {
             turns: session.counters.turns.saturating_sub(earlier.turns),
@@ -185,8 +182,9 @@ impl<'a> Actor<'a> {
             wall_ms: self.occasion.at.wall_since(session.started),
             reserved: under_way + self.ahead(next, &session.limits),
             under_way,
-            subagents_at_work: at_work(self.state, self.occasion.at) + pending.starts + pending.wakes,
-            subagents: session.subagents.saturating_sub(earlier.subagents) + pending.starts,
+            unwritten: self.next(&session.limits, of) * self.unwritten(),
+            subagents_at_work: at_work,
+            subagents: session.subagents.saturating_sub(earlier.subagents) + starts,
             unlogged: self.unlogged(of),
             unknown: self.unknown(&session.reservations, of),
             ..self.same
@@ -207,6 +205,7 @@ impl<'a> Actor<'a> {
             next,
             reserved: under_way + self.ahead(next, &budget.limits),
             under_way,
+            unwritten: self.next(&budget.limits, of) * self.unwritten(),
             ..self.same
         }
     }
@@ -274,6 +273,15 @@ impl<'a> Actor<'a> {
         u64::try_from(late).unwrap_or(0)
     }
 
+    /// Counts the responses that are given and not on disk where a call comes, the call's own among them. What is late already is
+    /// counted as under way.
+    fn unwritten(self) -> u64 {
+        match self.occasion.step {
+            Step::Call(_) if self.same.late == 0 => u64::try_from(self.run.unpaid + 1).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// What the call at hand would have the client ask.
     fn unlogged(self, of: Option<&Models>) -> Spend {
         let counts = of.is_none_or(|of| of.include(&self.state.unlogged_requests.model));
@@ -325,26 +333,4 @@ fn spent(all: Spend, models: &BTreeMap<String, Spend>, of: Option<&Models>) -> S
     let Some(of) = of else { return all };
     let counted = models.iter().filter(|(model, _)| of.include(model));
     counted.map(|(_, spend)| *spend).fold(Spend::default(), std::ops::Add::add)
-}
-
-/// Agents that were asked for and have not begun.
-struct Pending {
-    starts: u64,
-    wakes: u64,
-}
-
-/// Counts the spawns that have room reserved. An agent that has begun and is not tied to its spawn yet takes one's place.
-fn pending(state: &SessionState, now: Moment) -> Pending {
-    let live = state.session.spawns.iter().filter(|spawn| now.wall_since(spawn.at) < SPAWN_LIVES_MS);
-    let (wakes, starts): (Vec<_>, Vec<_>) = live.partition(|spawn| spawn.wakes.is_some());
-    let untied = state.runs().filter(|run| is_at_work(run, now) && run.parent.is_none()).count();
-    Pending { starts: starts.len().saturating_sub(untied) as u64, wakes: wakes.len() as u64 }
-}
-
-fn at_work(state: &SessionState, now: Moment) -> u64 {
-    state.runs().filter(|run| is_at_work(run, now)).count() as u64
-}
-
-fn is_at_work(run: &Run, now: Moment) -> bool {
-    !run.is_main() && run.status == Status::Running && now.wall_since(run.last) < SILENCE_MS
 }

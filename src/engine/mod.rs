@@ -1,5 +1,6 @@
 //! The pure core: what an event means, what is counted, and what to answer. No clock, no I/O, no SQL, no JSON values.
 
+pub mod agents_at_work;
 pub mod apply_event;
 pub mod background;
 pub mod charge_missing;

@@ -49,6 +49,7 @@ pub enum Held {
 pub fn lifts(finding: &Finding, held: Held, id: &str) -> NextStep {
     let is_budget = matches!(finding.scope, Scope::Project | Scope::User) && !finding.is_window();
     match (finding.facts(), finding.action) {
+        _ if finding.declined && held != Held::MainRun => resume(id),
         // A resume alone would be paused again at once.
         (Some(_), _) if is_budget && finding.increase > 0 => grant(finding, id),
         (_, Action::Pause) => resume(id),

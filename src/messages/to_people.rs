@@ -57,12 +57,12 @@ messages! {
     /// A limit asks in a dialog for more.
     question_cap(
         who = "the main agent", what = "cost", used = "0.047", cap = "0.050 USD", by = "(max_cost_usd, user)",
-        ahead = "requests to come take about 0.006", yes = "cap 0.075"
-    ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. Yes: {yes}. No: stop here.";
+        ahead = "requests to come take about 0.006", then = "Yes: cap 0.075. No: stop here"
+    ) => "Fusebox: {who}: {what} {used} of {cap} {by}; {ahead}. {then}.";
 
     /// A window of a rate is full, and its limit asks.
     question_window(who = "the main agent", wait = "in 12 s", reading = "calls 10/10, WebSearch in 60 s (rate_limits, user)")
-        => "Fusebox: {who} is at {reading}; next slot {wait}. Yes: run this call now. No: stop here.";
+        => "Fusebox: {who} is at {reading}; next slot {wait}. Yes: run this call now. No: refuse it.";
 
     /// A repetition goes on, and its limit asks.
     question_repetition(who = "the main agent", reading = "Bash \"make test\" failed 3 times the same way: no rule (loop_detection, user)")
@@ -92,6 +92,10 @@ messages! {
     /// A dialog was answered with Yes.
     yes_raised(limit = "max_cost_usd", before = "0.050 USD", after = "0.075 USD", next = next(explain, "a1b2c3d4"))
         => "{limit} raised {before} -> {after} by a Yes in the dialog. {next}";
+
+    /// A dialog was answered with Yes, and another Yes, or a command, had raised the cap as far by then.
+    yes_raised_before(limit = "max_cost_usd", now = "0.075 USD", next = next(explain, "a1b2c3d4"))
+        => "{limit} was raised to {now} before this Yes in the dialog, which adds nothing. {next}";
 
     /// A dialog about a repetition or a window was answered with Yes.
     yes_lifted(limit = "loop_detection", next = next(explain, "a1b2c3d4"))

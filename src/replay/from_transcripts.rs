@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::replay::recording::{HookCall, Recording, is_attended};
-use crate::replay::rows::{self, By, Prompt, Response, Results, Row, RowKind, ToolCall, Transcript};
+use crate::replay::rows::{self, By, CallResult, Prompt, Response, Results, Row, RowKind, ToolCall, Transcript};
 use crate::transcript::layout;
 use crate::transcript::row::NOTIFICATION;
 
@@ -46,7 +46,6 @@ struct BatchCall<'a> {
     tool_use_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_input: Option<&'a RawValue>,
-    /// Without it a call that has another result each time looks like a loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_response: Option<&'a RawValue>,
 }
@@ -101,12 +100,10 @@ struct HookCallSynthesizer<'a> {
     /// The call that spawned the agent: a fork's transcript begins with a copy of it.
     spawn: Option<&'a str>,
     told: Vec<(i64, Box<RawValue>)>,
-    /// The response at hand, its calls, and how many of them have results.
+    /// The response at hand, its calls, and the results that they have.
     response: Option<&'a str>,
     calls: Vec<&'a ToolCall>,
-    results: usize,
-    /// What its calls have responded, by their ids.
-    responses: Vec<(&'a str, &'a RawValue)>,
+    results: Vec<&'a CallResult>,
     /// When the last row was written; times never go back.
     now_ms: i64,
     /// Whether the agent works.
@@ -139,8 +136,7 @@ impl<'a> HookCallSynthesizer<'a> {
             told: Vec::new(),
             response: None,
             calls: Vec::new(),
-            results: 0,
-            responses: Vec::new(),
+            results: Vec::new(),
             now_ms: 0,
             working: false,
         }
@@ -170,7 +166,7 @@ impl<'a> HookCallSynthesizer<'a> {
     fn is_over_at(&self, row: &Row) -> bool {
         match &row.what {
             RowKind::Response(response) => Some(response.id.as_str()) != self.response,
-            RowKind::Prompt(prompt) => prompt.by != By::Companion || self.results >= self.calls.len(),
+            RowKind::Prompt(prompt) => prompt.by != By::Companion || self.results.len() >= self.calls.len(),
             RowKind::Results(_) => false,
         }
     }
@@ -179,7 +175,6 @@ impl<'a> HookCallSynthesizer<'a> {
     fn close(&mut self) {
         let Some(_) = self.response.take() else { return };
         let calls = std::mem::take(&mut self.calls);
-        let responses = std::mem::take(&mut self.responses);
         if calls.is_empty() {
             self.working = false;
             let (name, session_crons) = match self.is_main() {
@@ -187,12 +182,14 @@ impl<'a> HookCallSynthesizer<'a> {
                 false => ("SubagentStop", Vec::new()),
             };
             self.say(name, |input| input.session_crons = session_crons);
-        } else if self.results >= calls.len() {
+        } else if self.results.len() >= calls.len() {
+            let results = std::mem::take(&mut self.results);
+            let told = |call: &ToolCall| results.iter().find(|result| result.id == call.id)?.told.as_deref();
             let batch = calls.into_iter().map(|call| BatchCall {
                 tool_name: &call.tool,
                 tool_use_id: &call.id,
                 tool_input: call.input.as_deref(),
-                tool_response: responses.iter().find(|(id, _)| *id == call.id).map(|(_, response)| *response),
+                tool_response: told(call),
             });
             self.say("PostToolBatch", |input| input.tool_calls = batch.collect());
         }
@@ -237,7 +234,7 @@ impl<'a> HookCallSynthesizer<'a> {
         }
         if self.response.is_none() {
             self.response = Some(&response.id);
-            self.results = 0;
+            self.results.clear();
         }
         for call in &response.calls {
             self.calls.push(call);
@@ -246,12 +243,11 @@ impl<'a> HookCallSynthesizer<'a> {
     }
 
     fn results(&mut self, results: &'a Results) {
-        for (id, failed) in &results.of {
-            let Some(call) = self.calls.iter().copied().find(|call| call.id == *id) else { continue };
-            self.results += 1;
-            let name = if *failed { "PostToolUseFailure" } else { "PostToolUse" };
+        for result in &results.of {
+            let Some(call) = self.calls.iter().copied().find(|call| call.id == result.id) else { continue };
+            self.results.push(result);
+            let name = if result.failed { "PostToolUseFailure" } else { "PostToolUse" };
             let response = results.response.as_deref().filter(|_| results.of.len() == 1);
-            self.responses.extend(response.map(|response| (call.id.as_str(), response)));
             self.call(name, call, response);
         }
     }

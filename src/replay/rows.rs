@@ -1,9 +1,11 @@
 //! The rows of a whole transcript that tell what happened: prompts, responses with their tool calls, and results.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
-use serde_json::value::RawValue;
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::byte_search::Finder;
 use crate::transcript;
@@ -90,10 +92,21 @@ pub struct ToolCall {
 /// Results of tool calls, with what the client keeps of the one that it is about.
 #[derive(Debug)]
 pub struct Results {
-    /// Each call's id, and whether it failed.
-    pub of: Vec<(String, bool)>,
+    /// What each of the calls came to.
+    pub of: Vec<CallResult>,
     /// What the tool responded.
     pub response: Option<Box<RawValue>>,
+}
+
+/// What one tool call came to.
+#[derive(Debug)]
+pub struct CallResult {
+    /// The call's id.
+    pub id: String,
+    /// Whether it failed.
+    pub failed: bool,
+    /// What the model was told, as the client gives it to the hook at the end of the batch.
+    pub told: Option<Box<RawValue>>,
 }
 
 /// All rows of a transcript that matter here, and what it says of itself.
@@ -150,7 +163,7 @@ impl Transcript {
             self.entrypoint = row.entrypoint.some().map(str::to_owned);
         }
         let at_ms = row.at_ms().unwrap_or(0);
-        self.rows.extend(what(&row).map(|what| Row { start, end, at_ms, what }));
+        self.rows.extend(what(&row, line).map(|what| Row { start, end, at_ms, what }));
     }
 }
 
@@ -158,7 +171,7 @@ impl Transcript {
 const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// Returns what a row says; nothing where that does not matter here.
-fn what(row: &row::Row<Content>) -> Option<RowKind> {
+fn what(row: &row::Row<Content>, line: &[u8]) -> Option<RowKind> {
     let message = row.message()?;
     if row.kind.0 == "assistant" {
         let copied = row.billed_by().is_some_and(|billed_by| billed_by != row.session_id.0);
@@ -173,8 +186,12 @@ fn what(row: &row::Row<Content>) -> Option<RowKind> {
             copied,
         }));
     }
-    let of: Vec<_> = row.results().map(|block| (block.tool_use_id.0.to_string(), block.is_error.0)).collect();
+    let mut of: Vec<_> = row
+        .results()
+        .map(|block| CallResult { id: block.tool_use_id.0.to_string(), failed: block.is_error.0, told: None })
+        .collect();
     if !of.is_empty() {
+        tell(&mut of, line);
         return Some(RowKind::Results(Results { of, response: row.tool_use_result.map(ToOwned::to_owned) }));
     }
     let text = match &message.content {
@@ -185,6 +202,34 @@ fn what(row: &row::Row<Content>) -> Option<RowKind> {
     let (id, name) = (row.prompt_id.some().map(str::to_owned), row.uuid.0.to_string());
     let prompt = Prompt { id, row: name, text: text.to_owned(), by: by(row, text) };
     (row.kind.0 == "user").then_some(RowKind::Prompt(prompt))
+}
+
+/// Adds what the model was told of each call.
+fn tell(results: &mut [CallResult], line: &[u8]) {
+    #[derive(Deserialize)]
+    struct Told<'a> {
+        #[serde(borrow)]
+        message: Message<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        content: Vec<Block<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow, default)]
+        tool_use_id: Cow<'a, str>,
+        #[serde(borrow, default)]
+        content: Option<&'a RawValue>,
+    }
+    let blocks = serde_json::from_slice::<Told>(line).map(|told| told.message.content).unwrap_or_default();
+    for result in results {
+        let block = blocks.iter().find(|block| block.tool_use_id == result.id);
+        let told = block.and_then(|block| block.content).map(ToOwned::to_owned);
+        // Of what a damaged row told nothing is known: it repeats nothing.
+        result.told = told.or_else(|| to_raw_value(&result.id).ok());
+    }
 }
 
 fn by(row: &row::Row<Content>, text: &str) -> By {

@@ -1,7 +1,7 @@
 //! Bars: how much of each limit is used.
 
 use crate::domain::limit::Unit;
-use crate::domain::policy::Billing;
+use crate::domain::policy::{Action, Billing};
 use crate::report::reading::LimitReading;
 use crate::ui::style::{Style, Terminal, cut, length, tokens};
 
@@ -27,7 +27,8 @@ pub fn bars(limits: &[LimitReading], indent: &str, terminal: &Terminal) -> Strin
 }
 
 fn layer(reading: &LimitReading) -> String {
-    format!("  {}", reading.layer)
+    let only = if reading.action == Action::Warn { ", only warns" } else { "" };
+    format!("  {}{only}", reading.layer)
 }
 
 fn figures(reading: &LimitReading) -> String {
@@ -66,7 +67,7 @@ pub fn percent(reading: &LimitReading) -> u128 {
 mod tests {
     use super::*;
     use crate::calendar::Zone;
-    use crate::domain::policy::{Action, Layer};
+    use crate::domain::policy::Layer;
     use crate::limits;
     use crate::ui::formats::Quantity;
     use crate::ui::style::Colour;
@@ -81,6 +82,7 @@ mod tests {
             cap: quantity(25),
             action,
             layer,
+            increase: 0,
             per_ms: None,
             frees_in_ms: None,
         };

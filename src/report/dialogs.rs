@@ -40,6 +40,9 @@ pub struct Dialog {
     pub at: Timestamp,
     /// What became of it.
     pub answer: Answer,
+    /// What was used when it was asked, and what was to come, in configuration's unit.
+    #[serde(skip)]
+    pub needs: f64,
     /// The number of the record of its question.
     #[serde(skip)]
     pub number: i64,
@@ -58,7 +61,8 @@ pub fn of_run(records: &[Logged], run: &str) -> Vec<Dialog> {
         };
         let (limit, scope, number) = (record.limit.clone(), record.scope.clone(), logged.number);
         if answer == Answer::Open {
-            dialogs.push(Dialog { limit, scope, at, answer, number });
+            let needs = record.used.unwrap_or_default() + record.ahead.unwrap_or_default();
+            dialogs.push(Dialog { limit, scope, at, answer, needs, number });
         } else if let Some(asked) = dialogs.iter_mut().rfind(|asked| asked.limit == limit && asked.scope == scope) {
             // What a person gives later with a command is no answer; a Yes that is taken back is none either.
             let is_new = asked.answer == Answer::Open || answer == Answer::Declined;

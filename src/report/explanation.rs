@@ -16,7 +16,7 @@ use crate::report::rows::TimelineSource;
 use crate::report::trip::Trip;
 use crate::ui::formats::Quantity;
 use crate::ui::style::plain;
-use crate::wire::messages::short;
+use crate::wire::messages::{bare_of_label, short};
 
 /// The scopes beyond a run: how the log calls them, how a sentence does, and the block of the configuration that holds them.
 const WIDE: [(&str, &str, &str); 4] = [
@@ -51,9 +51,12 @@ pub fn why(run: &RunReport, trip: &Trip, billing: Billing) -> String {
                 pattern_in(&trip.limit).map(|like| format!(" on models like `{}`", plain(like))).unwrap_or_default();
             let anew = trip.frees.as_deref().map(|frees| format!(", which begins anew {}", plain(frees)));
             let anew = anew.unwrap_or_default();
-            let stands = match over {
-                "" => format!("used {used} {label}{models}"),
-                over => format!("was at {used} {label}{models}{over}"),
+            // What the label names is not said again: `tokens 7012120`, `cost 6.03 USD`.
+            let bare = trip.used.map(|used| bare_of_label(limit, used.value)).unwrap_or_default();
+            let stands = match (limit.unit, over) {
+                (Unit::Usd | Unit::Tokens, over) => format!("was at {label}{models}{over} {bare}"),
+                (_, "") => format!("used {used} {label}{models}"),
+                (_, over) => format!("was at {used} {label}{models}{over}"),
             };
             format!("{who} {stands}{}{anew}; the cap of {cap} was set by {owner}", trip.ahead())
         }

@@ -31,6 +31,9 @@ pub struct LimitReading {
     pub action: Action,
     /// Whose rule it is.
     pub layer: Layer,
+    /// What one increase adds; 0 where nothing may.
+    #[serde(skip)]
+    pub increase: u64,
     /// The length of a rate's window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_ms: Option<u64>,
@@ -180,6 +183,7 @@ fn of_rule(rule: &LimitRule, usage: &ScopeUsage) -> LimitReading {
         cap: Quantity { limit: rule.limit, value: rule.cap },
         action: rule.action,
         layer: rule.layer,
+        increase: if rule.locked { 0 } else { rule.increase },
         per_ms: None,
         frees_in_ms: None,
     }
@@ -199,6 +203,7 @@ fn of_rate(rate: &Rate, usage: &ScopeUsage, at: (&Session, Moment)) -> LimitRead
         cap: Quantity { limit: rate.limit, value: rate.max },
         action: rate.action,
         layer: rate.layer,
+        increase: 0,
         per_ms: Some(rate.per_ms),
         frees_in_ms: Some(reading.frees_in_ms),
     }

@@ -37,10 +37,17 @@ pub fn after_no(session: &SessionReport, run: &RunReport, asked: &Dialog) -> Opt
         _ => return None,
     };
     let reading = limits.iter().find(|reading| reading.limit == asked.limit)?;
-    let lacks = reading.used.value.saturating_sub(reading.cap.value);
-    let more = typed(reading.cap.limit, lacks + (reading.cap.value / 2).max(1));
+    // As much as the dialog has proposed.
+    let needs = reading.cap.limit.base(asked.needs).unwrap_or(0).max(reading.used.value);
+    let lacks = needs.saturating_sub(reading.cap.value);
+    let more = typed(reading.cap.limit, sufficient(reading.increase, lacks));
     let next = NextStep::Grant { id: short(id).to_owned(), limit: asked.limit.clone(), more };
     next.command().filter(|_| asked.answer == Answer::Declined && !is_held)
+}
+
+/// Returns the smallest multiple of an increase that is as much as is lacking, at least one.
+fn sufficient(increase: u64, lacking: u64) -> u64 {
+    increase.max(1).saturating_mul(lacking.div_ceil(increase.max(1)).max(1))
 }
 
 /// Says of everything that is held or stopped in a session why, and below that the command that lets it go on.
@@ -95,7 +102,8 @@ fn of_now(order: &Order, scope: Scope, limits: &[LimitReading]) -> Order {
 fn is_own(session: &SessionReport, run: &RunReport, order: &Order) -> bool {
     let above = session.runs.iter().find(|other| Some(&other.run_id) == run.parent_run_id.as_ref());
     let theirs = above.and_then(|above| above.order.as_ref());
-    order.finding.scope != Scope::Session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
+    let is_of_session = order.finding.scope == Scope::Session && !order.finding.declined;
+    !is_of_session && theirs.is_none_or(|theirs| theirs.finding != order.finding)
 }
 
 fn held(who: &str, order: &Order, lifts: &NextStep, (indent, terminal): (&str, &Terminal)) -> String {

@@ -88,6 +88,7 @@ pub fn next(source: &TimelineSource, told: &RunReport) -> Option<String> {
     let order = told.order.as_ref()?;
     let session = &source.rows.session;
     let id = match (order.finding.scope, &session.outer) {
+        _ if order.finding.declined => &told.run_id,
         (Scope::Session, _) => &session.id,
         (Scope::Outer, _) if !order.finding.above.is_empty() => &order.finding.above,
         (Scope::Outer, Some(outer)) => outer,

@@ -14,8 +14,40 @@ pub fn sentence(sentence: &str, width: usize, indent: &str) -> String {
     lines(sentence, Options::new(width).initial_indent(indent).subsequent_indent(&deeper)).join("\n") + "\n"
 }
 
+/// Breaks the lines of a text that are wider than `width`; what follows stands two spaces deeper than its line. The others stay as
+/// they are.
+pub fn fitting(text: &str, width: usize) -> String {
+    let fit = |line: &str| {
+        let words = line.trim_start();
+        let indent = &line[..line.len() - words.len()];
+        if length(line) <= width { format!("{line}\n") } else { sentence(words, width, indent) }
+    };
+    text.lines().map(fit).collect()
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
 /// A word stays whole, however long: it may be a path or a command, to be copied.
 fn lines<'a>(text: &'a str, options: Options<'a>) -> Vec<String> {
     let options = options.break_words(false).word_splitter(WordSplitter::NoHyphenation);
     textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitting;
+
+    #[test]
+    fn lines_that_are_too_wide_are_broken_between_words() {
+        for (text, broken) in [
+            ("short\n  as  it is\n", "short\n  as  it is\n"),
+            ("error: one two three\nnext\n", "error: one\n  two three\nnext\n"),
+            ("  kept at its indent\n", "  kept at\n    its\n    indent\n"),
+            ("/a/path/that/is/too/long\n", "/a/path/that/is/too/long\n"),
+        ] {
+            assert_eq!(fitting(text, 12), broken);
+        }
+    }
 }

@@ -46,7 +46,8 @@ fn figures(finding: &Finding, limit: &Limit, by: &str) -> String {
             let ahead = finding.is_trip() && limit.spent_by_requests() && by_now < finding.cap;
             let ahead = if ahead { ", too little left for the next request" } else { "" };
             let (used, more) = (pair(limit, by_now, finding.cap), limit.show_under_way(finding.under_way));
-            format!("{}{models}{over} {used}{more}{ahead} {by}", finding.label())
+            let no = if finding.declined { ", and a person said No to more" } else { "" };
+            format!("{}{models}{over} {used}{more}{ahead}{no} {by}", finding.label())
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", finding.label(), pair(limit, finding.used, finding.cap))
@@ -77,6 +78,14 @@ pub fn pair(limit: &Limit, used: u64, cap: u64) -> String {
 /// under way and the next ones are taken for, with which it does. Whoever tells of a trip tells these figures.
 pub fn figures_of_trip(limit: &Limit, used: u64, cap: u64, ahead: u64) -> String {
     pair(limit, used, cap) + &ahead_of_trip(limit, used, cap, ahead)
+}
+
+/// Returns a value without the unit that the label says already.
+pub fn bare_of_label(limit: &Limit, value: u64) -> String {
+    match limit.show(value) {
+        shown if shown.rsplit_once(' ').is_some_and(|(_, unit)| names(limit, unit)) => bare(limit, value),
+        shown => shown,
+    }
 }
 
 /// From this per cent on the figures themselves show that too little is left.

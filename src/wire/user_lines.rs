@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::domain::incomplete::is_of_end;
-use crate::domain::limit::{Form, Limit, Unit};
+use crate::domain::limit::{Form, Limit, Span, Unit};
 use crate::domain::notification::ParentNotification;
 use crate::domain::policy::{Action, Billing, Scope};
 use crate::domain::session::{Run, Session};
@@ -31,7 +31,8 @@ fn reading(finding: &Finding, over: &str) -> String {
         (Unit::Switch, subject) => format!("{subject} {by}"),
         (_, "") => {
             let used = figures_of_trip(limit, finding.used, finding.cap, finding.ahead);
-            format!("{}{over} {used}{} {by}", label(finding, limit), until(&finding.frees))
+            let no = if finding.declined { ", answered with No" } else { "" };
+            format!("{}{over} {used}{}{no} {by}", label(finding, limit), until(&finding.frees))
         }
         (_, subject) => {
             format!("{}{over} {}, {subject} {by}", label(finding, limit), pair(limit, finding.used, finding.cap))
@@ -84,6 +85,15 @@ fn over(scope: Scope) -> &'static str {
     }
 }
 
+/// Returns the words for the period that it is now.
+fn now(period: Span) -> &'static str {
+    match period {
+        Span::Day => " today",
+        Span::Week => " this week",
+        Span::Month => " this month",
+    }
+}
+
 /// Names a run: `the main agent`, `developer (a1b2c3d4)`.
 pub fn named(run: &Run) -> String {
     if run.is_main() { "the main agent".to_owned() } else { format!("{} ({})", run.agent_type, short(&run.id)) }
@@ -102,7 +112,10 @@ pub fn stopped_agent(news: &ParentNotification, run: &Run) -> String {
     let is_said = matches!(next, NextStep::Grant { .. });
     let why = reading(&news.finding, if is_said { "" } else { over(news.finding.scope) });
     let why = why + &because(news.reason.as_ref());
-    let used = format!("{}, {}. ", calls(run), run.counters.spent.cost);
+    // Of calls the reason tells.
+    let counts_calls = news.finding.facts().is_some_and(|limit| limit.counts_attempt);
+    let calls = if counts_calls { String::new() } else { format!("{}, ", calls(run)) };
+    let used = format!("{calls}{}. ", run.counters.spent.cost);
     // Of what passes by itself it says when, and what was used is no matter.
     let used = if news.finding.passes() { String::new() } else { used };
     to_people::stopped_agent(did, format!("{} ({id}){with}", news.agent_type), why, used, next)
@@ -130,7 +143,9 @@ pub fn stopped(session: &Session, run: &Run, finding: &Finding) -> String {
     }
     let explain = || NextStep::Explain { id: short(&run.id).to_owned() };
     let next = if finding.action == Action::Pause { next } else { explain() };
-    to_people::stopped_agent(did, named(run), why, format!("{}. ", calls(run)), next)
+    let counts_calls = finding.facts().is_some_and(|limit| limit.counts_attempt);
+    let used = if counts_calls { String::new() } else { format!("{}. ", calls(run)) };
+    to_people::stopped_agent(did, named(run), why, used, next)
 }
 
 /// Tells that a limit tripped, and that a report is still to come.
@@ -163,6 +178,9 @@ pub fn question(run: &Run, finding: &Finding) -> String {
         _ => {
             let used_of = pair(limit, finding.used, finding.cap);
             let (used, cap) = used_of.split_once('/').unwrap_or((&used_of, ""));
+            // What the response that asks for the call costs is not on disk yet; that it is one more is known.
+            let is_estimate = finding.unwritten > 0 && limit.unit != Unit::Count;
+            let used = if is_estimate { format!("about {used}") } else { used.to_owned() };
             // The cap says the unit.
             let about = bare(limit, finding.ahead);
             let ahead = match finding.ahead {
@@ -170,9 +188,11 @@ pub fn question(run: &Run, finding: &Finding) -> String {
                 // What is under way and not counted yet, the next one, and the report after it.
                 _ => format!("requests to come take about {about}"),
             };
-            let (what, by) = (format!("{}{}", label(finding, limit), over(finding.scope)), by(finding));
-            let yes = format!("cap {}", bare(limit, finding.cap.saturating_add(finding.increase)));
-            to_people::question_cap(who, what, used, cap, by, ahead, yes)
+            let period = limit.period.map_or("", now);
+            let (what, by) = (format!("{}{}{period}", label(finding, limit), over(finding.scope)), by(finding));
+            let yes = bare(limit, finding.cap.saturating_add(finding.increase));
+            let no = if finding.ends_run() { "stop here" } else { "refuse this call" };
+            to_people::question_cap(who, what, used, cap, by, ahead, format!("Yes: cap {yes}. No: {no}"))
         }
     }
 }

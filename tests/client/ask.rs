@@ -4,9 +4,9 @@ use fusebox::install::client_versions::Feature;
 use serde_json::{Value, json};
 
 use crate::lab::Lab;
-use crate::script::{Step, agent, bash, call, child, main, say, work};
+use crate::script::{Step, agent, bash, call, child, in_background, main, say, work};
 use crate::terminal::{DIALOG, Terminal};
-use crate::version::lacks;
+use crate::version::{lacks, usd};
 
 /// Two calls, and as many again for each Yes.
 fn policy() -> Value {
@@ -174,6 +174,50 @@ fn a_subagent_that_got_a_yes_asks_again_at_the_new_cap() {
     }
     let lab = asking_subagent("Enter");
     assert_eq!((lab.ran().len(), dialogs(&lab), grants(&lab)), (4, 2, 1));
+}
+
+/// Returns what stands on the screen as one line, without the frames.
+fn line(terminal: &Terminal) -> String {
+    terminal.screen().replace(['│', '┃'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn of_session(cap: f64) -> Value {
+    json!({"session": {"max_cost_usd": usd(cap), "timeout_action": "request_increase", "increase": {"max_cost_usd": usd(10.0 * cap)}}})
+}
+
+#[test]
+fn the_dialog_says_what_status_and_explain_say_while_it_is_open() {
+    // The client writes a response down only once its calls are asked about.
+    let lab = Lab::new(of_session(0.03), vec![main([call([work()])]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    terminal.sees(DIALOG);
+    let asked = line(&terminal);
+    let figure = asked.split("cost of the session ").nth(1).and_then(|rest| rest.split(" of ").next());
+    let figure = figure.unwrap_or_default().trim_start_matches("about ").to_owned();
+    let status = lab.must(&["status"]);
+    assert!(!figure.is_empty() && status.contains(&format!(" {figure}/")), "{asked}\n{status}");
+    let run = lab.run_of("main")["run_id"].as_str().unwrap().to_owned();
+    let told = lab.must(&["explain", &run]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("INCREASE_ASKED: max_cost_usd {figure}/")), "{asked}\n{told}");
+}
+
+#[test]
+fn two_yeses_about_one_cap_raise_it_as_far_as_each_of_them_said() {
+    if lacks(Feature::BackgroundAgents) {
+        return;
+    }
+    let child = child("CHILD-A", [call([work()])]).forever();
+    let both = call([in_background(agent("CHILD-A loop"))]);
+    let lab = Lab::new(of_session(0.06), vec![child, main([both, call([work()])]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("start");
+    lab.until("two dialogs at once", || lab.logged("INCREASE_ASKED").len() >= 2);
+    terminal.answers("Enter");
+    terminal.answers("Enter");
+    lab.until("both answers", || lab.logged("LIMIT_GRANTED").len() >= 2);
+    let caps: Vec<_> = lab.logged("LIMIT_GRANTED").iter().map(|record| record["cap"].to_string()).collect();
+    assert_eq!((caps.len(), caps.windows(2).all(|pair| pair[0] == pair[1])), (2, true), "{}", lab.must(&["log"]));
 }
 
 #[test]

@@ -102,6 +102,8 @@ fn findings_of(limit: &Limit, source: &FindingSource, scope: Scope) -> Vec<Findi
         above: String::new(),
         billing,
         under_way: 0,
+        declined: false,
+        unwritten: 0,
         wait_ms: 0,
         spent: 0,
     };

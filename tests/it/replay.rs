@@ -1,5 +1,6 @@
 //! Replays: every recording of the real client, as hook calls and as the transcripts alone, and the command.
 
+mod loops;
 mod orders;
 mod transcripts;
 
@@ -169,7 +170,7 @@ fn the_demo_is_told_on_one_screen() {
                  still run: Write, Edit, TodoWrite, TaskUpdate, SendMessage.
         1:18.6  developer ad654762 is stopped
                the user is told: Fusebox stopped developer (ad654762): tool calls
-                 25/25 (max_turns, user). 25 calls. More: `fusebox explain ad654762`
+                 25/25 (max_turns, user). More: `fusebox explain ad654762`
         3:01.0  developer ad654762 ends, by the recording
                the agent that started it is told: agent developer (run
                  ad6547623eaf593da) was stopped before it was done: tool call limit
@@ -268,7 +269,7 @@ fn a_tree_of_past_sessions_is_summed_and_quiet_ones_are_counted() {
                tool calls 1/1 (max_turns, set by the user's fusebox.json)
         0:00.6  general-purpose a17786af is paused
                the user is told: Fusebox paused general-purpose (a17786af): tool
-                 calls 1/1 (max_turns, user). 1 call. In a terminal: `fusebox resume
+                 calls 1/1 (max_turns, user). In a terminal: `fusebox resume
                  a17786af`
       not done after that: 1 tool call, 1 request, 0.0058 USD
 

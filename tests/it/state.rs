@@ -147,7 +147,9 @@ pub fn trip(limit: &str, numbers: (u64, u64), action: Action, scope: Scope) -> F
         frees: String::new(),
         above: String::new(),
         billing: Billing::default(),
+        declined: false,
         under_way: 0,
+        unwritten: 0,
         wait_ms: 0,
         spent: 0,
     }

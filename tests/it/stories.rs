@@ -17,7 +17,7 @@ use fusebox::config::load;
 use crate::stories::teller::{Tells, tell};
 
 /// Every story, in the order in which they read best.
-const STORIES: [&str; 40] = [
+const STORIES: [&str; 41] = [
     "max-turns",
     "max-requests",
     "max-duration",
@@ -42,6 +42,7 @@ const STORIES: [&str; 40] = [
     "increase-siblings",
     "increase-unattended",
     "increase-of-cost",
+    "two-dialogs-at-once",
     "session-limits",
     "session-cost",
     "descendants-stop",

@@ -44,6 +44,9 @@ fn a_prompt_that_two_limits_keep_back_names_what_lifts_both() {
     assert_eq!(grants(&last).len(), 2, "{last}");
     assert_eq!(grants(&status), grants(&last), "{status}");
     assert!(status.starts_with("session s-0000  blocked"), "{status}");
+    let told = shell(&scene, "fusebox explain");
+    assert!(told.starts_with("The last is a prompt of session s-0000 that was not sent."), "{told}");
+    assert_eq!(grants(&told), grants(&last), "{told}");
     for (left, command) in [(1, &grants(&last)[0]), (0, &grants(&last)[1])] {
         let said = shell(&scene, command);
         assert!(said.ends_with("[exit 0]"), "{said}");
@@ -65,10 +68,56 @@ fn a_no_is_told_before_the_next_event_with_what_gives_more() {
     let log = shell(&scene, "fusebox log");
     assert_eq!(log.matches("INCREASE_DECLINED").count(), 1, "{log}");
     let [more] = &grants(&status)[..] else { panic!("{status}") };
+    let told = shell(&scene, "fusebox explain");
+    assert!(told.contains(" is the last one") && told.contains("granted nothing"), "{told}");
+    assert_eq!(grants(&told), grants(&status), "{told}");
     shell(&scene, more);
     assert!(scene.prompt() && scene.step(Actor::Main), "{more}");
     let log = shell(&scene, "fusebox log");
     assert_eq!(log.matches("INCREASE_DECLINED").count(), 1, "{log}");
+}
+
+#[test]
+fn a_session_that_is_resumed_after_a_blocked_prompt_is_not_said_to_be_blocked() {
+    for order in ["stop", "pause"] {
+        let mut scene = begin(&json!({}));
+        assert!(scene.step(Actor::Main));
+        shell(&scene, &format!("fusebox {order} s-0000"));
+        scene.step(Actor::Main);
+        scene.stops();
+        assert!(!scene.prompt());
+        let said = shell(&scene, "fusebox resume s-0000");
+        assert!(said.ends_with("[exit 0]"), "{said}");
+        for printer in ["status", "report"] {
+            let said = shell(&scene, &format!("fusebox {printer}"));
+            assert!(!said.contains("blocked") && !said.contains("fusebox resume"), "{order} {printer}: {said}");
+        }
+        assert!(scene.prompt() && scene.step(Actor::Main));
+    }
+}
+
+/// Returns the commands in a text that reload sessions.
+fn reloads(text: &str) -> Vec<&str> {
+    text.split('`').filter(|words| words.starts_with("fusebox reload")).collect()
+}
+
+#[test]
+fn what_uninstall_and_reload_advise_can_be_followed() {
+    let mut scene = begin(&json!({}));
+    assert!(scene.step(Actor::Main));
+    shell(&scene, "fusebox init");
+    let said = shell(&scene, "fusebox uninstall");
+    let [advised] = reloads(&said)[..] else { panic!("{said}") };
+    let followed = shell(&scene, advised);
+    assert!(followed.ends_with("[exit 0]"), "{advised}: {followed}");
+    scene.leaves();
+    shell(&scene, "fusebox init");
+    let said = shell(&scene, "fusebox uninstall");
+    assert_eq!(reloads(&said), Vec::<&str>::new(), "{said}");
+    for command in ["fusebox reload", "fusebox reload --all"] {
+        let said = shell(&scene, command);
+        assert_eq!(reloads(&said), Vec::<&str>::new(), "{said}");
+    }
 }
 
 #[test]
@@ -161,8 +210,6 @@ fn of_two_dialogs_about_one_cap_each_does_what_it_says() {
     assert!(!scene.step(Actor::Worker), "the dialog said: No: stop here");
     assert!(scene.step(Actor::Main), "the other agent has its Yes");
     let status = shell(&scene, "fusebox status").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        status.contains("worker a1-0000, stopped: a No in the dialog about max_turns asked for its end"),
-        "{status}"
-    );
+    let why = "worker a1-0000, stopped: tool calls of the session 7/6, answered with No (max_turns, user)";
+    assert!(status.contains(&format!("{why} fusebox resume a1-0000")), "{status}");
 }

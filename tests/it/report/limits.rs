@@ -86,8 +86,8 @@ fn every_kind_of_limit_is_drawn_that_people_can_make_something_of() {
       depth of subagents  [#####-----] 1/2 max_delegation_depth  user
       developer a1  running  17 tool calls, 0.00 USD  depth 1  2 refused
         tool calls    [######----] 17/25 max_turns  project
-        prompt toke…  [##--------] 50.0k/200.0k max_context_tokens  project
-        completion …  [#---------] 900/8000 max_tokens_per_turn  project
+        prompt toke…  [##--------] 50.0k/200.0k max_context_tokens
+        completion …  [#---------] 900/8000 max_tokens_per_turn  project, only warns
         cost          [##--------] 0.25/1.00 USD models.*opus*.max_cost_usd  project
         calls in th…  [###-------] 3/10 in 60 min rate_limits.WebSearch  user
 
@@ -288,7 +288,7 @@ fn what_sessions_share_is_explained() {
     let budget = Finding { frees: "at 2026-11-21 00:00 +01:00".to_owned(), ..budget };
     assert_snapshot!(explained(&budget, |_, _| {}), @r"
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd_per_day 25.00/25.00 USD terminate built-in
-      developer (a1) was at 25.00 USD cost of the day of all sessions of this user, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
+      developer (a1) was at cost of the day of all sessions of this user 25.00 USD, which begins anew at 2026-11-21 00:00 +01:00; the cap of 25.00 USD was set by Fusebox's built-in defaults. Its action is
         terminate: the run was stopped and its work is partial.
       The budget is shared: what other sessions spend counts too. A larger `max_cost_usd_per_day` in `user` gives more each time.
 
@@ -298,7 +298,7 @@ fn what_sessions_share_is_explained() {
     let outer = trip("max_cost_usd", (10 * PICO, 10 * PICO), Action::Terminate, Scope::Outer);
     assert_snapshot!(explained(&outer, |_, of| of.outer = Some("0ther0ne-1234".to_owned())), @r"
     #1 2026-11-20 10:04:00 AGENT_FAILED developer a1 max_cost_usd 10.00/10.00 USD terminate built-in
-      developer (a1) was at 10.00 USD cost of the session that started this one; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
+      developer (a1) was at cost of the session that started this one 10.00 USD; the cap of 10.00 USD was set by Fusebox's built-in defaults. Its action is terminate: the run was stopped and its work is
         partial.
       The cap is that other session's; `fusebox grant 0ther0ne max_cost_usd=+5.00` gives more.
 
@@ -365,13 +365,13 @@ fn a_person_is_named_the_command_that_does_it() {
 fn what_was_only_observed_is_explained_as_that() {
     let finding = trip("models.*opus*.max_cost_usd", (PICO, PICO), Action::Terminate, Scope::Run);
     let observed = |record: &mut Record, of: &mut Session| {
-        record.event = Some(RecordKind::AgentWarning);
-        record.mode = "observe".to_owned();
+        (record.event, record.mode) = (Some(RecordKind::AgentWarning), "observe".to_owned());
         of.mode = Mode::Observe;
     };
     assert_snapshot!(explained(&finding, observed), @r"
     #1 2026-11-20 10:04:00 AGENT_WARNING developer a1 models.*opus*.max_cost_usd 1.00/1.00 USD terminate (observed) project
-      developer (a1) used 1.00 USD cost on models like `*opus*`; the cap of 1.00 USD was set by the project's .claude/fusebox.json. Its action is terminate: nothing was blocked, since the mode is observe.
+      developer (a1) was at cost on models like `*opus*` 1.00 USD; the cap of 1.00 USD was set by the project's .claude/fusebox.json. Its action is terminate: nothing was blocked, since the mode is
+        observe.
       Nothing was blocked, so nothing is to be done.
     ");
 }
