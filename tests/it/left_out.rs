@@ -79,3 +79,20 @@ fn a_client_that_is_late_at_each_turns_end_is_charged_what_it_writes() {
     let (session, _) = story.state();
     assert_eq!((session.counters.spent.requests, session.missing_usage.sum.requests), (10, 0));
 }
+
+#[test]
+fn an_agent_that_is_woken_again_and_again_and_writes_nothing_is_charged_each_response() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    let agent = json!({"agent_id": "a1", "agent_type": "Explore"});
+    let known = story.state().0.counters.spent.requests;
+    let mut charged = Vec::new();
+    for _ in 0..6 {
+        story.event("SubagentStart", &agent);
+        story.event("SubagentStop", &agent);
+        charged.push(story.state().0.counters.spent.requests - known);
+    }
+    // The last one may be late.
+    assert_eq!(charged, [0, 2, 2, 4, 4, 6]);
+}
