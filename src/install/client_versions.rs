@@ -37,6 +37,8 @@ pub enum Feature {
     Forks,
     /// The client's own total goes on over a resume and a fork.
     OneTotal,
+    /// The client's own total, behind its transcript's end, has what no row shows.
+    WholeTotals,
     /// The client's result counts the subagents that it started.
     AgentCounts,
     /// A batch tells apart a call that an own hook has refused by a `decision`.
@@ -70,7 +72,7 @@ const fn row(feature: Feature, since: Version, before: &'static str, loss: Optio
 }
 
 /// Every difference, the graver ones first.
-pub const DIFFERENCES: [Difference; 21] = [
+pub const DIFFERENCES: [Difference; 22] = [
     row(
         Feature::OnFailure,
         TRIED[3],
@@ -146,6 +148,12 @@ pub const DIFFERENCES: [Difference; 21] = [
     ),
     row(Feature::Forks, TRIED[3], "the Agent tool cannot fork the conversation", None),
     row(Feature::OneTotal, TRIED[3], "the client's own total begins anew, or differs, after a resume or a fork", None),
+    row(
+        Feature::WholeTotals,
+        TRIED[3],
+        "no total behind a transcript's end has what no row shows",
+        Some("what `/insights` asks in clients that an agent starts is not counted"),
+    ),
     row(Feature::AgentCounts, TRIED[1], "the result of `-p` does not count subagents", None),
     row(
         Feature::ModelSwitches,

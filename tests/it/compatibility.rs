@@ -25,6 +25,7 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
     (Feature::HeadlessNotices, "adversary::clients::a_call_of_the_api_is_told"),
     (Feature::Forks, "cost::agents_that_come_another_way_are_billed_once"),
     (Feature::OneTotal, "cost::the_report_agrees_with_the_client_over_subagents_resume_and_fork"),
+    (Feature::WholeTotals, "adversary::unasked::what_a_report_asks_in_clients_below_is_charged_and_bound"),
     (Feature::AgentCounts, "delegation::in_one_message_no_more_start_than_have_room"),
     (Feature::MarkedDenials, "adversary::failing::calls_that_an_own_hook_denies_end_an_agent_without_state"),
     (Feature::HeadlessPermissions, "adversary::dialogs::an_own_hook_works_where_nobody_attends"),
