@@ -175,7 +175,7 @@ fn an_older_client_is_told_of_with_what_it_costs() {
     let (client, failing) = (check(&world, "client"), check(&world, "failing"));
     assert_eq!((&client["health"], &failing["health"]), (&"warn".into(), &"warn".into()));
     assert!(failing["handlers"].as_array().unwrap().iter().all(|handler| handler["crash"] == "open"));
-    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was; an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs");
+    insta::assert_snapshot!(client["words"].as_str().unwrap(), @"2.1.240 (Claude Code): `init --fail-closed` has no effect: calls run where Fusebox is missing, crashes or is late; hooks of a managed install do not run in a client that an agent starts with `--bare`; limits on cost and tokens of subagents count less output than there was; an agent that breaks the state, and has an own hook refuse its calls so, goes on making requests; no call runs; what `/insights` asks in clients that an agent starts is not counted");
     assert_eq!(check(&with_client("2.1.999"), "client")["health"], "ok");
 }
 
