@@ -91,7 +91,7 @@ fn a_nested_client_is_charged_to_the_first_session_and_bound_by_it() {
         assert!(answer.contains(r#""continue":false"#), "{answer}");
     }
     let prompt = event(&world, below, "s2", "UserPromptSubmit", &json!({"prompt": "more", "prompt_id": "p-more"}));
-    assert!(prompt.contains("the session above is stopped"), "{prompt}");
+    assert!(prompt.contains("the session above is used up"), "{prompt}");
     assert!(prompt.contains("fusebox grant s1 max_turns=+"), "{prompt}");
 }
 
