@@ -110,9 +110,9 @@ pub struct Run {
     /// Responses whose batch has ended and whose usage is not on disk yet; -1 where the one at work is on disk already.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unpaid: i32,
-    /// The most tokens that one of them is known to have written: what its calls say.
+    /// How many tokens the last responses wrote as far as their calls say, the latest first; nothing where all are on disk.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub unpaid_output: u64,
+    pub unpaid_output: Vec<u64>,
     /// Responses on disk that are doubted, and not charged at an estimate yet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doubted: u64,

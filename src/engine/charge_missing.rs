@@ -83,7 +83,11 @@ pub fn note_response_over(state: &mut SessionState, id: &str) {
 pub fn note_batch_over(state: &mut SessionState, id: &str, calls: &[Call]) {
     let output = calls.iter().map(|call| call.input_bytes).sum::<u64>() / BYTES_A_TOKEN;
     if let Some(run) = state.run_mut(id) {
-        run.unpaid_output = if run.unpaid > 0 { run.unpaid_output.max(output) } else { output };
+        if run.unpaid <= 0 {
+            run.unpaid_output.clear();
+        }
+        run.unpaid_output.insert(0, output);
+        run.unpaid_output.truncate(LATE.unsigned_abs() as usize + 1);
     }
     note_response_over(state, id);
 }
@@ -99,7 +103,8 @@ pub fn note_last_response_over(state: &mut SessionState, id: &str) {
 /// Charges so many responses of a run at an estimate.
 fn charge(state: &mut SessionState, id: &str, (count, now): (u64, Moment)) {
     let Some(run) = state.run(id) else { return };
-    let each = estimate::unwritten(state, run).max(estimate::of_output(run, run.unpaid_output));
+    let most_written = run.unpaid_output.iter().copied().max().unwrap_or(0);
+    let each = estimate::unwritten(state, run).max(estimate::of_output(run, most_written));
     if (each.tokens, each.cost) == (0, Amount::ZERO) {
         return;
     }

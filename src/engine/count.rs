@@ -181,6 +181,8 @@ fn tick(state: &mut SessionState, id: &str, event: &Event) {
     let Some(run) = state.run_mut(id) else { return };
     run.last = event.at;
     if !run.working && matches!(event.kind, EventKind::Prompt { .. } | EventKind::SubagentStarted) {
+        // A response whose batch never ended is none that is on disk already.
+        run.unpaid = run.unpaid.max(0);
         completion::begin(run);
     }
     if starts && run.order.is_none() {

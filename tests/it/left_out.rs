@@ -43,6 +43,26 @@ fn what_was_large_before_says_nothing_of_a_small_response() {
 }
 
 #[test]
+fn what_was_large_says_nothing_of_later_responses_that_are_left_out() {
+    let story = Story::begin(&json!({}));
+    story.write(&["m0"]);
+    story.batch("t0");
+    for id in ["t1", "t2"] {
+        batch(&story, id, 10);
+    }
+    // A large one is on disk, and two small ones that are come between.
+    for (number, bytes) in [(3, 100_000), (4, 10), (5, 10)] {
+        story.write(&[&format!("m{number}")]);
+        batch(&story, &format!("t{number}"), bytes);
+    }
+    let known = story.cost();
+    for id in ["t6", "t7", "t8"] {
+        batch(&story, id, 10);
+    }
+    assert!(story.cost() < Amount(known.0 + WRITTEN.0 * 2), "{:?} after {known:?}", story.cost());
+}
+
+#[test]
 fn those_at_the_end_of_turns_are_charged_in_later_turns() {
     let story = Story::begin(&json!({}));
     let mut shown = 0;
