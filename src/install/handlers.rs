@@ -64,7 +64,9 @@ pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
             registered.files.push((file.place.settings.clone(), events));
         }
     }
-    registered.has_prices = settings.iter().any(|file| member(file, "modelPricing").is_some());
+    // The client takes them from managed settings alone.
+    let managed = || settings.iter().filter(|file| file.place.scope == InstallScope::Managed);
+    registered.has_prices = managed().any(|file| member(file, "modelPricing").is_some());
     registered.call_timeout_s = call_timeout_s.unwrap_or(0);
     registered.is_off_for_others = switch.is_some();
     registered.events.sort();
@@ -178,6 +180,15 @@ mod tests {
 
     fn with(text: &str, key: &str, value: bool) -> String {
         json::insert(text, &json::root(text).unwrap(), Some(key), &value.into())
+    }
+
+    #[test]
+    fn prices_are_the_clients_where_they_are_managed() {
+        let priced = |scope| resolve(&read(&[(scope, with("{}", "modelPricing", true))]), None).has_prices;
+        assert_eq!(
+            [InstallScope::Managed, InstallScope::User, InstallScope::Project].map(priced),
+            [true, false, false]
+        );
     }
 
     #[test]

@@ -131,8 +131,9 @@ fn responses_that_events_have_told_of_are_what_a_total_has_more() {
     assert_eq!(spent(&world, "s2"), (4, Amount::from_usd(1.0)));
 }
 
+/// The client takes prices from managed settings alone.
 #[test]
-fn a_client_that_counts_by_other_prices_is_charged_what_is_shown() {
+fn prices_in_a_file_that_is_not_managed_hide_nothing() {
     let (world, processes) = (TestWorld::new(), Processes::start());
     world.write("home/.claude/settings.json", r#"{"modelPricing": {"multiplier": 3}}"#);
     let [above, below] = [processes.pids[0], processes.pids[1]];
@@ -140,8 +141,7 @@ fn a_client_that_counts_by_other_prices_is_charged_what_is_shown() {
     start(&world, below, "s2");
     transcript(&world, "s2", &[0.0058 * 3.0]);
     ends(&world, below, "s2");
-    let (requests, cost) = spent(&world, "s2");
-    assert_eq!((requests, cost < Amount::from_usd(0.006)), (1, true), "{cost:?}");
+    assert_eq!(spent(&world, "s2").1, Amount::from_usd(0.0058 * 3.0));
 }
 
 #[test]
