@@ -145,7 +145,7 @@ impl Lab {
         let here = |name: &str| self.dir.path().join(name).to_string_lossy().into_owned();
         let api = format!("http://127.0.0.1:{}", self.api.port);
         let mut environment = vec![
-            ("PATH", format!("{}:{}:{}", folder_of(&fusebox()), folder_of(&claude()), std::env::var("PATH").unwrap())),
+            ("PATH", format!("{}:{}", folder_of(&fusebox()), std::env::var("PATH").unwrap())),
             ("HOME", here("home")),
             ("TMPDIR", here("")),
             ("LAB_HOOKS", here("hooks")),
@@ -164,9 +164,10 @@ impl Lab {
         environment
     }
 
-    /// Runs `fusebox` in the project.
+    /// Runs `fusebox` in the project, as a person does who has the client on the path.
     pub fn fusebox(&self, args: &[&str]) -> Output {
-        self.command(&fusebox()).args(args).output().unwrap()
+        let path = format!("{}:{}:{}", folder_of(&fusebox()), folder_of(&claude()), std::env::var("PATH").unwrap());
+        self.command(&fusebox()).env("PATH", path).args(args).output().unwrap()
     }
 
     /// Returns the log's records of one event of Fusebox: `AGENT_FAILED`, `AGENT_WARNING`, ...

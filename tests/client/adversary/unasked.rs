@@ -32,10 +32,16 @@ pub const ATTEMPTS: &[Attempt] = &[
         scenario: "clients_that_keep_no_transcript_are_charged_and_bound",
     },
     Attempt {
-        tries: "`claude -p /insights`, or clients whose answers are empty, in a loop: nothing that they ask is in a transcript",
+        tries: "starts clients whose answers are empty, in a loop: nothing that they ask is in a transcript",
         outcome: Outcome::NoEffect,
         then: "what the client's own total is beyond what was counted is charged when it ends; the next one's prompt is refused where there is no room",
         scenario: "what_no_transcript_shows_of_clients_below_is_charged_and_bound",
+    },
+    Attempt {
+        tries: "starts clients that write a report on the machine's sessions (`claude -p /insights`), each with requests that no row shows",
+        outcome: Outcome::NoEffect,
+        then: "they are charged when the client ends, by its own total, and the next client's prompt is refused",
+        scenario: "what_a_report_asks_in_clients_below_is_charged_and_bound",
     },
     Attempt {
         tries: "`timeout 5 claude -p …` in a loop: each client ends before its answer is there",
