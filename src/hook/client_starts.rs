@@ -32,7 +32,8 @@ pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option
             "the command's text does not say in which folder it works. Name the folder as it is called".to_owned(),
         );
     };
-    if start.settings.is_empty() && folder == Path::new(&session.folder) {
+    let is_here = folder == Path::new(&session.folder) || file_info::is_same(&folder, Path::new(&session.folder));
+    if start.settings.is_empty() && is_here {
         return None;
     }
     if !file_info::is_folder(&folder) {

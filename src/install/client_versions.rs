@@ -200,6 +200,7 @@ mod tests {
     fn versions_are_read_and_compared() {
         assert_eq!(version("2.1.328 (Claude Code)").map(show).as_deref(), Some("2.1.328"));
         assert_eq!(version("claude"), None);
+        assert_eq!(crate::wire::bypass_detection::clients::OLDEST_CLIENT, TRIED[0]);
         assert!(losses(TRIED[TRIED.len() - 1]).is_empty());
         assert!(losses(TRIED[0]).len() >= losses(TRIED[2]).len() && !losses(TRIED[2]).is_empty());
         assert!(Feature::OnFailure.is_in([3, 0, 0]) && !Feature::OnFailure.is_in([2, 1, 239]));

@@ -270,7 +270,8 @@ events! {
         can_fail_closed: true,
         on_failure: OnFailure::Block,
     }
-    /// The client goes on with another model: a person has chosen it, or the conversation that is taken up has it.
+    /// The client goes on with another model: a person has chosen it, or the conversation that is taken up has it. Registered where
+    /// the client on the PATH knows it (2.1.287), not for all who work on a project.
     PostModelSwitch {
         read: input::other,
         touches: Touches::Own,

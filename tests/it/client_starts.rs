@@ -195,7 +195,12 @@ fn many_clients_in_one_command_are_answered_in_time() {
     bench.world.write("elsewhere/x", "");
     let same = format!("cd {}; {}", bench.world.path("elsewhere").display(), "claude -p a;".repeat(10_000));
     let apart: String = (0..3_000).map(|at| format!("(cd d{at}; claude -p a > o{at});")).collect();
-    for (command, expected) in [(same, false), (apart, true)] {
+    let written = format!(
+        "cd {}; {}",
+        bench.world.path("elsewhere").display(),
+        (0..3_000).map(|at| format!("claude -p a >o{at};")).collect::<String>()
+    );
+    for (command, expected) in [(same, false), (apart, true), (written, false)] {
         let began = std::time::Instant::now();
         assert_eq!(bench.refuses(&command), expected);
         assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
@@ -247,6 +252,10 @@ fn ordinary_starts_pass() {
             "claude -p go --settings '{\"model\":\"opus\"}'",
             "mkdir -p sub/.claude; echo '{}' > sub/.claude/settings.json; git add -A; git commit -m 'claude -p --settings x'",
             "cp a.json b.json; claude -p go",
+            "cp ../spec.md . && claude -p 'implement spec.md'",
+            "mv ../x . ; rsync -a a/ . && claude -p go",
+            "git checkout . && claude -p go",
+            "cp report.md ~; chown -R me .; claude -p go",
             "echo done > out.txt; claude -p go > answer.txt",
         ] {
             wrongs.extend(bench.refuses(command).then(|| command.to_owned()));

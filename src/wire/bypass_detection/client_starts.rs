@@ -1,6 +1,7 @@
 //! How a plain command starts a client: in which folder, and with which settings files.
 
 use crate::wire::bypass_detection::clients;
+use crate::wire::bypass_detection::path_rules::PathRules;
 use crate::wire::shell::invocation::Invocation;
 
 /// A client that a command starts.
@@ -23,6 +24,9 @@ const PLUGINS: [&str; 2] = ["--plugin-dir", "--plugin-dir-no-mcp"];
 
 /// The options that name a worktree.
 const WORKTREE: [&str; 2] = ["-w", "--worktree"];
+
+/// The folder of its settings, in the one that a client is started in.
+const FOLDER: &str = "/.claude";
 
 /// The settings files that every client reads in the folder that it is started in.
 const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
@@ -73,18 +77,25 @@ pub(super) fn is_told(worktree: &str) -> bool {
 }
 
 impl ClientStart {
+    /// Returns it with its paths as the system finds them.
+    pub(super) fn findable(self, rules: PathRules) -> ClientStart {
+        let findable = |paths: Vec<String>| paths.iter().map(|path| rules.findable(path)).collect();
+        ClientStart {
+            folder: self.folder.map(|path| rules.findable(&path)),
+            settings: findable(self.settings),
+            plugins: findable(self.plugins),
+            ..self
+        }
+    }
+
     /// Whether a client reads a path at its start.
     pub(super) fn reads(&self, path: &str) -> bool {
         let is_below = |folder: &String| {
             path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let is_above = || {
-            let read = self.folder.iter().flat_map(|folder| READ.map(|name| format!("{folder}/{name}")));
-            let mut below = read.filter_map(|file| Some(file.strip_prefix(path)?.starts_with('/')));
-            below.any(|is_below| is_below)
-        };
+        let holds_settings = || self.folder.as_deref().is_some_and(|own| path.strip_suffix(FOLDER) == Some(own));
         is_settings(path)
-            || is_above()
+            || holds_settings()
             || self.settings.iter().any(|file| file == path)
             || self.plugins.iter().any(is_below)
     }

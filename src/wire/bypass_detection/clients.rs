@@ -39,6 +39,9 @@ const ASKING: [(&str, &str, &str); 4] = [
     ("mcp", "serve", UNTOLD),
 ];
 
+/// The oldest version of the client that is known to run the hooks.
+pub const OLDEST_CLIENT: [u32; 3] = [2, 1, 214];
+
 /// Prompts that the client answers by asking the model before any hook is told.
 const UNTOLD_PROMPTS: [&str; 2] = ["/model", "/rename"];
 
@@ -127,14 +130,15 @@ fn is_prompt(arg: &str, command: &str) -> bool {
     arg.trim_start().strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// Returns the version of the client that a command names by its numbers, in its package's name or to install it.
+/// Returns the version of the client that a command names, in its package's name or to install it, where none that old was tried.
 fn other_version<'a>(program: &'a str, args: &[&'a str]) -> Option<&'a str> {
     let of_package = program.rsplit_once('@').filter(|_| is_package(program)).map(|(_, version)| version);
     let installed = || match args {
         ["install", after @ ..] => after.iter().copied().find(|arg| !arg.starts_with('-')),
         _ => None,
     };
-    of_package.or_else(installed).filter(|version| version.contains('.'))
+    let numbers = |version: &str| version.split('.').map(|number| number.parse().unwrap_or(0)).collect::<Vec<u32>>();
+    of_package.or_else(installed).filter(|version| version.contains('.') && numbers(version)[..] < OLDEST_CLIENT[..])
 }
 
 /// Returns a client's arguments from each word on that may be its command: all before it are options and their values.

@@ -61,7 +61,7 @@ impl Guard {
     pub fn client_starts(&self, command: &str) -> Vec<ClientStart> {
         let mut walk = Walk::new(self, command);
         walk.text(command, 0);
-        walk.starts
+        walk.starts.into_iter().map(|start| start.findable(self.rules)).collect()
     }
 
     /// Whether a shell command speaks to the model without a client. A key that is set for a client is that client's.
@@ -107,6 +107,8 @@ struct Walk<'g> {
     said: Vec<String>,
     /// The clients that were started so far.
     starts: Vec<ClientStart>,
+    /// How many of the files that were written each of them was compared with.
+    looked_at: Vec<usize>,
     /// The files that were written so far.
     written: RefCell<Vec<String>>,
     /// Whether it is looked at what speaks to the model.
@@ -126,6 +128,7 @@ impl<'g> Walk<'g> {
             names_cdpath: text.contains("CDPATH"),
             said: Vec::new(),
             starts: Vec::new(),
+            looked_at: Vec::new(),
             written: RefCell::default(),
             asks_of_model: false,
             names_model: false,
@@ -259,9 +262,17 @@ impl<'g> Walk<'g> {
                 None => return Some(client_starts::unnamed()),
             }
         }
-        let read = self.written.borrow().iter().find(|path| start.reads(path)).cloned();
-        if !self.starts.contains(&start) {
-            self.starts.push(start);
+        let written = self.written.borrow();
+        // What was written before the same start was looked at then.
+        let before = self.starts.iter().position(|known| *known == start);
+        let looked_at = before.map_or(0, |at| self.looked_at[at]);
+        let read = written[looked_at..].iter().find(|path| start.reads(path)).cloned();
+        match before {
+            Some(at) => self.looked_at[at] = written.len(),
+            None => {
+                self.starts.push(start);
+                self.looked_at.push(written.len());
+            }
         }
         if self.starts.len() > MOST_STARTS {
             return Some(client_starts::too_many(MOST_STARTS));

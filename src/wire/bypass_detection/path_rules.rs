@@ -47,6 +47,15 @@ impl PathRules {
         }
     }
 
+    /// Returns a path that was made to be compared as the system finds it: `c:/x` for `/c/x` on Windows.
+    pub fn findable(self, path: &str) -> String {
+        let drive = path.strip_prefix('/').and_then(|rest| rest.split_once('/')).filter(|(drive, _)| drive.len() == 1);
+        match (self, drive) {
+            (PathRules::Windows, Some((drive, rest))) => format!("{drive}:/{rest}"),
+            _ => path.to_owned(),
+        }
+    }
+
     /// Returns the name of a variable that the start of a word stands for, as Unix shells call it: PowerShell's `$env:X` is `X`,
     /// and the home folder has another name.
     pub fn variable(self, name: &str) -> Cow<'_, str> {
@@ -78,6 +87,7 @@ mod tests {
     fn one_path_is_compared_as_one() {
         for path in [r"C:\Users\Me\.claude", "c:/users/me/.claude", "/c/Users/me/.claude", r"\\?\C:\Users\Me\.claude"] {
             assert_eq!(PathRules::Windows.unified(path), "/c/users/me/.claude", "{path}");
+            assert_eq!(PathRules::Windows.findable("/c/users/me/.claude"), "c:/users/me/.claude");
         }
         assert_eq!(PathRules::Windows.unified(r"a\B"), "a/b");
         assert_eq!(PathRules::AnyCase.unified("/Home/You"), "/home/you");

@@ -178,6 +178,7 @@ fn what_only_mentions_them_is_not() {
         "env -u CLAUDECODE claude -p go",
         "claude daemon status",
         "claude install; claude install latest; npx @anthropic-ai/claude-code@latest -p go",
+        "claude install 2.1.330; npx @anthropic-ai/claude-code@2.1.328 -p go; npx @anthropic-ai/claude-code@2 -p go",
         "claude -p 'what does /model do?'; claude -p '/models of the app are broken'",
         "claude plugin disable other; claude plugin install fusebox@fusebox; claude plugin marketplace add fusebox",
         "claude plugin list; claude auto-mode config; claude auto-mode --help",
