@@ -20,7 +20,7 @@ const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
 /// The most bytes of the static binary; the aim is 5,000,000.
-const MOST_BYTES: u64 = 5_150_000;
+const MOST_BYTES: u64 = 5_160_000;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -51,7 +51,7 @@ const CALLS: [Budget; 4] = [
         [1_856_000, 2_440_000],
     ),
     // Its agent writes nothing down, so that every second call charges two responses at an estimate.
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_444_000, 2_130_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_480_000, 2_130_000]),
 ];
 
 #[test]
