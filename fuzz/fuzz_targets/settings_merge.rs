@@ -40,7 +40,7 @@ fn in_and_out(text: &str, wanted: &Wanted) {
     assert_eq!(json::check(&merged), Ok(()), "{merged}");
     assert_eq!(hooks::merge(&merged, wanted).ok().as_deref(), Some(merged.as_str()), "a second time");
     let found = hooks::find(&merged);
-    for row in &EVENTS {
+    for row in EVENTS.iter().filter(|row| wanted.newer_events || !row.is_newer) {
         let covering = found.iter().filter(|found| found.event == row.name && found.handler.is_ours());
         assert_eq!(covering.map(|found| found.matches_all).collect::<Vec<_>>(), [true], "{}", row.name);
     }
