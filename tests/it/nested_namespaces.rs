@@ -42,10 +42,10 @@ fn nests(world: &TestWorld, way: &str, telling: &str) -> String {
         input(session, "UserPromptSubmit", json!({"prompt": "go"}));
     }
     for session in ["s1", "s2"] {
-        input(session, "PreToolUse", json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "ID"}));
+        input(session, "PreToolUse", json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "@id@"}));
     }
     let client = format!(
-        "call() {{ sed s/ID/$2/ $1-PreToolUse.json | CLAUDE_PID=$$ {FUSEBOX} hook; }}\n\
+        "call() {{ sed s/@id@/$2/ $1-PreToolUse.json | CLAUDE_PID=$$ {FUSEBOX} hook; }}\n\
          for name in SessionStart UserPromptSubmit; do CLAUDE_PID=$$ {FUSEBOX} hook <$1-$name.json; done\n"
     );
     world.script("project/starts", &format!("{client}call $1 own; shift; \"$@\"; true"));
