@@ -26,7 +26,7 @@ pub fn run(env: &Environment, args: &Args, program: Command) -> Result<ExitCode>
         true => format!("{word}\n"),
         false => format!("{word}  {help}\n"),
     });
-    env.print(&lines.collect::<String>());
+    env.print_data(&lines.collect::<String>());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -69,7 +69,7 @@ const POWERSHELL: &str = r#"Register-ArgumentCompleter -Native -CommandName fuse
 
 /// Runs `fusebox completions`.
 pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
-    env.print(script(args.shell));
+    env.print_data(script(args.shell));
     Ok(ExitCode::SUCCESS)
 }
 

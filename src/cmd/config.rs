@@ -73,7 +73,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Command::Show(args) => Ok(show(env, args)),
         Command::Check => Ok(check(env)),
         Command::Schema => {
-            env.print(&schema::text());
+            env.print_data(&schema::text());
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -86,7 +86,10 @@ fn show(env: &Environment, args: &ShowArgs) -> ExitCode {
         Some(agent_type) => vec![agent(&policy, agent_type)],
         None => all(&policy),
     };
-    env.print(&if args.json { as_json(&sections) } else { as_text(&sections, env.width()) });
+    match args.json {
+        true => env.print_data(&as_json(&sections)),
+        false => env.print(&as_text(&sections, env.width())),
+    }
     let ignored = problems.iter().filter(|problem| problem.is_error()).count();
     if ignored > 0 {
         env.eprintln_safe(&format!("{} ignored: `fusebox config check` says which", counted(ignored as u64, "value")));

@@ -61,7 +61,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     let lines: Vec<Line> = checked.into_iter().chain(system).collect();
     let worst = lines.iter().map(|line| line.diagnosis.health).max().unwrap_or(Health::Ok);
     match args.json {
-        true => env.print(&json(&lines)?),
+        true => env.print_data(&json(&lines)?),
         false => lines.iter().for_each(|line| env.print(&text(env, line))),
     }
     Ok(if worst == Health::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -69,7 +69,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     if let Some(words) = is_last.filter(|_| !args.json) {
         env.print(&format!("{words}\n\n"));
     }
-    env.print(&text);
+    match args.json {
+        true => env.print_data(&text),
+        false => env.print(&text),
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -115,10 +118,10 @@ fn last(store: &Store) -> Result<Option<Found>> {
 
 /// Says that no limit has struck: an answer, too.
 fn nothing(env: &Environment, args: &Args) -> ExitCode {
-    env.print(&match args.json {
-        true => story_json::nothing(),
-        false => "nothing has tripped yet; `fusebox status` shows what is at work\n".to_owned(),
-    });
+    match args.json {
+        true => env.print_data(&story_json::nothing()),
+        false => env.print("nothing has tripped yet; `fusebox status` shows what is at work\n"),
+    }
     ExitCode::SUCCESS
 }
 

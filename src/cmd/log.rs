@@ -61,8 +61,10 @@ fn show(env: &Environment, args: &Args, page: &Terminal, rows: Vec<Numbered>) ->
     let records: Vec<Logged> = rows.into_iter().map(query::logged).collect();
     let line = |logged: &Logged| if args.json { log_lines::json(logged) } else { log_lines::line(logged, page) };
     let text: String = records.iter().map(line).collect();
-    if !text.is_empty() {
-        env.print(&text);
+    match args.json {
+        _ if text.is_empty() => {}
+        true => env.print_data(&text),
+        false => env.print(&text),
     }
     records.last().map(|logged| logged.number)
 }

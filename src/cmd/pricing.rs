@@ -95,7 +95,7 @@ fn show(env: &Environment, model: Option<&str>, json: bool) -> Result<ExitCode> 
         None => prices.in_force(),
     };
     match json {
-        true => env.print(&show::json(&rows)),
+        true => env.print_data(&show::json(&rows)),
         false => {
             let cells = show::cells(&rows).into_iter().map(|cells| (Style::Plain, cells.to_vec())).collect::<Vec<_>>();
             env.print(&(table(&COLUMNS, &cells, &query::page(env)) + LEGEND));

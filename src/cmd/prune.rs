@@ -85,7 +85,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
     };
     let state_bytes = Store::open(env)?.size()?;
     let report = PruneReport { version: 1, dry_run: args.dry_run, before: Timestamp(before_ms), removed, state_bytes };
-    env.print(&if args.json { json::text(&report) } else { told(&report, days, zone) });
+    match args.json {
+        true => env.print_data(&json::text(&report)),
+        false => env.print(&told(&report, days, zone)),
+    }
     Ok(ExitCode::SUCCESS)
 }
 

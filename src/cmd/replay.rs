@@ -72,7 +72,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
             .hint("subagents and tool calls are what is played; an empty transcript has neither"));
     }
     if args.json {
-        env.print(&indented::text(&json::form(&sessions, &sums)));
+        env.print_data(&indented::text(&json::form(&sessions, &sums)));
     } else {
         env.print(&page(env, &sessions, &sums));
     }

@@ -92,7 +92,10 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         Some(paths) => past(env, args, paths)?,
         None => kept(env, args)?,
     };
-    env.print(&text);
+    match args.json || args.csv {
+        true => env.print_data(&text),
+        false => env.print(&text),
+    }
     Ok(ExitCode::SUCCESS)
 }
 

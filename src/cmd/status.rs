@@ -68,7 +68,7 @@ pub fn run(env: &Environment, args: &Args) -> Result<ExitCode> {
         None => report.sessions.retain(|session| args.all || is_open(session)),
     }
     if args.json {
-        env.print(&json::text(&report));
+        env.print_data(&json::text(&report));
         return Ok(ExitCode::SUCCESS);
     }
     let show = if args.all || matches!(target, Some(Target::Run { .. })) { Show::All } else { Show::Open };

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::install::{binary, client_versions, own_copy};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
-use crate::ui::wrap;
 
 /// Arguments of `fusebox upgrade`.
 #[derive(Debug, clap::Args)]
@@ -62,7 +61,7 @@ pub fn run(env: &Environment, _args: &Args) -> Result<ExitCode> {
             format!("{shown} is fusebox {own} now{former}: sessions at work take it at their next event\n")
         }
     };
-    env.print(&wrap::fitting(&text, env.width()));
+    env.print(&text);
     Ok(ExitCode::SUCCESS)
 }
 

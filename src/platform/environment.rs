@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place")]
 
+use std::borrow::Cow;
 use std::env;
 pub use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use crate::platform::given::GivenWorld;
 use crate::platform::run_command::Program;
 use crate::platform::stopwatch::Stopwatch;
 use crate::platform::{clock, file_info, files, streams};
-use crate::ui::terminal;
+use crate::ui::{terminal, wrap};
 
 /// The narrowest and the widest line that reports are made for.
 const NARROWEST: usize = 40;
@@ -184,12 +185,23 @@ impl Environment {
         })
     }
 
-    /// Writes to standard output; a closed pipe is no error. What a terminal would obey is shown instead.
+    /// Writes a text for people to standard output; on a terminal, lines that do not fit it are broken between words.
     pub fn print(&self, text: &str) {
+        self.print_data(&self.fitted(&terminal::safe(text), &io::stdout()));
+    }
+
+    /// Writes a text for programs to standard output, as it is. A closed pipe is no error.
+    pub fn print_data(&self, text: &str) {
         let _closed = self.answer(text);
     }
 
-    /// Writes to standard output, as [`Environment::print`] does; returns whether all of it was taken.
+    /// Returns a text whose lines fit what it is written to, where that is a terminal.
+    fn fitted<'a>(&self, text: &'a str, to: &impl IsTerminal) -> Cow<'a, str> {
+        let is_shown = self.given.is_none() && to.is_terminal();
+        if is_shown { wrap::fitting(text, self.width()).into() } else { text.into() }
+    }
+
+    /// Writes to standard output, with what a terminal would obey shown instead; returns whether all of it was taken.
     pub fn answer(&self, text: &str) -> bool {
         if let Some(world) = &self.given {
             world.output.borrow_mut().push_str(&terminal::safe(text));
@@ -220,12 +232,14 @@ impl Environment {
         std::process::exit(i32::from(!well))
     }
 
-    /// Writes a line to standard error.
+    /// Writes a line for people to standard error.
     pub fn eprintln_safe(&self, text: &str) {
         if let Some(world) = &self.given {
             return world.errors.borrow_mut().push_str(&format!("{}\n", terminal::safe(text)));
         }
-        let _closed = writeln!(io::stderr().lock(), "{}", terminal::safe(text));
+        let text = terminal::safe(text);
+        let lines = self.fitted(&text, &io::stderr());
+        let _closed = writeln!(io::stderr().lock(), "{}", lines.trim_end_matches('\n'));
     }
 
     /// Whether a person is at the terminal: standard input and output are one.

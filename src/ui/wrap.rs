@@ -1,5 +1,6 @@
 //! Sentences broken into lines that fit.
 
+use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
 /// Breaks words into lines no wider than `width`, all but the first indented, to stand behind something `indent` wide.
@@ -20,13 +21,13 @@ pub fn fitting(text: &str, width: usize) -> String {
     let fit = |line: &str| {
         let words = line.trim_start();
         let indent = &line[..line.len() - words.len()];
-        if length(line) <= width { format!("{line}\n") } else { sentence(words, width, indent) }
+        if display_width(line.trim_end_matches('\n')) <= width {
+            line.to_owned()
+        } else {
+            sentence(words.trim_end(), width, indent)
+        }
     };
-    text.lines().map(fit).collect()
-}
-
-fn length(text: &str) -> usize {
-    text.chars().count()
+    text.split_inclusive('\n').map(fit).collect()
 }
 
 /// A word stays whole, however long: it may be a path or a command, to be copied.
@@ -46,6 +47,8 @@ mod tests {
             ("error: one two three\nnext\n", "error: one\n  two three\nnext\n"),
             ("  kept at its indent\n", "  kept at\n    its\n    indent\n"),
             ("/a/path/that/is/too/long\n", "/a/path/that/is/too/long\n"),
+            ("a question? ", "a question? "),
+            ("\x1b[1ma\x1b[0m \x1b[31mheading\x1b[0m\n", "\x1b[1ma\x1b[0m \x1b[31mheading\x1b[0m\n"),
         ] {
             assert_eq!(fitting(text, 12), broken);
         }

@@ -2,6 +2,7 @@
 //! the other, and then every command's output is looked at.
 
 mod commands;
+mod width;
 
 use std::collections::BTreeSet;
 use std::fs;
