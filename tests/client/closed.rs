@@ -28,7 +28,7 @@ impl Fragile {
         let binary = lab.project().parent().unwrap().join("bin/fusebox");
         copy_fusebox(&binary);
         lab.write(".claude/fusebox.json", &policy.to_string());
-        let said = lab.command(&binary).arg("init").args(init).output().unwrap();
+        let said = lab.of_person(&binary).arg("init").args(init).output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
         Fragile { lab, binary }
     }

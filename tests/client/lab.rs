@@ -166,8 +166,15 @@ impl Lab {
 
     /// Runs `fusebox` in the project, as a person does who has the client on the path.
     pub fn fusebox(&self, args: &[&str]) -> Output {
+        self.of_person(&fusebox()).args(args).output().unwrap()
+    }
+
+    /// Returns a program as a person starts it, who has the client on the path.
+    pub fn of_person(&self, program: &Path) -> Command {
         let path = format!("{}:{}:{}", folder_of(&fusebox()), folder_of(&claude()), std::env::var("PATH").unwrap());
-        self.command(&fusebox()).env("PATH", path).args(args).output().unwrap()
+        let mut command = self.command(program);
+        command.env("PATH", path);
+        command
     }
 
     /// Returns the log's records of one event of Fusebox: `AGENT_FAILED`, `AGENT_WARNING`, ...

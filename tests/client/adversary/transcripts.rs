@@ -324,10 +324,12 @@ fn responses_that_are_all_called_free_are_charged() {
 #[test]
 fn responses_that_the_client_leaves_out_are_counted() {
     let left_out = |turn: usize| tool("REPL", json!({"code": format!("f({turn})")}));
-    // The end of a command in the background begins the next turn.
-    let later = tool("Bash", json!({"command": "sleep 1", "run_in_background": true}));
-    let turn =
-        |at: usize| [call([later.clone()]), call([left_out(at)]), call([work()]), call([left_out(at)]), say("done")];
+    // The end of a command in the background begins the next turn: it waits for the end of its own.
+    let later = |turn: usize| {
+        let ends = format!("until [ $(grep -l '\"Stop\"' \"$LAB_HOOKS\"/* | wc -l) -gt {turn} ]; do sleep 0.1; done");
+        tool("Bash", json!({"command": ends, "run_in_background": true}))
+    };
+    let turn = |at: usize| [call([later(at)]), call([left_out(at)]), call([work()]), call([left_out(at)]), say("done")];
     let lab = Lab::new(json!({"session": {"max_requests": 12}}), vec![main((0..5).flat_map(turn))]);
     lab.claude("MAIN start", &[]);
     assert!((12..=13).contains(&lab.api.requests().len()), "{}", lab.story());
