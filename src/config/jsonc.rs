@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::domain::json_fault;
+
 /// What a text says.
 #[derive(Debug)]
 pub struct JsonRead {
@@ -27,7 +29,7 @@ pub struct Again {
 /// Reads a text. The error says where it is no JSON, and why.
 pub fn read(text: &str) -> Result<JsonRead, String> {
     let mut plain = without_comments(text)?;
-    let parse = |text: &str| serde_json::from_str::<Value>(text).map_err(|cause| cause.to_string());
+    let parse = |text: &str| serde_json::from_str::<Value>(text).map_err(|cause| json_fault::words(&cause));
     let value = parse(&plain)?;
     let members = second_members(&plain);
     if members.is_empty() {
@@ -204,13 +206,13 @@ mod tests {
     #[test]
     fn what_is_no_json_is_named_with_its_place() {
         for (text, error) in [
-            ("", "EOF while parsing a value at line 1 column 0"),
+            ("", "it ends where a value has to stand at line 1 column 0"),
             ("{\n  // one\n  \"a\" 1\n}", "expected `:` at line 3 column 7"),
             ("{\"a\": [,]}", "expected value at line 1 column 8"),
             ("{,}", "key must be a string at line 1 column 2"),
             ("[1,,]", "expected value at line 1 column 4"),
             ("{}\n/* open", "the comment in line 2 has no end"),
-            ("{\"a\": \"open", "EOF while parsing a string at line 1 column 11"),
+            ("{\"a\": \"open", "its last `\"` is missing at line 1 column 11"),
         ] {
             assert_eq!(read(text).unwrap_err(), error, "{text}");
         }

@@ -124,7 +124,7 @@ impl DocumentRead {
             }
             (Takes::One(shape) | Takes::Keys(shape) | Takes::OneOrPerLimit(shape, _), value) => {
                 let Some(typed) = (key.read)(value).filter(|_| shape.accepts(value)) else {
-                    self.wrong(&at, value, &shape.expects());
+                    self.mismatch(&at, value, shape);
                     return;
                 };
                 if let (Takes::Keys(_), Some(patterns)) = (key.takes, typed.as_list()) {
@@ -160,7 +160,6 @@ impl DocumentRead {
     /// Reads a limit of so many in so much time: a wrong window is dropped alone.
     fn windows(&mut self, here: &At<'_>, limit: &'static Limit, value: &Value) {
         let at = format!("{}{limit}", here.path);
-        let expects = || rate_windows::shape(limit).expects();
         let several: Vec<(String, &Value)> = match value {
             Value::Null => Vec::new(),
             Value::Array(list) if rate_windows::are_of_tools(limit) => {
@@ -173,7 +172,7 @@ impl DocumentRead {
         for (at, one) in several {
             match rate_windows::read(limit, one) {
                 Some(window) => read.push(window),
-                None => self.wrong(&at, one, &expects()),
+                None => self.mismatch(&at, one, rate_windows::shape(limit)),
             }
         }
         self.keep(here.place, at, Subject::of_limit("", limit), SettingValue::Windows(read));

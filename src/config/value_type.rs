@@ -104,6 +104,21 @@ impl ValueType {
         }
     }
 
+    /// Says what is wrong with a value that is not accepted: of an object's fields only what is.
+    pub fn mismatch(&self, value: &Value) -> String {
+        let (ValueType::Object(fields), Value::Object(entries)) = (self, value) else {
+            return format!("it must be {}", self.expects());
+        };
+        let known = |name: &String| fields.iter().any(|field| field.name == name);
+        let unknown = entries.keys().filter(|name| !known(name)).map(|name| format!("`{name}` is no key here"));
+        let wrong = fields.iter().filter_map(|field| match entries.get(field.name) {
+            Some(value) if field.shape.accepts(value) => None,
+            Some(_) => Some(format!("`{}` must be {}", field.name, field.shape.expects())),
+            None => field.is_needed.then(|| format!("`{}` ({}) is missing", field.name, field.shape.expects())),
+        });
+        unknown.chain(wrong).collect::<Vec<_>>().join("; ")
+    }
+
     /// Returns the words for what is accepted.
     pub fn expects(&self) -> String {
         match self {

@@ -17,6 +17,7 @@ pub mod failures;
 pub mod finding_source;
 pub mod incomplete;
 pub mod ingested;
+pub mod json_fault;
 pub mod limit;
 pub mod limit_set;
 pub mod limits_off;

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::domain::json_fault;
 use crate::domain::limit_set::Checkpoints;
 use crate::domain::rfc3339;
 
@@ -26,7 +27,7 @@ pub fn problems(rule: &Checkpoints, text: Result<&str, &str>) -> Vec<String> {
     let file = text.map_err(str::to_owned).and_then(|text| {
         serde_json::from_str::<File>(text).map_err(|cause| match serde_json::from_str::<serde::de::IgnoredAny>(text) {
             Ok(_) => format!("it holds no `execution_checkpoints` of the form {FORM} ({cause})"),
-            Err(_) => format!("it is no JSON: {cause}"),
+            Err(_) => format!("it is no JSON: {}", json_fault::words(&cause)),
         })
     });
     match file {
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn a_file_that_says_nothing_is_named() {
         check_text(Err("`step.json` does not exist"), &["`step.json` does not exist"]);
-        check_text(Ok("{"), &["it is no JSON: EOF while parsing an object at line 1 column 1"]);
+        check_text(Ok("{"), &["it is no JSON: its last `}` is missing at line 1 column 1"]);
         let lacks = "it holds no `execution_checkpoints` of the form [{\"checkpoint\": \"NAME\", \"timestamp\": \
                      \"2026-01-22T10:00:00Z\"}] (missing field `execution_checkpoints` at line 1 column 2)";
         check_text(Ok("{}"), &[lacks]);

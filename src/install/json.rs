@@ -9,6 +9,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
+use crate::domain::json_fault;
+
 /// A value's place in the text.
 pub type Span = Range<usize>;
 
@@ -26,7 +28,7 @@ pub struct Child {
 pub fn check(text: &str) -> Result<(), String> {
     match body(text).trim().is_empty() {
         true => Ok(()),
-        false => serde_json::from_str::<IgnoredAny>(body(text)).map(|_| ()).map_err(|fault| fault.to_string()),
+        false => serde_json::from_str::<IgnoredAny>(body(text)).map(|_| ()).map_err(|cause| json_fault::words(&cause)),
     }
 }
 

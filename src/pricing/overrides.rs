@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::calendar::{Day, Zone};
+use crate::domain::json_fault;
 use crate::error::Error;
 use crate::pricing::price_row::{LongPrompt, OWN, Price, Rates, US_PERCENT, WEB_SEARCH};
 
@@ -54,7 +55,7 @@ pub fn read(json: &str) -> Overrides {
     let file = match serde_json::from_str::<Value>(json) {
         Ok(file) => file,
         Err(cause) => {
-            found.problems.push(Problem(format!("the file is no JSON: {cause}")));
+            found.problems.push(Problem(format!("the file is no JSON: {}", json_fault::words(&cause))));
             return found;
         }
     };
@@ -282,7 +283,7 @@ mod tests {
     #[test]
     fn a_file_of_another_shape_is_refused() {
         for (json, problem) in [
-            ("", "the file is no JSON: EOF while parsing a value at line 1 column 0"),
+            ("", "the file is no JSON: it ends where a value has to stand at line 1 column 0"),
             ("[]", "the file has no list `rows`: write {\"rows\": [{\"model\": …}]}"),
             (r#"{"rows":{}}"#, "the file has no list `rows`: write {\"rows\": [{\"model\": …}]}"),
             (r#"{"rows":[7]}"#, "row 1: is no object: write {\"model\": …}"),

@@ -183,7 +183,7 @@ fn a_file_that_cannot_be_edited_is_refused() {
         "error: `FILE` is no JSON: key must be a string at line 2 column 3",
     );
     check_refused("{\"a\": 1,}", "error: `FILE` is no JSON: key must be a string at line 1 column 9");
-    check_refused("{\"a\": 1", "error: `FILE` is no JSON: EOF while parsing an object at line 1 column 7");
+    check_refused("{\"a\": 1", "error: `FILE` is no JSON: its last `}` is missing at line 1 column 7");
     check_refused("{} {}", "error: `FILE` is no JSON: trailing characters at line 1 column 4");
     check_refused("hello", "error: `FILE` is no JSON: expected value at line 1 column 1");
     // JSON of another shape

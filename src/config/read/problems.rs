@@ -9,6 +9,7 @@ use crate::config::place::{belongs, blocks_of};
 use crate::config::problem::{Problem, nearest};
 use crate::config::read::{At, DocumentRead};
 use crate::config::slips;
+use crate::config::value_type::ValueType;
 use crate::limits;
 
 /// The most problems of one file that are told one by one.
@@ -34,6 +35,11 @@ impl DocumentRead {
             }
             _ => {}
         }
+    }
+
+    pub(super) fn mismatch(&mut self, at: &str, value: &Value, shape: ValueType) {
+        let problem = Problem::of_key(&self.document, at, value);
+        self.report(problem.says(format!("is ignored: {}", shape.mismatch(value))));
     }
 
     pub(super) fn wrong(&mut self, at: &str, value: &Value, expected: &str) {

@@ -143,9 +143,15 @@ fn roles_split_models() {
         r#"Planning ["*opus*", "*fable*", "*mythos*"], Execution [...]"#,
     );
     check(&[(USER, planning), (PROJECT, roles), TRUST], "main roles", r#"Planning ["*sonnet*"], Execution [...]"#);
-    let wrong = "is ignored: it must be an object of `planning` (a list of names)";
-    for value in ["null", "[]", "{}", r#"{"planning":"opus"}"#, r#"{"planning":[],"execution":[]}"#] {
-        check_problem(&format!(r#"{{"roles": {value}}}"#), &format!("`roles: {value}` @ {wrong}"));
+    let whole = "it must be an object of `planning` (a list of names)";
+    for (value, words) in [
+        ("null", whole),
+        ("[]", whole),
+        ("{}", "`planning` (a list of names) is missing"),
+        (r#"{"planning":"opus"}"#, "`planning` must be a list of names"),
+        (r#"{"planning":[],"execution":[]}"#, "`execution` is no key here"),
+    ] {
+        check_problem(&format!(r#"{{"roles": {value}}}"#), &format!("`roles: {value}` @ is ignored: {words}"));
     }
 }
 
@@ -199,28 +205,29 @@ fn rates_of_all_layers_hold() {
 
 #[test]
 fn a_wrong_rate_is_dropped_alone() {
-    let must = "is ignored: it must be an object of `tool` (a text that is not empty), `max` (a whole number from 1 to 1000000), \
-                `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`run`, `session`, `user`, may be left out), \
-                `on_limit` (`refuse`, `wait`, may be left out)";
-    for wrong in [
-        r#"{"tool":"","max":1,"per_ms":1}"#,
-        r#"{"tool":"A","max":0,"per_ms":1}"#,
-        r#"{"tool":"A","max":1.5,"per_ms":1}"#,
-        r#"{"tool":"A","max":1}"#,
-        r#"{"tool":"A","max":1,"per_ms":1,"over":"x"}"#,
-        r#"{"tool":"A","max":1,"per_ms":1,"on_limit":"x"}"#,
-        r#"{"tool":"A","max":1,"per_ms":1,"by":1}"#,
-        "5",
+    let times = "a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)";
+    let whole = "it must be an object of `tool` (a text that is not empty), `max` (a whole number from 1 to 1000000), \
+                 `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`run`, `session`, `user`, may be left out), \
+                 `on_limit` (`refuse`, `wait`, may be left out)";
+    for (wrong, words) in [
+        (r#"{"tool":"","max":1,"per_ms":1}"#, "`tool` must be a text that is not empty"),
+        (r#"{"tool":"A","max":0,"per_ms":1}"#, "`max` must be a whole number from 1 to 1000000"),
+        (r#"{"tool":"A","max":1.5,"per_ms":1}"#, "`max` must be a whole number from 1 to 1000000"),
+        (r#"{"tool":"A","max":1}"#, &format!("`per_ms` ({times}) is missing")),
+        (r#"{"tool":"A","max":1,"per_ms":1,"over":"x"}"#, "`over` must be `run`, `session`, `user`"),
+        (r#"{"tool":"A","max":1,"per_ms":1,"on_limit":"x"}"#, "`on_limit` must be `refuse`, `wait`"),
+        (r#"{"tool":"A","max":1,"per_ms":1,"by":1}"#, "`by` is no key here"),
+        ("5", whole),
     ] {
         let text = format!(r#"{{"rate_limits": [{{"tool": "Bash", "max": 1, "per_ms": 9}}, {wrong}]}}"#);
         check(&[(USER, &text)], "session rates", "Bash 1/9 terminate user");
-        check_problem(&text, &format!("`rate_limits.1: {wrong}` @ {must}"));
+        check_problem(&text, &format!("`rate_limits.1: {wrong}` @ is ignored: {words}"));
     }
     check_problem(r#"{"rate_limits": 5}"#, "`rate_limits: 5` @ is ignored: it must be a list of rates, or `null`");
     check_problem(
         r#"{"adapter_rate_limit": {"max_requests": 5}}"#,
-        "`adapter_rate_limit: {\"max_requests\":5}` @ is ignored: it must be an object of `max_requests` (a whole number from 1 \
-         to 1000000), `per_ms` (a time like `10m`, or a whole number from 1 to 604800000 (milliseconds)), `over` (`session`, `user`, may be left out)",
+        "`adapter_rate_limit: {\"max_requests\":5}` @ is ignored: `per_ms` (a time like `10m`, or a whole \
+         number from 1 to 604800000 (milliseconds)) is missing",
     );
 }
 

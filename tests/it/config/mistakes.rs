@@ -177,6 +177,6 @@ fn files_that_are_no_json_are_named_with_line_and_column() {
         "{\n  \"mode\" \"observe\"\n}",
         &format!("{file} is no JSON: expected `:` at line 2 column 10; {all}"),
     );
-    check_problem("", &format!("{file} is no JSON: EOF while parsing a value at line 1 column 0; {all}"));
+    check_problem("", &format!("{file} is no JSON: it ends where a value has to stand at line 1 column 0; {all}"));
     check_problem("[]", &format!("{file} is no JSON object; {all}"));
 }
