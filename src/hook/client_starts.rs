@@ -29,40 +29,62 @@ pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option
     }
     let Some(folder) = folder_of(start) else {
         return Some(
-            "the command's text does not say in which folder it works. Name the folder as it is called".to_owned(),
+            "the command's text does not say for sure in which folder it works. Write `cd FOLDER && claude …`, with the folder as it is called".to_owned(),
         );
     };
-    let is_here = folder == Path::new(&session.folder) || file_info::is_same(&folder, Path::new(&session.folder));
-    if start.settings.is_empty() && is_here {
-        return None;
+    if let Some(missing) = start.entered.iter().find(|path| !file_info::is_folder(Path::new(path))) {
+        let missing = env.short_path(Path::new(missing));
+        return Some(format!(
+            "`{missing}`, which is entered before it, is not there yet. Make the folder in a call of its own"
+        ));
     }
-    if !file_info::is_folder(&folder) {
+    let is_here = folder == Path::new(&session.folder) || file_info::is_same(&folder, Path::new(&session.folder));
+    if !is_here && !file_info::is_folder(&folder) {
         return Some(
             "its folder is not there yet, so that its settings cannot be read. Make the folder in a call of its own"
                 .to_owned(),
         );
     }
-    let mut files = settings_files::read(&Folders::of(env, &folder));
+    let mut folders = Folders::of(env, &folder);
+    if start.changes_root {
+        folders.repository = None;
+    }
+    let mut files = settings_files::read(&folders);
     let managed = files.iter().position(|file| file.place.scope == InstallScope::Managed).unwrap_or(files.len());
-    let named: Vec<Settings> = start.settings.iter().map(|path| settings_files::read_at(Path::new(path))).collect();
-    let is_named = |path: &Path| start.settings.iter().any(|named| Path::new(named) == path);
+    let said = start.said.iter().map(|text| settings_files::said(text));
+    let named = start.settings.iter().map(|path| settings_files::read_named(Path::new(path)));
+    let named: Vec<Settings> = named.chain(said).collect();
+    let brings = named.iter().map(|file| file.place.settings.clone()).chain(folders.remembered).collect::<Vec<_>>();
     let off = named.iter().find(|file| handlers::switches_off(file)).map(|file| file.place.settings.clone());
+    let is_told = !named.is_empty();
     files.splice(managed..managed, named);
-    let now = handlers::resolve(&files, env.binary().as_deref());
+    let lost =
+        if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &files, (off, &folder)) };
+    lost.or_else(|| diversion(session, &files, &brings))
+}
+
+/// Says which of the session's hooks a client with these settings would leave out.
+fn loss(env: &Environment, session: &Session, files: &[Settings], start: (Option<PathBuf>, &Path)) -> Option<String> {
+    let (off, folder) = start;
+    let now = handlers::resolve(files, env.binary().as_deref());
     if let Some(file) = off.or(now.disabled).filter(|_| !session.diverted.off) {
         return Some(format!("`disableAllHooks` in `{}` switches all hooks off", file.display()));
     }
     let is_newer = |event: &str| EventName::parse(event).is_some_and(|event| event.row().is_newer);
     let is_asked = |event: &String| is_newer(event) || now.events.iter().any(|asked| asked.as_str() == event);
-    if !session.handlers.iter().all(is_asked) {
-        let folder = env.short_path(&folder);
-        return Some(format!(
-            "the hooks that limit this session are not registered in `{folder}`, so nothing would limit it"
-        ));
+    if session.handlers.iter().all(is_asked) {
+        return None;
     }
+    let folder = env.short_path(folder);
+    Some(format!("the hooks that limit this session are not registered in `{folder}`, so nothing would limit it"))
+}
+
+/// Says what diverts that the client brings with it: what its command line says, and what it remembers, which may leave no hook.
+/// What a folder's own files divert is met by the hooks that run there.
+fn diversion(session: &Session, files: &[Settings], brings: &[PathBuf]) -> Option<String> {
     let is_new = |print: &u64| !session.diverted.values.contains(print) && !session.diverted.hooks.contains(print);
-    let mut diverted = diverted::find(&files).into_iter().filter(|it| is_named(&it.file) && is_new(&it.print));
-    diverted.next().map(|it| it.words())
+    let mut found = diverted::find(files).into_iter();
+    found.find(|it| brings.contains(&it.file) && is_new(&it.print)).map(|it| it.words())
 }
 
 /// Returns the folder that a client works in; nothing where the command's text does not tell.

@@ -166,7 +166,13 @@ mod tests {
     }
 
     fn folders() -> Folders {
-        Folders { project: "/p".into(), repository: None, claude: Some("/c".into()), managed: "/etc/cc".into() }
+        Folders {
+            project: "/p".into(),
+            repository: None,
+            claude: Some("/c".into()),
+            remembered: Vec::new(),
+            managed: "/etc/cc".into(),
+        }
     }
 
     /// Returns the settings of every scope, with these texts in some.

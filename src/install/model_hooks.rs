@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
 use crate::domain::model_hook::{Holder, ModelHook};
-use crate::install::hooks::count;
+use crate::install::hooks::{self, count};
 use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::plugins;
-use crate::install::settings_files::{self, Settings};
+use crate::install::settings_files::{self, SAID, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::files;
 
@@ -39,6 +39,12 @@ impl Client {
         plugins::values_of(&self.arguments, option)
     }
 
+    /// Returns the JSON that a value on its command line is, or that stands in the file which it names.
+    fn text_of(&self, value: &str) -> String {
+        let is_json = value.trim_start().starts_with('{');
+        if is_json { value.to_owned() } else { settings_files::read_named(&self.folders.project.join(value)).text }
+    }
+
     /// Returns a text of its settings, by the file that wins.
     pub fn setting(&self, name: &str) -> Option<String> {
         self.settings.iter().rev().find_map(|file| {
@@ -51,6 +57,9 @@ impl Client {
 /// Returns the handlers that the client brings along when it starts.
 pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
+    for settings in client.values_of(SAID).map(|value| client.text_of(value)).filter(|text| json::check(text).is_ok()) {
+        hooks::find_asking(&settings).into_iter().for_each(|hook| count(&mut found, hook));
+    }
     let main = main_type(client);
     for (name, hooks) in of_types(env, client) {
         let is_main = main.as_ref() == Some(&name);
@@ -93,7 +102,8 @@ pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec
         let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
         (name.unwrap_or(stem), entries)
     });
-    let said = client.values_of("--agents").filter_map(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+    let said = client.values_of("--agents").map(|value| client.text_of(value));
+    let said = said.filter_map(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
     let said = said.flatten().map(|(name, agent)| (name, Ok(agent.as_object().cloned().unwrap_or_default())));
     files.chain(said).collect()
 }

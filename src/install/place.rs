@@ -57,6 +57,8 @@ pub struct Folders {
     pub repository: Option<PathBuf>,
     /// The client's configuration folder; none without a home.
     pub claude: Option<PathBuf>,
+    /// The files of what the client remembers, whose `env` it puts in force at its start.
+    pub remembered: Vec<PathBuf>,
     /// The folder of managed files.
     pub managed: PathBuf,
 }
@@ -70,6 +72,7 @@ impl Folders {
             project: project.to_path_buf(),
             repository: main.map(Path::to_path_buf),
             claude: env.claude_dir(),
+            remembered: remembered(env),
             managed: env.managed_dir(),
         }
     }
@@ -98,6 +101,13 @@ impl Folders {
         ];
         places.into_iter().flatten().collect()
     }
+}
+
+/// Returns the file of what the client remembers, and the one that older clients have left, which wins where it is there.
+fn remembered(env: &Environment) -> Vec<PathBuf> {
+    let own = env.var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| env.home());
+    let former = env.claude_dir().map(|folder| folder.join(".config.json"));
+    own.map(|folder| folder.join(".claude.json")).into_iter().chain(former).collect()
 }
 
 fn local(folder: &Path) -> SettingsPlace {

@@ -1,7 +1,7 @@
 //! The settings files of a project, as they are now.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::domain::stable_hash;
 use crate::install::json;
@@ -10,6 +10,11 @@ use crate::platform::files;
 
 /// The largest settings file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
+/// The largest file of what the client remembers that is read, in bytes: it holds every project's history.
+const LARGEST_REMEMBERED: u64 = 32 << 20;
+
+/// How settings on a client's command line are called.
+pub const SAID: &str = "--settings";
 
 /// One settings file as it is now.
 pub struct Settings {
@@ -21,15 +26,35 @@ pub struct Settings {
     pub unread: Option<u64>,
 }
 
-/// Reads all settings files, the one that the client lets win last.
+/// Reads all settings files, the one that the client lets win last. What the client remembers comes first, as far as it sets.
 pub fn read(folders: &Folders) -> Vec<Settings> {
-    let places = folders.places().into_iter();
-    places.map(read_one).collect()
+    let remembered = folders.remembered.iter().map(|path| read_remembered(path));
+    remembered.chain(folders.places().into_iter().map(read_one)).collect()
+}
+
+/// Reads the variables that a file of what the client remembers sets: nothing else in it is a setting.
+fn read_remembered(path: &Path) -> Settings {
+    let place = SettingsPlace { scope: InstallScope::User, settings: path.to_path_buf(), folder: path.to_path_buf() };
+    let (text, unread) = match files::text(path, LARGEST_REMEMBERED) {
+        Ok(text) if json::check(&text).is_ok() => (text, None),
+        Err(cause) if cause.kind() == io::ErrorKind::FileTooLarge => (String::new(), Some(LARGEST_REMEMBERED)),
+        // What is no JSON is none to the client either, or is being written.
+        _ => (String::new(), None),
+    };
+    let variables = json::root(&text).and_then(|root| json::member(&text, &root, "env"));
+    let text = variables.map(|span| format!("{{\"env\":{}}}", &text[span])).unwrap_or_default();
+    Settings { place, text, unread }
 }
 
 /// Reads a file that a client is told to take its settings from, beside its own.
-pub fn read_at(path: &Path) -> Settings {
+pub fn read_named(path: &Path) -> Settings {
     read_one(SettingsPlace { scope: InstallScope::Local, settings: path.to_path_buf(), folder: path.to_path_buf() })
+}
+
+/// Takes settings that stand on a client's command line.
+pub fn said(text: &str) -> Settings {
+    let place = SettingsPlace { scope: InstallScope::Local, settings: SAID.into(), folder: PathBuf::new() };
+    Settings { place, text: text.to_owned(), unread: None }
 }
 
 fn read_one(place: SettingsPlace) -> Settings {

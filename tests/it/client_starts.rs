@@ -72,8 +72,8 @@ const WRITTEN: [&str; 11] = [
 ];
 
 /// A person's session, with our hooks in the user's settings or in the project's.
-struct Bench {
-    world: TestWorld,
+pub struct Bench {
+    pub world: TestWorld,
     processes: Processes,
     /// How many calls there were: a call that comes twice is answered as it was.
     calls: Cell<usize>,
@@ -81,7 +81,11 @@ struct Bench {
 
 impl Bench {
     fn new(scope: &str) -> Bench {
-        let world = TestWorld::new();
+        Bench::of(TestWorld::new(), scope)
+    }
+
+    /// Makes one of this world.
+    pub fn of(world: TestWorld, scope: &str) -> Bench {
         world.run(&["init", "--scope", scope]).ok();
         let bench = Bench { world, processes: Processes::start(), calls: Cell::new(0) };
         start(&bench.world, bench.processes.pids[0], "s1");
@@ -89,7 +93,7 @@ impl Bench {
     }
 
     /// Whether a command is refused.
-    fn refuses(&self, command: &str) -> bool {
+    pub fn refuses(&self, command: &str) -> bool {
         let id = self.calls.replace(self.calls.get() + 1);
         let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": format!("t{id}")});
         event(&self.world, self.processes.pids[0], "s1", "PreToolUse", &call).contains(r#""deny""#)
@@ -134,6 +138,68 @@ fn a_client_is_not_started_with_a_settings_file_that_diverts() {
         wrongs.extend((!bench.refuses(unknown)).then(|| unknown.to_owned()));
     }
     assert!(wrongs.is_empty(), "{wrongs:#?}");
+}
+
+/// What settings on a client's command line may bring along, and whether it is started with them.
+#[test]
+fn settings_on_the_command_line_are_read_as_a_file_is() {
+    let asks =
+        |kind: &str| json!({"hooks": {"PreToolUse": [{"hooks": [{"type": kind, "prompt": "ok?"}]}]}}).to_string();
+    for scope in ["local", "user"] {
+        let bench = Bench::new(scope);
+        for (settings, expected) in [
+            (asks("prompt"), true),
+            (asks("agent"), true),
+            ("{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]}}".to_owned(), false),
+            ("{\"disableAllHooks\":true}".to_owned(), true),
+            ("{\"hooks\":$H}".to_owned(), true),
+            ("{\"model\":\"opus\"}".to_owned(), false),
+        ] {
+            for command in
+                [format!("claude -p go --settings '{settings}'"), format!("claude '--settings={settings}' -p go")]
+            {
+                assert_eq!(bench.refuses(&command), expected, "{scope}: {command}");
+            }
+        }
+    }
+}
+
+/// The variables in the file of what the client remembers are put in force at its start.
+#[test]
+fn a_client_is_not_started_with_what_it_remembers_where_that_diverts() {
+    for file in ["home/.claude/.claude.json", "home/.claude/.config.json"] {
+        for scope in ["local", "user"] {
+            let bench = Bench::new(scope);
+            let mut wrongs = Vec::new();
+            for (env, expected) in [
+                (json!({"CLAUDE_CODE_SIMPLE": "1"}), true),
+                (json!({"CLAUDE_CODE_SAFE_MODE": 1}), true),
+                (json!({"ANTHROPIC_BASE_URL": "http://localhost:1"}), true),
+                (json!({"EDITOR": "vim"}), false),
+            ] {
+                let text =
+                    json!({"numStartups": 3, "projects": {"/x": {"env": {"CLAUDE_CODE_SIMPLE": "1"}}}, "env": env});
+                wrongs.extend(wrong(&bench, (&text, file), &["claude -p go".to_owned()], expected));
+            }
+            bench.world.write(file, "{\"env\": {");
+            assert!(!bench.refuses("claude -p go"), "the client takes nothing from what is no JSON");
+            assert!(wrongs.is_empty(), "{scope}: {wrongs:#?}");
+        }
+    }
+}
+
+/// What an agent writes there is told to the person before the session ends, and by `doctor`.
+#[test]
+fn a_person_is_told_of_variables_that_the_next_client_would_take() {
+    for ends in ["Stop", "SessionEnd"] {
+        let bench = Bench::new("user");
+        bench.world.write("home/.claude/.claude.json", "{\"env\": {\"CLAUDE_CODE_SIMPLE\": \"1\"}}");
+        let told = event(&bench.world, bench.processes.pids[0], "s1", ends, &json!({"reason": "other"}));
+        let log = bench.world.run(&["log"]).stdout;
+        assert!(told.contains("CLAUDE_CODE_SIMPLE") || log.contains("CLAUDE_CODE_SIMPLE"), "{ends}: {told} {log}");
+        let doctor = bench.world.run(&["doctor"]).stdout.replace("\n", " ");
+        assert!(doctor.contains("`CLAUDE_CODE_SIMPLE` in `env`"), "{doctor}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod budgets;
 mod calendar;
 #[cfg(target_os = "linux")]
 mod channels;
+mod client_folders;
 mod client_starts;
 mod clock;
 mod compactions;

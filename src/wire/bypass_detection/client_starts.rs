@@ -9,10 +9,16 @@ use crate::wire::shell::invocation::Invocation;
 pub struct ClientStart {
     /// The folder that it is started in; `None` where text does not tell.
     pub folder: Option<String>,
+    /// The folders that the command enters on the way, each of which has to be there.
+    pub entered: Vec<String>,
     /// The settings files that its command line names.
     pub settings: Vec<String>,
+    /// The settings that stand on its command line.
+    pub said: Vec<String>,
     /// The plugins that its command line names.
     pub plugins: Vec<String>,
+    /// Whether the command makes or unmakes a repository around the folder.
+    pub changes_root: bool,
     /// The worktree that its command line names: where there is one of that name, the client works in it.
     pub worktree: Option<String>,
 }
@@ -28,6 +34,9 @@ const WORKTREE: [&str; 2] = ["-w", "--worktree"];
 /// The folder of its settings, in the one that a client is started in.
 const FOLDER: &str = "/.claude";
 
+/// What makes a folder the root of a repository, whose settings the client reads.
+const REPOSITORY: &str = "/.git";
+
 /// The settings files that every client reads in the folder that it is started in.
 const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 
@@ -37,7 +46,7 @@ const STREAMS: [&str; 4] = ["<(", "/dev/", "/proc/", "-"];
 /// What a client's command line names, as its words are.
 #[derive(Default)]
 pub(super) struct Named<'a> {
-    /// Settings files.
+    /// Settings files, and settings as they stand there.
     pub settings: Vec<&'a str>,
     /// Plugins.
     pub plugins: Vec<&'a str>,
@@ -55,7 +64,7 @@ pub(super) fn named<'a>(it: &'a Invocation<'a>) -> Option<Named<'a>> {
     while let Some(word) = words.next() {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         let Some(value) = value.or_else(|| words.peek().copied()) else { break };
-        if name == SETTINGS && !value.trim_start().starts_with('{') {
+        if name == SETTINGS {
             named.settings.push(value);
         } else if PLUGINS.contains(&name) {
             named.plugins.push(value);
@@ -64,6 +73,11 @@ pub(super) fn named<'a>(it: &'a Invocation<'a>) -> Option<Named<'a>> {
         }
     }
     Some(named)
+}
+
+/// Whether a word is settings and no file.
+pub(super) fn is_json(word: &str) -> bool {
+    word.trim_start().starts_with('{')
 }
 
 /// Whether a word names a file that can be read beforehand.
@@ -82,10 +96,16 @@ impl ClientStart {
         let findable = |paths: Vec<String>| paths.iter().map(|path| rules.findable(path)).collect();
         ClientStart {
             folder: self.folder.map(|path| rules.findable(&path)),
+            entered: findable(self.entered),
             settings: findable(self.settings),
             plugins: findable(self.plugins),
             ..self
         }
+    }
+
+    /// Whether a path is what makes its folder the root of a repository, or one above it.
+    pub(super) fn is_of_root(&self, path: &str) -> bool {
+        path.strip_suffix(REPOSITORY).is_some_and(|root| is_in(self.folder.as_deref(), root))
     }
 
     /// Whether a client reads a path at its start.
@@ -99,6 +119,12 @@ impl ClientStart {
             || self.settings.iter().any(|file| file == path)
             || self.plugins.iter().any(is_below)
     }
+}
+
+/// Whether a folder is this one or lies in it.
+fn is_in(folder: Option<&str>, above: &str) -> bool {
+    let rest = folder.and_then(|folder| folder.strip_prefix(above));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether a path is that of a settings file which every client reads.

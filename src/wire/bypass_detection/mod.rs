@@ -10,6 +10,7 @@ use std::cell::RefCell;
 pub use crate::wire::bypass_detection::at_hand::Guard;
 use crate::wire::bypass_detection::at_hand::PROGRAM;
 pub use crate::wire::bypass_detection::client_starts::ClientStart;
+use crate::wire::bypass_detection::way::{ENTERING, Leads, Way};
 use crate::wire::shell::invocation::Invocation;
 use crate::wire::shell::{self, Part, Simple};
 
@@ -91,6 +92,8 @@ impl Guard {
 struct ShellScope {
     /// The folder; `None` where it is not known.
     folder: Option<String>,
+    /// How sure that is.
+    way: Way,
     /// A variable that was set and diverts a client, with what it does.
     diverted: Option<(String, &'static str)>,
 }
@@ -101,8 +104,8 @@ struct Walk<'g> {
     scope: ShellScope,
     /// Whether the command's text names a setting that switches hooks off: a file of settings may hold it.
     names_switch: bool,
-    /// Whether the command's text names the variable that leads a `cd` elsewhere.
-    names_cdpath: bool,
+    /// What the command's text names that leads a `cd` elsewhere.
+    leads: Leads,
     /// What the command before writes out, which a shell behind a pipe runs.
     said: Vec<String>,
     /// The clients that were started so far.
@@ -123,9 +126,9 @@ impl<'g> Walk<'g> {
     fn new(guard: &'g Guard, text: &str) -> Walk<'g> {
         Walk {
             guard,
-            scope: ShellScope { folder: guard.folder.clone(), diverted: None },
+            scope: ShellScope { folder: guard.folder.clone(), ..ShellScope::default() },
             names_switch: crate::wire::bypass_detection::clients::names_switch(text),
-            names_cdpath: text.contains("CDPATH"),
+            leads: Leads::of(text),
             said: Vec::new(),
             starts: Vec::new(),
             looked_at: Vec::new(),
@@ -139,7 +142,9 @@ impl<'g> Walk<'g> {
     /// Says what a shell's text does that is refused.
     fn text(&mut self, text: &str, depth: usize) -> Option<String> {
         let mut outer = Vec::new();
-        for part in shell::parts(text) {
+        let parts = shell::parts(text);
+        self.leads.look_at(&parts);
+        for part in parts {
             match part {
                 Part::Open => outer.push(self.scope.clone()),
                 Part::Close => self.scope = outer.pop().unwrap_or_default(),
@@ -155,6 +160,9 @@ impl<'g> Walk<'g> {
     }
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
+        if !self.scope.way.begin(simple) {
+            self.scope.folder = None;
+        }
         let folder = self.scope.folder.as_deref();
         if let Some(what) = simple.writes.iter().find_map(|target| self.note_written(folder, &target.text)) {
             return Some(what);
@@ -170,7 +178,7 @@ impl<'g> Walk<'g> {
         let said = std::mem::take(&mut self.said);
         let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
-        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(it, depth)));
+        let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, depth)));
         if self.asks_of_model {
             self.note_model(simple, &invocations);
         }
@@ -193,7 +201,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    fn invocation(&mut self, it: &Invocation, depth: usize) -> Option<String> {
+    fn invocation(&mut self, simple: &Simple, it: &Invocation, depth: usize) -> Option<String> {
         for script in it.scripts.iter().filter(|_| depth < DEEPEST) {
             // Its variables and its folder are those of the program that runs it.
             let before = self.scope.clone();
@@ -222,7 +230,8 @@ impl<'g> Walk<'g> {
             return Some(what);
         }
         match it.name() {
-            "cd" | "pushd" | "popd" => self.scope.folder = self.entered(it),
+            name if ENTERING.contains(&name) => self.enter(simple, it),
+            name if self.leads.may_be_cd(name) => self.scope.folder = None,
             name if SETTERS.contains(&name) => {
                 for word in it.args {
                     self.note_variable(&word.text);
@@ -230,7 +239,7 @@ impl<'g> Walk<'g> {
             }
             _ => {}
         }
-        if let Some(refused) = self.note_start(it) {
+        if let Some(refused) = self.note_start(simple, it) {
             return Some(refused);
         }
         let diverted = self.scope.diverted.as_ref();
@@ -243,58 +252,6 @@ impl<'g> Walk<'g> {
     fn note_written(&self, folder: Option<&str>, path: &str) -> Option<String> {
         self.written.borrow_mut().push(self.guard.resolve(folder, path).unwrap_or_else(|| path.to_owned()));
         self.guard.guarded(folder, path)
-    }
-
-    /// Remembers a client that is started; says what it is, where its settings cannot be read beforehand.
-    fn note_start(&mut self, it: &Invocation) -> Option<String> {
-        let named = client_starts::named(it)?;
-        let led = self.led(it);
-        let folder = led.as_deref();
-        let mut start = ClientStart { folder: led.clone(), ..ClientStart::default() };
-        start.worktree = named.worktree.map(str::to_owned);
-        if named.worktree.is_some_and(|name| !client_starts::is_told(name)) {
-            start.folder = None;
-        }
-        start.plugins = named.plugins.iter().filter_map(|word| self.guard.resolve(folder, word)).collect();
-        for word in named.settings {
-            match self.guard.resolve(folder, word).filter(|_| client_starts::is_file(word)) {
-                Some(path) => start.settings.push(path),
-                None => return Some(client_starts::unnamed()),
-            }
-        }
-        let written = self.written.borrow();
-        // What was written before the same start was looked at then.
-        let before = self.starts.iter().position(|known| *known == start);
-        let looked_at = before.map_or(0, |at| self.looked_at[at]);
-        let read = written[looked_at..].iter().find(|path| start.reads(path)).cloned();
-        match before {
-            Some(at) => self.looked_at[at] = written.len(),
-            None => {
-                self.starts.push(start);
-                self.looked_at.push(written.len());
-            }
-        }
-        if self.starts.len() > MOST_STARTS {
-            return Some(client_starts::too_many(MOST_STARTS));
-        }
-        read.map(|path| client_starts::written_beside(&path))
-    }
-
-    /// Returns the folder in which a program works.
-    fn led(&self, it: &Invocation) -> Option<String> {
-        let here = self.scope.folder.clone();
-        it.folders().fold(here, |folder, word| self.guard.resolve(folder.as_deref(), word?))
-    }
-
-    /// Returns the folder that a `cd` leads to.
-    fn entered(&self, it: &Invocation) -> Option<String> {
-        let folder = self.scope.folder.as_deref();
-        match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
-            Some(word) if word.text == "-" || (self.names_cdpath && !word.text.starts_with(['/', '.'])) => None,
-            Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
-            None if it.name() == "cd" => self.guard.home.clone(),
-            _ => None,
-        }
     }
 
     /// Remembers a variable that a shell keeps: by its assignment, or its name alone.
@@ -338,9 +295,11 @@ pub mod at_hand;
 pub mod client_starts;
 pub mod clients;
 pub mod diversions;
+pub mod folders;
 pub mod path_rules;
 pub mod paths;
 pub mod processes;
 #[cfg(test)]
 mod tests;
+pub mod way;
 pub mod writers;

@@ -172,6 +172,10 @@ impl Guard {
             }
         };
         let rest: Vec<&str> = words.collect();
+        if subcommand == "init" {
+            let root = rest.iter().find(|word| !word.starts_with('-')).copied().unwrap_or(".");
+            return look(folder.as_deref(), &format!("{root}/.git"));
+        }
         let has = |names: &[&str]| rest.iter().any(|word| names.contains(word));
         let writes = match subcommand {
             "checkout" | "mv" | "stash" => true,

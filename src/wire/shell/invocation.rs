@@ -103,10 +103,10 @@ impl<'a> Invocation<'a> {
                 self.scripts.extend(after.first().map(|script| script.text.clone()));
                 return &[];
             } else if texts.contains(&text) || texts.iter().any(|option| bundles(text, option)) {
-                self.scripts.extend(after.first().map(|script| script.text.clone()));
+                self.scripts.extend(after.first().map(|script| script_of(name, script.text.clone())));
                 rest = after.get(1..).unwrap_or(&[]);
             } else if let Some(option) = texts.iter().find_map(|option| text.strip_prefix(option)?.strip_prefix('=')) {
-                self.scripts.push(Cow::Borrowed(option));
+                self.scripts.push(script_of(name, Cow::Borrowed(option)));
                 rest = after;
             } else if let values @ 1.. = values_after(text, valued) {
                 self.note_valued(name, text, after);
@@ -177,6 +177,11 @@ impl<'a> Invocation<'a> {
     }
 }
 
+/// Returns the text that an option gives a program to run: `env` takes it for more of its own words.
+fn script_of<'a>(program: &str, text: Cow<'a, str>) -> Cow<'a, str> {
+    if program == "env" { Cow::Owned(format!("env {text}")) } else { text }
+}
+
 /// Finds the row of a program; nothing for one that runs no other here.
 fn row(name: &str, args: &[Word]) -> Option<&'static Row> {
     let is_meant = |row: &Row| {
@@ -227,7 +232,7 @@ fn led_to<'a>((_, valued, untold): &(&str, &[&str], &[&str]), args: &'a [Word<'a
             value
                 .strip_prefix('=')
                 .or(Some(value).filter(|_| !option.starts_with("--")))
-                .filter(|value| !value.is_empty())
+                .filter(|value| !value.is_empty() && !value.starts_with(' '))
         });
         if valued.contains(&word) {
             found.push(words.peek().copied());

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::wire::shell::lists::{Link, List};
 use crate::wire::shell::parts::{Part, Simple, assignment};
 
 /// How deep subshells and substitutions may nest; what is deeper is not looked at.
@@ -13,6 +14,9 @@ const MOST_DOCUMENTS: usize = 100;
 /// Words of the shell's grammar after which a command begins.
 const BEFORE_COMMANDS: [&str; 12] =
     ["if", "then", "elif", "else", "do", "while", "until", "!", "{", "coproc", "fi", "done"];
+
+/// What joins commands or ends one, the longer ones first.
+const OPERATORS: [&str; 7] = ["&&", "||", "|&", ";;", ";&", "|", "&"];
 
 /// Which end a list of commands waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,31 +48,18 @@ pub(super) struct Lexer<'a> {
     pub(super) end: usize,
     pub(super) depth: usize,
     pub(super) parts: Vec<Part<'a>>,
+    /// How many functions are being defined around what is read.
+    functions: usize,
     documents: Vec<HereDocument<'a>>,
-}
-
-/// One list of commands while it is read.
-struct List<'a> {
-    command: Simple<'a>,
-    /// Whether the next words are the patterns of a `case`.
-    in_pattern: bool,
-    cases: usize,
-}
-
-impl List<'_> {
-    /// Whether `((` is arithmetic here: at the start of a command, and after `for`.
-    fn may_be_arithmetic(&self) -> bool {
-        self.command.words.first().is_none_or(|word| word.text == "for")
-    }
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0, end: text.len(), depth: 0, parts: Vec::new(), documents: Vec::new() }
+        Lexer { text, at: 0, end: text.len(), depth: 0, parts: Vec::new(), functions: 0, documents: Vec::new() }
     }
 
     pub(super) fn read(mut self) -> Vec<Part<'a>> {
-        self.list(Until::End);
+        self.list(Until::End, Link::None);
         self.parts
     }
 
@@ -82,8 +73,8 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads commands up to the end of the text, or past the parenthesis that closes them.
-    pub(super) fn list(&mut self, until: Until) {
-        let mut list = List { command: Simple::default(), in_pattern: false, cases: 0 };
+    pub(super) fn list(&mut self, until: Until, link: Link) {
+        let mut list = List::after(link, self.parts.len());
         while let Some(byte) = self.peek(0) {
             match byte {
                 b' ' | b'\t' | b'\r' => self.at += 1,
@@ -91,6 +82,7 @@ impl<'a> Lexer<'a> {
                 b'\n' => {
                     self.finish(&mut list);
                     self.at += 1;
+                    list.ends_line(self.parts.len());
                     self.here_documents();
                 }
                 b'#' => self.comment(),
@@ -129,9 +121,11 @@ impl<'a> Lexer<'a> {
         if list.in_pattern {
             return;
         }
-        let command = std::mem::take(&mut list.command);
+        let mut command = std::mem::take(&mut list.command);
         let is_empty = command == Simple::default();
         if !is_empty || self.documents.iter().any(|document| document.command == Some(place)) {
+            list.mark(&mut command);
+            command.is_called |= self.functions > 0;
             self.parts.push(Part::Command(command));
         }
     }
@@ -141,10 +135,33 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             return;
         }
+        let last = self.parts.len();
         self.finish(list);
-        let ends_case = self.starts(";;") || self.starts(";&");
-        list.in_pattern = ends_case && list.cases > 0;
-        self.at += if ends_case { 2 } else { 1 };
+        let operator = OPERATORS.into_iter().find(|operator| self.starts(operator)).unwrap_or(";");
+        self.at += operator.len();
+        list.in_pattern = matches!(operator, ";;" | ";&") && list.cases > 0;
+        list.link = match operator {
+            "&&" => Link::And,
+            "||" | "|" | "|&" => Link::Other,
+            _ => Link::None,
+        };
+        match operator {
+            "|" | "|&" => self.apart(last),
+            "&" => self.apart(list.chain),
+            _ => {}
+        }
+        if list.link == Link::None {
+            list.chain = self.parts.len();
+        }
+    }
+
+    /// Marks commands as run in processes of their own.
+    fn apart(&mut self, from: usize) {
+        for part in &mut self.parts[from..] {
+            if let Part::Command(command) = part {
+                command.is_doubtful = true;
+            }
+        }
     }
 
     fn comment(&mut self) {
@@ -162,23 +179,27 @@ impl<'a> Lexer<'a> {
         } else if self.peek(1) == Some(b')') && list.command.words.len() == 1 {
             // A function is defined: its body follows.
             list.command = Simple::default();
+            list.defines = true;
             self.at += 2;
         } else {
             self.finish(list);
             self.at += 1;
-            self.nested();
+            let is_body = list.takes_in_function();
+            self.functions += usize::from(is_body);
+            self.nested(list.link);
+            self.functions -= usize::from(is_body);
         }
     }
 
     /// Reads the commands of a subshell or substitution, from behind its parenthesis.
-    pub(super) fn nested(&mut self) {
+    pub(super) fn nested(&mut self, link: Link) {
         if self.depth >= DEEPEST {
             self.at = self.end;
             return;
         }
         self.depth += 1;
         self.parts.push(Part::Open);
-        self.list(Until::Parenthesis);
+        self.list(Until::Parenthesis, link);
         self.parts.push(Part::Close);
         self.depth -= 1;
     }
@@ -224,7 +245,8 @@ impl<'a> Lexer<'a> {
             // A copy of another descriptor is no file.
             ">&" if target.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => {}
             _ if writes => list.command.writes.push(target),
-            _ => {}
+            // What it reads may not be there.
+            _ => list.command.is_doubtful = true,
         }
     }
 
@@ -289,6 +311,10 @@ impl<'a> Lexer<'a> {
         if names_descriptor && raw.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
+        if command.words.is_empty() {
+            list.open_or_close(raw);
+        }
+        let command = &mut list.command;
         if !command.words.is_empty() {
             let starts_case = command.words[0].text == "case" && raw == "in";
             command.words.push(word);
@@ -307,6 +333,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
             }
             let _name = self.read_word();
+            list.defines = true;
         } else if raw != "}" && !BEFORE_COMMANDS.contains(&raw) {
             command.words.push(word);
         }

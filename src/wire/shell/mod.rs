@@ -4,6 +4,7 @@
 
 pub mod invocation;
 mod lexer;
+mod lists;
 mod parts;
 mod words;
 

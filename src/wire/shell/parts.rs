@@ -22,6 +22,14 @@ pub struct Simple<'a> {
     pub writes: Vec<Word<'a>>,
     /// The here-documents and here-strings that it reads.
     pub input: Vec<Cow<'a, str>>,
+    /// Whether it runs only where the one before it did well: behind `&&`.
+    pub follows: bool,
+    /// Whether it may not run, or in a process of its own: behind `||`, in a pipe, in the background, in a block.
+    pub is_doubtful: bool,
+    /// Whether it may run more than once: in a loop.
+    pub is_repeated: bool,
+    /// Whether it runs where its function is called.
+    pub is_called: bool,
 }
 
 /// A part of a shell command, in the order of the text.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::byte_search;
 use crate::wire::shell::lexer::{DEEPEST, Lexer, Until};
+use crate::wire::shell::lists::Link;
 use crate::wire::shell::parts::{Part, Word, assignment};
 
 impl<'a> Lexer<'a> {
@@ -15,7 +16,7 @@ impl<'a> Lexer<'a> {
         let mut from = start;
         if matches!(self.peek(0), Some(b'<' | b'>')) && self.peek(1) == Some(b'(') {
             self.at += 2;
-            self.nested();
+            self.nested(Link::None);
         }
         while let Some(byte) = self.peek(0) {
             match byte {
@@ -149,7 +150,7 @@ impl<'a> Lexer<'a> {
             if self.depth < DEEPEST {
                 self.depth += 1;
                 self.parts.push(Part::Open);
-                self.within(inner, self.at, |lexer| lexer.list(Until::End));
+                self.within(inner, self.at, |lexer| lexer.list(Until::End, Link::None));
                 self.parts.push(Part::Close);
                 self.depth -= 1;
             }
@@ -158,7 +159,7 @@ impl<'a> Lexer<'a> {
             // It runs nothing.
         } else if self.starts("$(") {
             self.at += 2;
-            self.nested();
+            self.nested(Link::None);
         } else if self.starts("${") {
             self.at += 2;
             self.braces(in_quotes);

@@ -153,6 +153,7 @@ pub(super) const FOLDERS: &[(&str, &[&str], &[&str])] = &[
     ("tmux", &["-c"], &[]),
     ("unshare", &["-w", "--wd"], &["-R", "--root"]),
     ("nsenter", &["-w", "--wd", "-W", "--wdns"], &["-r", "--root"]),
+    ("chroot", &[], &["/"]),
     ("bwrap", &["--chdir"], &[]),
     ("start-stop-daemon", &["-d", "--chdir"], &[]),
     ("daemonize", &["-c"], &[]),

@@ -31,7 +31,7 @@ fn the_program_that_runs_in_the_end_is_found() {
         ("A=1 make -j 2", "A=1 make -j 2"),
         ("env A=1 -u B nice -n 5 timeout -k 3 5 make A=2", "A=1 -B make A=2"),
         ("env -i A=1 x", "[] A=1 x"),
-        ("env -uB -S 'a b' x", "-B x {a b}"),
+        ("env -uB -S 'a b' x", "-B x {env a b}"),
         ("/usr/bin/env python3 x", "python3 x"),
         ("sudo -u me -E A=1 x y", "A=1 x y"),
         ("nohup setsid -w x &", "x"),

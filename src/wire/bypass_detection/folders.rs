@@ -1,0 +1,87 @@
+//! In which folder a client is started, and with what.
+
+use serde::de::IgnoredAny;
+
+use crate::wire::bypass_detection::client_starts::{self, ClientStart};
+use crate::wire::bypass_detection::{MOST_STARTS, Walk};
+use crate::wire::shell::Simple;
+use crate::wire::shell::invocation::Invocation;
+
+impl Walk<'_> {
+    /// Goes to the folder that a `cd` leads to.
+    pub(super) fn enter(&mut self, simple: &Simple, it: &Invocation) {
+        if it.runners.iter().any(|(runner, _)| *runner != "command" && *runner != "builtin") {
+            // Another process goes there, or nobody.
+            return;
+        }
+        let entered = self.entered(it);
+        self.scope.way.enter(simple, it, entered.as_ref());
+        self.scope.folder = entered;
+    }
+
+    /// Returns the folder that a `cd` leads to.
+    fn entered(&self, it: &Invocation) -> Option<String> {
+        let folder = self.scope.folder.as_deref();
+        match it.args.iter().find(|word| !word.text.starts_with('-') || word.text == "-") {
+            Some(word) if self.leads.hide(&word.text) => None,
+            Some(word) if it.name() != "popd" => self.guard.resolve(folder, &word.text),
+            None if it.name() == "cd" => self.guard.home.clone(),
+            _ => None,
+        }
+    }
+
+    /// Returns the folder in which a program works.
+    pub(super) fn led(&self, it: &Invocation) -> Option<String> {
+        let here = self.scope.folder.clone();
+        it.folders().fold(here, |folder, word| self.guard.resolve(folder.as_deref(), word?))
+    }
+
+    /// Remembers a client that is started; says what it is, where its settings cannot be read beforehand.
+    pub(super) fn note_start(&mut self, simple: &Simple, it: &Invocation) -> Option<String> {
+        let named = client_starts::named(it)?;
+        let is_sure = self.leads.hold(simple) || self.scope.way.is_whole;
+        let led = self.led(it).filter(|_| is_sure);
+        let folder = led.as_deref();
+        let mut start = ClientStart { folder: led.clone(), ..ClientStart::default() };
+        start.entered.clone_from(&self.scope.way.entered);
+        start.worktree = named.worktree.map(str::to_owned);
+        if named.worktree.is_some_and(|name| !client_starts::is_told(name)) {
+            start.folder = None;
+        }
+        start.plugins = named.plugins.iter().filter_map(|word| self.guard.resolve(folder, word)).collect();
+        let (said, files): (Vec<&str>, Vec<&str>) =
+            named.settings.iter().partition(|word| client_starts::is_json(word));
+        if said.iter().any(|text| serde_json::from_str::<IgnoredAny>(text).is_err()) {
+            return Some(client_starts::unnamed());
+        }
+        start.said = said.iter().map(|text| (*text).to_owned()).collect();
+        for word in files {
+            match self.guard.resolve(folder, word).filter(|_| client_starts::is_file(word)) {
+                Some(path) => start.settings.push(path),
+                None => return Some(client_starts::unnamed()),
+            }
+        }
+        self.compare(start)
+    }
+
+    /// Says what a client is that the same command writes settings for, or that is one of too many.
+    fn compare(&mut self, mut start: ClientStart) -> Option<String> {
+        let written = self.written.borrow();
+        start.changes_root = written.iter().any(|path| start.is_of_root(path));
+        // What was written before the same start was looked at then.
+        let before = self.starts.iter().position(|known| *known == start);
+        let looked_at = before.map_or(0, |at| self.looked_at[at]);
+        let read = written[looked_at..].iter().find(|path| start.reads(path)).cloned();
+        match before {
+            Some(at) => self.looked_at[at] = written.len(),
+            None => {
+                self.starts.push(start);
+                self.looked_at.push(written.len());
+            }
+        }
+        if self.starts.len() > MOST_STARTS {
+            return Some(client_starts::too_many(MOST_STARTS));
+        }
+        read.map(|path| client_starts::written_beside(&path))
+    }
+}

@@ -1,0 +1,99 @@
+//! A list of commands while it is read: how they hang on one another, and which blocks they stand in.
+
+use crate::wire::shell::parts::Simple;
+
+/// How a command hangs on the one before it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Link {
+    /// Behind `;`, a line's end or nothing: it runs whatever became of that one.
+    #[default]
+    None,
+    /// Behind `&&`.
+    And,
+    /// Behind `||` or a pipe.
+    Other,
+}
+
+/// What is between a word such as `if` and its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    /// Commands that may be left out.
+    Condition,
+    /// Commands that may be run again.
+    Loop,
+    /// Commands in braces.
+    Group,
+    /// Commands that run where the function's name stands.
+    Function,
+}
+
+/// One list of commands while it is read.
+#[derive(Default)]
+pub struct List<'a> {
+    /// The command at hand.
+    pub command: Simple<'a>,
+    /// How it hangs on the one before it.
+    pub link: Link,
+    /// The place among the parts at which the commands begin that are joined to it.
+    pub chain: usize,
+    /// Whether the next block is a function's.
+    pub defines: bool,
+    /// Whether the next words are the patterns of a `case`.
+    pub in_pattern: bool,
+    /// How many `case` are open.
+    pub cases: usize,
+    blocks: Vec<Block>,
+}
+
+impl List<'_> {
+    /// Begins a list at a place among the parts.
+    pub fn after(link: Link, chain: usize) -> Self {
+        List { link, chain, ..List::default() }
+    }
+
+    /// Notes the block that a word of the shell's grammar opens or closes.
+    pub fn open_or_close(&mut self, word: &str) {
+        let opened = match word {
+            "if" | "case" => Block::Condition,
+            "while" | "until" | "for" | "select" => Block::Loop,
+            "{" if std::mem::take(&mut self.defines) => Block::Function,
+            "{" => Block::Group,
+            "coproc" => {
+                self.link = Link::Other;
+                return;
+            }
+            "fi" | "esac" | "done" | "}" => {
+                self.blocks.pop();
+                return;
+            }
+            _ => return,
+        };
+        self.blocks.push(opened);
+    }
+
+    /// Whether what is read is a function's: a subshell is one in place of braces.
+    pub fn takes_in_function(&mut self) -> bool {
+        std::mem::take(&mut self.defines) || self.blocks.contains(&Block::Function)
+    }
+
+    /// Writes down on a command how it hangs on what is around it.
+    pub fn mark(&mut self, command: &mut Simple) {
+        let link = std::mem::take(&mut self.link);
+        command.follows = link == Link::And;
+        command.is_doubtful |= link == Link::Other || !self.blocks.is_empty();
+        command.is_repeated = self.blocks.contains(&Block::Loop);
+        command.is_called = self.blocks.contains(&Block::Function);
+    }
+
+    /// Takes note of a line's end: an operator before it goes on in the next line.
+    pub fn ends_line(&mut self, parts: usize) {
+        if self.link == Link::None {
+            self.chain = parts;
+        }
+    }
+
+    /// Whether `((` is arithmetic here: at the start of a command, and after `for`.
+    pub fn may_be_arithmetic(&self) -> bool {
+        self.command.words.first().is_none_or(|word| word.text == "for")
+    }
+}
