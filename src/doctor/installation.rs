@@ -149,7 +149,7 @@ pub fn switches(installation: &Installation<'_>) -> Diagnosis {
 }
 
 fn mods(installation: &Installation<'_>) -> Option<Diagnosis> {
-    let found = client_extensions::found(&Folders::of(installation.env, &installation.folder));
+    let found = client_extensions::found(&Folders::of(installation.env, &installation.folder), &installation.settings);
     let names: Vec<String> = found.mods.iter().map(|path| installation.short(path)).collect();
     let words = format!("the client loads mods, which can overrule every hook: {}", names.join(", "));
     let hint = "take out what you do not know; `allowManagedModsOnly` in managed settings keeps all of them out";

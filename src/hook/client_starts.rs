@@ -7,7 +7,7 @@ use crate::domain::session::Session;
 use crate::install::client_extensions;
 use crate::install::diverted;
 use crate::install::handlers;
-use crate::install::place::{Folders, InstallScope};
+use crate::install::place::Folders;
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::file_info;
@@ -50,17 +50,30 @@ pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option
         folders.repository = None;
     }
     let mut files = settings_files::read(&folders);
-    let managed = files.iter().position(|file| file.place.scope == InstallScope::Managed).unwrap_or(files.len());
+    let managed = settings_files::first_managed(&files);
     let said = start.said.iter().map(|text| settings_files::said(text));
     let named = start.settings.iter().map(|path| settings_files::read_named(Path::new(path)));
     let named: Vec<Settings> = named.chain(said).collect();
-    let brings = named.iter().map(|file| file.place.settings.clone()).chain(folders.remembered).collect::<Vec<_>>();
+    let brings =
+        named.iter().map(|file| file.place.settings.clone()).chain(folders.remembered.clone()).collect::<Vec<_>>();
     let off = named.iter().find(|file| handlers::switches_off(file)).map(|file| file.place.settings.clone());
     let is_told = !named.is_empty();
     files.splice(managed..managed, named);
     let lost =
         if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &files, (off, &folder)) };
-    lost.or_else(|| diversion(session, &files, &brings))
+    lost.or_else(|| diversion(session, &files, &brings)).or_else(|| new_mod(env, session, &folders, &files))
+}
+
+/// Says which mod a client would load that the session's own client was not started with.
+fn new_mod(env: &Environment, session: &Session, folders: &Folders, files: &[Settings]) -> Option<String> {
+    let found = client_extensions::found(folders, files);
+    let is_known = |path: &PathBuf| session.mods.iter().any(|known| Path::new(known) == path);
+    if let Some(path) = found.mods.iter().find(|path| !is_known(path)) {
+        let path = env.short_path(path);
+        return Some(format!("it would load `{path}`, a mod, which can answer for every hook"));
+    }
+    let folder = found.overfull.first().filter(|_| !session.has_mods)?;
+    Some(format!("`{}` has too many entries to search all of them for mods", env.short_path(folder)))
 }
 
 /// Says which of the session's hooks a client with these settings would leave out.

@@ -19,6 +19,7 @@ use crate::hook::client_lineage::{self, Known};
 use crate::hook::{nested_clients, policy, retention, settings_baseline, shared_budgets};
 use crate::install::client_extensions;
 use crate::install::place::Folders;
+use crate::install::settings_files;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -109,6 +110,7 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
     }
     client_lineage::remember(store, session, event.at.boot)?;
     let settings = settings_baseline::register(env, session);
+    session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
     match known.before {
         Some(before) => settings_baseline::keep(session, &before),
         None => {
@@ -117,7 +119,6 @@ pub fn pin(env: &Environment, store: &Store, session: &mut Session, event: &Even
         }
     }
     take_off(store, session, env.now().wall_ms)?;
-    session.mods = mods(env, &PathBuf::from(&session.folder)).mods;
     Ok(())
 }
 
@@ -155,7 +156,8 @@ pub struct Mods {
 
 /// Returns the mods that a client in a project loads.
 pub fn mods(env: &Environment, folder: &Path) -> Mods {
-    let found = client_extensions::found(&Folders::of(env, folder));
+    let folders = Folders::of(env, folder);
+    let found = client_extensions::found(&folders, &settings_files::read(&folders));
     let texts = |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
     Mods { mods: texts(found.mods), overfull: texts(found.overfull) }
 }

@@ -12,6 +12,7 @@ use crate::install::diverted::Diverted;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
+use crate::install::settings_files;
 use crate::install::{agent_models, client_extensions, hooks};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -26,9 +27,10 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
     session.model_hooks.clear();
     session.skills.clear();
     let plugins = take_hooks(env, session, &now);
+    let folders = Folders::of(env, Path::new(&session.folder));
     let has_any = |found: client_extensions::FoundExtensions| !found.mods.is_empty() || !found.overfull.is_empty();
     session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(it))
-        || has_any(client_extensions::found(&Folders::of(env, Path::new(&session.folder))));
+        || has_any(client_extensions::found(&folders, &settings_files::read(&folders)));
     now
 }
 
@@ -89,6 +91,7 @@ pub fn keep(session: &mut Session, before: &Session) {
     // Those of its skills have ended with it.
     session.model_hooks.retain(|hook| hook.of != Holder::Main);
     session.has_mods = before.has_mods;
+    session.mods.clone_from(&before.mods);
     session.held_for.clone_from(&before.held_for);
 }
 

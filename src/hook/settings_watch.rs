@@ -67,9 +67,10 @@ fn last_look(env: &Environment, state: &mut SessionState, folder: &str) {
         let what = notices::mods_unsearched(&folder);
         state.session.notify_user_once(&format!("overfull:{folder}"), &what);
     }
-    let before = std::mem::replace(&mut state.session.mods, now.mods.clone());
-    for new in now.mods.iter().filter(|path| !before.contains(path)) {
-        state.session.notify_user(&notices::mod_found(new));
+    let known = state.session.mods.clone();
+    // What is new is not what this client was started with: it stays out of what the clients below may load.
+    for new in now.mods.iter().filter(|path| !known.contains(path)) {
+        state.session.notify_user_once(&format!("mod:{new}"), &notices::mod_found(new));
     }
 }
 

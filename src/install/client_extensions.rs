@@ -3,13 +3,25 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
+use crate::install::enabled_plugins::{self, Enabled};
 use crate::install::place::Folders;
+use crate::install::settings_files::Settings;
 use crate::platform::files;
 
 /// The most entries of a folder that are looked at: an agent may fill one.
 const MOST_ENTRIES: usize = 5_000;
 /// The largest description of hooks that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
+/// The most bytes that are read of all of them.
+const MOST_BYTES: usize = 4 << 20;
+/// The most files of hooks that are read of one plugin.
+const MOST_FILES: usize = 20;
+/// What a plugin is described by.
+const MANIFESTS: [&str; 2] = [".claude-plugin/plugin.json", "plugin.json"];
+/// The key of hooks that names a mod's code.
+const MODULES: &str = "modules";
 
 /// What the next client would load unasked, as far as it was looked at.
 #[derive(Debug, Default)]
@@ -20,8 +32,9 @@ pub struct FoundExtensions {
     pub overfull: Vec<PathBuf>,
 }
 
-/// Finds the mods that the next client would load unasked: among the skills, or written by an agent.
-pub fn found(folders: &Folders) -> FoundExtensions {
+/// Finds the mods that a client with these settings would load unasked: among the skills, written by an agent, and among the plugins
+/// that the settings switch on.
+pub fn found(folders: &Folders, settings: &[Settings]) -> FoundExtensions {
     let mut found = FoundExtensions::default();
     let mut candidates = Vec::new();
     if let Some(claude) = &folders.claude {
@@ -32,8 +45,13 @@ pub fn found(folders: &Folders) -> FoundExtensions {
     }
     candidates.extend(found.inside(&folders.project.join(".claude/skills")));
     candidates.truncate(MOST_ENTRIES);
-    found.mods = candidates.into_iter().filter(|it| is_mod(it)).collect();
+    let (enabled, is_more) = enabled_plugins::find(folders, settings);
+    found.overfull.extend(folders.plugins.clone().filter(|_| is_more));
+    let unasked = candidates.into_iter().map(|folder| Enabled { folder, hooks: Vec::new() });
+    let mut left = MOST_BYTES;
+    found.mods = enabled.into_iter().chain(unasked).filter(|it| holds_mod(it, &mut left)).map(|it| it.folder).collect();
     found.mods.sort();
+    found.mods.dedup();
     found
 }
 
@@ -47,10 +65,68 @@ impl FoundExtensions {
     }
 }
 
-/// Whether a folder holds a mod. A file that is too large to be read is taken for one.
+/// Whether a folder holds a mod.
 pub fn is_mod(folder: &Path) -> bool {
-    match files::text(&folder.join("hooks/hooks.json"), LARGEST) {
-        Ok(text) => text.contains("\"modules\""),
-        Err(cause) => cause.kind() == ErrorKind::FileTooLarge,
+    let plugin = Enabled { folder: folder.to_path_buf(), hooks: Vec::new() };
+    holds_mod(&plugin, &mut MOST_BYTES.clone())
+}
+
+/// Whether a plugin is a mod: by its own file of hooks, or one that its manifest or its marketplace names. What is too much to be read
+/// is taken for one.
+fn holds_mod(plugin: &Enabled, left: &mut usize) -> bool {
+    let mut named = plugin.hooks.clone();
+    for manifest in MANIFESTS {
+        match read(&plugin.folder.join(manifest), left) {
+            Read::As(text) => named.extend(hooks_of(&text)),
+            Read::Not => {}
+            Read::TooMuch => return true,
+        }
+    }
+    named.push("hooks/hooks.json".to_owned());
+    let mut holds = |path: &String| match read(&plugin.folder.join(path), left) {
+        Read::As(text) => names_modules(&text),
+        Read::Not => false,
+        Read::TooMuch => true,
+    };
+    named.len() > MOST_FILES || named.iter().any(&mut holds)
+}
+
+/// Returns the files of hooks that a manifest names.
+fn hooks_of(manifest: &str) -> Vec<String> {
+    let manifest: Value = serde_json::from_str(manifest.trim_start_matches('\u{feff}')).unwrap_or_default();
+    enabled_plugins::paths(&manifest["hooks"])
+}
+
+/// Whether a file of hooks names modules. Of what is no JSON the client may make something else, so its text counts.
+fn names_modules(text: &str) -> bool {
+    if !text.contains(MODULES) && !text.contains('\\') {
+        return false;
+    }
+    match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
+        Ok(hooks) => {
+            hooks.get(MODULES).is_some_and(|it| !it.is_null() && it.as_array().is_none_or(|it| !it.is_empty()))
+        }
+        Err(_) => true,
+    }
+}
+
+/// What came of reading a file.
+enum Read {
+    As(String),
+    /// It is not there, or cannot be read by anybody.
+    Not,
+    /// It is larger than what is read.
+    TooMuch,
+}
+
+fn read(path: &Path, left: &mut usize) -> Read {
+    match files::text(path, LARGEST) {
+        Ok(text) if text.len() > *left => Read::TooMuch,
+        Ok(text) => {
+            *left -= text.len();
+            Read::As(text)
+        }
+        Err(cause) if cause.kind() == ErrorKind::FileTooLarge => Read::TooMuch,
+        Err(_) => Read::Not,
     }
 }

@@ -170,6 +170,7 @@ mod tests {
             project: "/p".into(),
             repository: None,
             claude: Some("/c".into()),
+            plugins: None,
             remembered: Vec::new(),
             managed: "/etc/cc".into(),
         }

@@ -8,6 +8,7 @@ pub mod client_versions;
 pub mod default_files;
 pub mod diff;
 pub mod diverted;
+pub mod enabled_plugins;
 pub mod files;
 pub mod handler;
 pub mod handlers;

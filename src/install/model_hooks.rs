@@ -30,19 +30,17 @@ pub struct Client {
 impl Client {
     /// Reads the settings of a client with these arguments, and finds its plugins.
     pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
-        let settings = settings_files::read(&folders);
+        let mut settings = settings_files::read(&folders);
+        let managed = settings_files::first_managed(&settings);
+        let brought: Vec<String> = plugins::values_of(&arguments, SAID).map(|value| text_of(&folders, value)).collect();
+        let brought = brought.iter().filter(|text| json::check(text).is_ok()).map(|text| settings_files::said(text));
+        settings.splice(managed..managed, brought.collect::<Vec<_>>());
         Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
     }
 
     /// Returns the values of an option on its command line.
     pub fn values_of<'a>(&'a self, option: &'a str) -> impl Iterator<Item = &'a str> {
         plugins::values_of(&self.arguments, option)
-    }
-
-    /// Returns the JSON that a value on its command line is, or that stands in the file which it names.
-    fn text_of(&self, value: &str) -> String {
-        let is_json = value.trim_start().starts_with('{');
-        if is_json { value.to_owned() } else { settings_files::read_named(&self.folders.project.join(value)).text }
     }
 
     /// Returns a text of its settings, by the file that wins.
@@ -54,10 +52,18 @@ impl Client {
     }
 }
 
+/// Returns the JSON that a value on a client's command line is, or that stands in the file which it names.
+fn text_of(folders: &Folders, value: &str) -> String {
+    let is_json = value.trim_start().starts_with('{');
+    if is_json { value.to_owned() } else { settings_files::read_named(&folders.project.join(value)).text }
+}
+
 /// Returns the handlers that the client brings along when it starts.
 pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
-    for settings in client.values_of(SAID).map(|value| client.text_of(value)).filter(|text| json::check(text).is_ok()) {
+    for settings in
+        client.values_of(SAID).map(|value| text_of(&client.folders, value)).filter(|text| json::check(text).is_ok())
+    {
         hooks::find_asking(&settings).into_iter().for_each(|hook| count(&mut found, hook));
     }
     let main = main_type(client);
@@ -102,7 +108,7 @@ pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec
         let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
         (name.unwrap_or(stem), entries)
     });
-    let said = client.values_of("--agents").map(|value| client.text_of(value));
+    let said = client.values_of("--agents").map(|value| text_of(&client.folders, value));
     let said = said.filter_map(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
     let said = said.flatten().map(|(name, agent)| (name, Ok(agent.as_object().cloned().unwrap_or_default())));
     files.chain(said).collect()

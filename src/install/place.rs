@@ -57,6 +57,8 @@ pub struct Folders {
     pub repository: Option<PathBuf>,
     /// The client's configuration folder; none without a home.
     pub claude: Option<PathBuf>,
+    /// Where the client keeps plugins; nowhere without a home.
+    pub plugins: Option<PathBuf>,
     /// The files of what the client remembers, whose `env` it puts in force at its start.
     pub remembered: Vec<PathBuf>,
     /// The folder of managed files.
@@ -72,6 +74,7 @@ impl Folders {
             project: project.to_path_buf(),
             repository: main.map(Path::to_path_buf),
             claude: env.claude_dir(),
+            plugins: plugins(env),
             remembered: remembered(env),
             managed: env.managed_dir(),
         }
@@ -108,6 +111,12 @@ fn remembered(env: &Environment) -> Vec<PathBuf> {
     let own = env.var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| env.home());
     let former = env.claude_dir().map(|folder| folder.join(".config.json"));
     own.map(|folder| folder.join(".claude.json")).into_iter().chain(former).collect()
+}
+
+/// Returns the folder in which the client keeps plugins and marketplaces.
+fn plugins(env: &Environment) -> Option<PathBuf> {
+    let own = env.var("CLAUDE_CODE_PLUGIN_CACHE_DIR").map(PathBuf::from);
+    own.or_else(|| env.claude_dir().map(|claude| claude.join("plugins")))
 }
 
 fn local(folder: &Path) -> SettingsPlace {

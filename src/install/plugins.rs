@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::domain::model_hook::ModelHook;
+use crate::install::enabled_plugins;
 use crate::install::hooks::{count, find_asking};
-use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
 use crate::platform::file_info;
@@ -33,29 +33,12 @@ pub fn folders(folders: &Folders, settings: &[Settings], arguments: &[String]) -
     let entries = skills.iter().flatten().filter_map(|skills| files::entries(skills, MOST_ENTRIES).ok());
     let among_skills = entries.flat_map(|entries| entries.found).map(|entry| entry.path);
     let mut found: Vec<PathBuf> = among_skills.filter(|folder| file_info::is_file(&folder.join(MANIFEST))).collect();
-    found.extend(installed(folders, settings));
+    found.extend(enabled_plugins::find(folders, settings).0.into_iter().map(|it| it.folder));
     found.extend(values_of(arguments, "--plugin-dir").map(|folder| folders.project.join(folder)));
     found.sort();
     found.dedup();
     found.truncate(MOST);
     found
-}
-
-/// Returns the folders of the plugins that are installed and that the settings switch on.
-fn installed(folders: &Folders, settings: &[Settings]) -> Vec<PathBuf> {
-    let switches = settings.iter().filter_map(|file| {
-        let span = json::member(&file.text, &json::root(&file.text)?, "enabledPlugins")?;
-        json::parse::<Map<String, Value>>(&file.text, &span)
-    });
-    let mut on: Map<String, Value> = switches.flatten().collect();
-    on.retain(|_, value| *value != Value::Bool(false));
-    let list =
-        folders.claude.as_ref().filter(|_| !on.is_empty()).map(|claude| claude.join("plugins/installed_plugins.json"));
-    let list = list.and_then(|path| files::text(&path, LARGEST).ok());
-    let list: Value = list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let plugins = list["plugins"].as_object().into_iter().flatten().filter(|(name, _)| on.contains_key(*name));
-    let places = plugins.flat_map(|(_, places)| places.as_array().into_iter().flatten());
-    places.filter_map(|place| place["installPath"].as_str()).map(PathBuf::from).collect()
 }
 
 /// Returns the value of an option that takes one: of several, the last. What follows it is another argument.

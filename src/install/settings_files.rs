@@ -32,6 +32,11 @@ pub fn read(folders: &Folders) -> Vec<Settings> {
     remembered.chain(folders.places().into_iter().map(read_one)).collect()
 }
 
+/// Returns where those files begin that win over a client's command line.
+pub fn first_managed(files: &[Settings]) -> usize {
+    files.iter().position(|file| file.place.scope == InstallScope::Managed).unwrap_or(files.len())
+}
+
 /// Reads the variables that a file of what the client remembers sets: nothing else in it is a setting.
 fn read_remembered(path: &Path) -> Settings {
     let place = SettingsPlace { scope: InstallScope::User, settings: path.to_path_buf(), folder: path.to_path_buf() };

@@ -86,10 +86,21 @@ impl Bench {
 
     /// Makes one of this world.
     pub fn of(world: TestWorld, scope: &str) -> Bench {
+        Bench::prepared(world, scope, |_| ())
+    }
+
+    /// Makes one of this world in which something is done before the session starts.
+    pub fn prepared(world: TestWorld, scope: &str, prepare: impl FnOnce(&Bench)) -> Bench {
         world.run(&["init", "--scope", scope]).ok();
         let bench = Bench { world, processes: Processes::start(), calls: Cell::new(0) };
+        prepare(&bench);
         start(&bench.world, bench.processes.pids[0], "s1");
         bench
+    }
+
+    /// The process of its client.
+    pub fn pid(&self) -> u32 {
+        self.processes.pids[0]
     }
 
     /// Whether a command is refused.

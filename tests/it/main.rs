@@ -51,6 +51,7 @@ mod levers;
 mod lost_state;
 mod manual;
 mod messages_page;
+mod mods;
 mod nested;
 mod nested_namespaces;
 mod nested_settings;

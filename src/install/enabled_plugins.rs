@@ -1,0 +1,142 @@
+//! The plugins that settings switch on: where each of them may lie, installed or in a marketplace's own folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::install::json;
+use crate::install::place::Folders;
+use crate::install::settings_files::Settings;
+use crate::platform::files;
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 4 << 20;
+/// The most plugins that are looked at, the most marketplaces, and the most versions of a plugin.
+const MOST: usize = 500;
+/// The keys of the settings that declare marketplaces.
+const DECLARED: [&str; 2] = ["extraKnownMarketplaces", "additionalMarketplaces"];
+/// What a marketplace is described by.
+const CATALOG: &str = ".claude-plugin/marketplace.json";
+
+/// A folder of a plugin that settings switch on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Enabled {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// The files of hooks that its marketplace names, beside those that it names itself.
+    pub hooks: Vec<String>,
+}
+
+/// Returns the plugins that the settings switch on, wherever the client may load them from; and whether there are more than are
+/// looked at.
+pub fn find(folders: &Folders, settings: &[Settings]) -> (Vec<Enabled>, bool) {
+    let mut on: Map<String, Value> = settings.iter().flat_map(|file| object(file, "enabledPlugins")).collect();
+    on.retain(|_, value| !matches!(value, Value::Bool(false) | Value::Null));
+    let Some(plugins) = folders.plugins.as_ref().filter(|_| !on.is_empty()) else { return (Vec::new(), false) };
+    let is_more = on.len() > MOST;
+    let list = read(&plugins.join("installed_plugins.json"));
+    let known = read(&plugins.join("known_marketplaces.json"));
+    let mut marketplaces = Marketplaces::default();
+    for file in settings {
+        for (name, declared) in DECLARED.iter().flat_map(|key| object(file, key)) {
+            marketplaces.declare(&folders.project, &name, &declared["source"]);
+        }
+    }
+    for (name, entry) in known.as_object().into_iter().flatten() {
+        marketplaces.declare(&folders.project, name, &entry["source"]);
+        marketplaces.places.extend(entry["installLocation"].as_str().map(|path| (folded(name), PathBuf::from(path))));
+    }
+    let mut found = Vec::new();
+    for id in on.keys().take(MOST) {
+        let Some((name, marketplace)) = id.rsplit_once('@') else { continue };
+        let installed = list["plugins"].as_object().into_iter().flatten().filter(|(key, _)| folded(key) == folded(id));
+        let places = installed.flat_map(|(_, places)| places.as_array().into_iter().flatten().take(MOST));
+        let mut at: Vec<PathBuf> =
+            places.filter_map(|place| place["installPath"].as_str()).map(PathBuf::from).collect();
+        let cache = files::entries(&plugins.join("cache").join(marketplace).join(name), MOST);
+        at.extend(cache.into_iter().flat_map(|entries| entries.found).map(|entry| entry.path));
+        let offers = marketplaces.offers(plugins, (name, marketplace));
+        let hooks: Vec<String> = offers.iter().flat_map(|it| it.hooks.clone()).collect();
+        found.extend(at.into_iter().map(|folder| Enabled { folder, hooks: hooks.clone() }));
+        found.extend(offers);
+    }
+    found.sort();
+    found.dedup();
+    let is_more = is_more || found.len() > MOST || marketplaces.places.len() > MOST;
+    found.truncate(MOST);
+    (found, is_more)
+}
+
+/// The marketplaces, by their names in small letters.
+#[derive(Default)]
+struct Marketplaces {
+    /// Where each may be: its folder, or its catalog.
+    places: Vec<(String, PathBuf)>,
+    /// The catalogs that were read.
+    catalogs: BTreeMap<PathBuf, Value>,
+}
+
+impl Marketplaces {
+    /// Takes the place that a source names, where that is on this machine.
+    fn declare(&mut self, project: &Path, name: &str, source: &Value) {
+        let path = source["path"].as_str().filter(|_| matches!(source["source"].as_str(), Some("directory" | "file")));
+        self.places.extend(path.map(|path| (folded(name), project.join(path))));
+    }
+
+    /// Returns what the marketplace offers under a plugin's name.
+    fn offers(&mut self, plugins: &Path, id: (&str, &str)) -> Vec<Enabled> {
+        let own = plugins.join("marketplaces").join(id.1);
+        let of_name = self.places.iter().take(MOST).filter(|(name, _)| *name == folded(id.1)).map(|(_, path)| path);
+        let mut places: Vec<PathBuf> = of_name.cloned().chain([own.clone(), own.with_extension("json")]).collect();
+        places.sort();
+        places.dedup();
+        places.iter().flat_map(|place| self.offers_at(place, id.0)).collect()
+    }
+
+    fn offers_at(&mut self, place: &Path, plugin: &str) -> Vec<Enabled> {
+        let is_catalog = place.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let catalog = if is_catalog { place.to_path_buf() } else { place.join(CATALOG) };
+        let root = if is_catalog { root_of(place) } else { place };
+        let catalog = &*self.catalogs.entry(catalog).or_insert_with_key(|path| read(path));
+        let above = catalog["metadata"]["pluginRoot"].as_str().unwrap_or_default();
+        let entries = catalog["plugins"].as_array().into_iter().flatten();
+        let named = entries.filter(|entry| entry["name"].as_str().is_some_and(|name| folded(name) == folded(plugin)));
+        let offer = |entry: &Value| {
+            let source = entry["source"].as_str().or_else(|| entry["source"]["path"].as_str())?;
+            let hooks = paths(&entry["hooks"]);
+            // A bare name is looked up below the folder that the catalog names, another path from its root on.
+            Some(
+                [root.join(source), root.join(above).join(source)]
+                    .map(|folder| Enabled { folder: folder.components().collect(), hooks: hooks.clone() }),
+            )
+        };
+        named.take(MOST).filter_map(offer).flatten().collect()
+    }
+}
+
+/// Returns the folder of a marketplace whose catalog this is.
+fn root_of(catalog: &Path) -> &Path {
+    let folder = catalog.parent().unwrap_or(catalog);
+    if folder.ends_with(".claude-plugin") { folder.parent().unwrap_or(folder) } else { folder }
+}
+
+/// Returns the paths among a value that is a path, or some, or something else.
+pub fn paths(value: &Value) -> Vec<String> {
+    let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn folded(name: &str) -> String {
+    name.to_lowercase()
+}
+
+fn object(file: &Settings, key: &str) -> Map<String, Value> {
+    let span = json::root(&file.text).and_then(|root| json::member(&file.text, &root, key));
+    span.and_then(|span| json::parse(&file.text, &span)).unwrap_or_default()
+}
+
+fn read(path: &Path) -> Value {
+    let text = files::text(path, LARGEST).ok();
+    text.and_then(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()).unwrap_or_default()
+}
