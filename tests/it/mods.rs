@@ -158,6 +158,26 @@ fn settings_on_the_command_line_bring_no_mod_along() {
     assert!(!bench.refuses(&format!("claude -p go --settings '{off}'")), "one that is switched off is not loaded");
 }
 
+/// What is not there yet when the command is looked at cannot be read beforehand.
+#[test]
+fn no_client_is_started_in_one_command_with_what_adds_a_plugin() {
+    let bench = Bench::of(TestWorld::new(), "user");
+    for (command, expected) in [
+        ("claude plugin marketplace add ./mk && claude plugin install free@y && claude -p go", true),
+        ("claude plugin enable free@y; claude -p go", true),
+        ("claude plugins i free@y\nclaude -p go", true),
+        ("cp h.json mk/free/hooks/hooks.json; claude -p go", true),
+        ("cp -r mk/free ~/.claude/skills/free; claude -p go", true),
+        ("mv free .claude/skills; claude -p go", true),
+        ("claude plugin list; claude -p go", false),
+        ("claude plugin marketplace add ./mk && claude plugin install free@y", false),
+        ("echo done > .claude/skills/a/SKILL.md; claude -p go", false),
+        ("cp hooks.json docs/hooks.json; claude -p go", false),
+    ] {
+        assert_eq!(bench.refuses(command), expected, "{command}");
+    }
+}
+
 #[test]
 fn a_person_is_told_of_a_new_mod_and_doctor_shows_it() {
     for way in &WAYS {

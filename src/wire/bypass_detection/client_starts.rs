@@ -40,6 +40,14 @@ const REPOSITORY: &str = "/.git";
 /// The settings files that every client reads in the folder that it is started in.
 const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 
+/// What a client loads at its start wherever it lies: the ends of its paths.
+const LOADED: [&str; 3] = ["/hooks/hooks.json", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"];
+/// The folders in which each client looks for what it loads.
+const LOADED_FROM: [&str; 3] = ["/.claude/plugins", "/.claude/skills", "/.claude/dev-mods"];
+
+/// How what a client's own command adds to its plugins is called.
+pub(super) const OWN_PLUGINS: &str = "~/.claude/plugins";
+
 /// How a file is named that is none: what another program writes meanwhile.
 const STREAMS: [&str; 4] = ["<(", "/dev/", "/proc/", "-"];
 
@@ -115,6 +123,8 @@ impl ClientStart {
         };
         let holds_settings = || self.folder.as_deref().is_some_and(|own| path.strip_suffix(FOLDER) == Some(own));
         is_settings(path)
+            || path == OWN_PLUGINS
+            || loads(path)
             || holds_settings()
             || self.settings.iter().any(|file| file == path)
             || self.plugins.iter().any(is_below)
@@ -125,6 +135,13 @@ impl ClientStart {
 fn is_in(folder: Option<&str>, above: &str) -> bool {
     let rest = folder.and_then(|folder| folder.strip_prefix(above));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a path may be what a client loads when it starts: a plugin, or a folder in which it looks for some.
+fn loads(path: &str) -> bool {
+    let is_from = |folder: &str| LOADED_FROM.iter().any(|from| folder.ends_with(from));
+    let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+    LOADED.iter().any(|end| path.ends_with(end)) || is_from(path) || is_from(above)
 }
 
 /// Whether a path is that of a settings file which every client reads.

@@ -49,6 +49,8 @@ const UNTOLD_PROMPTS: [&str; 2] = ["/model", "/rename"];
 const TAKES_PLUGINS: [&str; 6] = ["disable", "uninstall", "remove", "rm", "update", "marketplace"];
 /// Commands below `plugin marketplace` that leave its plugins as they are.
 const KEEPS_PLUGINS: [&str; 2] = ["add", "list"];
+/// The words that add a plugin, or a marketplace of some.
+const ADDS_PLUGINS: [&str; 5] = ["install", "i", "enable", "add", "update"];
 
 /// What a client's daemon is told that starts nothing.
 const ENDS_DAEMON: [&str; 6] = ["status", "logs", "stop", "uninstall", "--help", "-h"];
@@ -171,6 +173,13 @@ fn takes_our_plugin(command: &[&str]) -> bool {
 /// Whether an invocation starts a client with an agent in it.
 pub(super) fn starts(it: &Invocation) -> bool {
     client_args(it).is_some_and(|args| args.first() != Some(&"daemon") && !is_harmless(&args))
+}
+
+/// Whether a command of the client adds a plugin to those that the next client loads.
+pub(super) fn adds_plugins(it: &Invocation) -> bool {
+    let args = client_args(it).unwrap_or_default();
+    let Some((&("plugin" | "plugins"), after)) = args.split_first() else { return false };
+    after.iter().any(|arg| ADDS_PLUGINS.contains(arg))
 }
 
 /// Whether `claude daemon` is told to start something.

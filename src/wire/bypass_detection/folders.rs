@@ -3,6 +3,7 @@
 use serde::de::IgnoredAny;
 
 use crate::wire::bypass_detection::client_starts::{self, ClientStart};
+use crate::wire::bypass_detection::clients;
 use crate::wire::bypass_detection::{MOST_STARTS, Walk};
 use crate::wire::shell::Simple;
 use crate::wire::shell::invocation::Invocation;
@@ -38,6 +39,9 @@ impl Walk<'_> {
 
     /// Remembers a client that is started; says what it is, where its settings cannot be read beforehand.
     pub(super) fn note_start(&mut self, simple: &Simple, it: &Invocation) -> Option<String> {
+        if clients::adds_plugins(it) {
+            self.written.borrow_mut().push(client_starts::OWN_PLUGINS.to_owned());
+        }
         let named = client_starts::named(it)?;
         let is_sure = self.leads.hold(simple) || self.scope.way.is_whole;
         let led = self.led(it).filter(|_| is_sure);
