@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
 use crate::domain::model_hook::{Holder, ModelHook};
-use crate::install::hooks::{self, count};
+use crate::install::hooks::count;
 use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::plugins;
@@ -30,17 +30,18 @@ pub struct Client {
 impl Client {
     /// Reads the settings of a client with these arguments, and finds its plugins.
     pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
-        let mut settings = settings_files::read(&folders);
-        let managed = settings_files::first_managed(&settings);
-        let brought: Vec<String> = plugins::values_of(&arguments, SAID).map(|value| text_of(&folders, value)).collect();
-        let brought = brought.iter().filter(|text| json::check(text).is_ok()).map(|text| settings_files::said(text));
-        settings.splice(managed..managed, brought.collect::<Vec<_>>());
+        let settings = settings_files::beside(settings_files::read(&folders), named_settings(&folders, &arguments));
         Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
     }
 
     /// Returns the values of an option on its command line.
     pub fn values_of<'a>(&'a self, option: &'a str) -> impl Iterator<Item = &'a str> {
         plugins::values_of(&self.arguments, option)
+    }
+
+    /// Reads the settings that its command line names, or says.
+    pub fn named_settings(&self) -> Vec<Settings> {
+        named_settings(&self.folders, &self.arguments)
     }
 
     /// Returns a text of its settings, by the file that wins.
@@ -52,20 +53,28 @@ impl Client {
     }
 }
 
+/// Reads the settings that a client's command line names, or says.
+fn named_settings(folders: &Folders, arguments: &[String]) -> Vec<Settings> {
+    let read = |value: &str| match is_json(value) {
+        true => settings_files::said(value),
+        false => settings_files::read_named(&folders.project.join(value)),
+    };
+    plugins::values_of(arguments, SAID).map(read).collect()
+}
+
 /// Returns the JSON that a value on a client's command line is, or that stands in the file which it names.
 fn text_of(folders: &Folders, value: &str) -> String {
-    let is_json = value.trim_start().starts_with('{');
-    if is_json { value.to_owned() } else { settings_files::read_named(&folders.project.join(value)).text }
+    if is_json(value) { value.to_owned() } else { settings_files::read_named(&folders.project.join(value)).text }
+}
+
+/// Whether a value on a command line is JSON and no file's name.
+fn is_json(value: &str) -> bool {
+    value.trim_start().starts_with('{')
 }
 
 /// Returns the handlers that the client brings along when it starts.
 pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
-    for settings in
-        client.values_of(SAID).map(|value| text_of(&client.folders, value)).filter(|text| json::check(text).is_ok())
-    {
-        hooks::find_asking(&settings).into_iter().for_each(|hook| count(&mut found, hook));
-    }
     let main = main_type(client);
     for (name, hooks) in of_types(env, client) {
         let is_main = main.as_ref() == Some(&name);
