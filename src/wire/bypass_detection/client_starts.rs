@@ -17,6 +17,8 @@ pub struct ClientStart {
     pub said: Vec<String>,
     /// The plugins that its command line names.
     pub plugins: Vec<String>,
+    /// The files of MCP servers that its command line names.
+    pub servers: Vec<String>,
     /// Whether the command makes or unmakes a repository around the folder.
     pub changes_root: bool,
     /// The worktree that its command line names: where there is one of that name, the client works in it.
@@ -37,8 +39,11 @@ const FOLDER: &str = "/.claude";
 /// What makes a folder the root of a repository, whose settings the client reads.
 const REPOSITORY: &str = "/.git";
 
-/// The settings files that every client reads in the folder that it is started in.
-const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+/// The files that every client reads in the folder that it is started in: settings and MCP servers.
+const READ: [&str; 3] = [".claude/settings.json", ".claude/settings.local.json", SERVERS];
+
+/// The file of a folder's MCP servers, which a client in print starts unasked.
+pub const SERVERS: &str = ".mcp.json";
 
 /// How a file is named that is none: what another program writes meanwhile.
 const STREAMS: [&str; 4] = ["<(", "/dev/", "/proc/", "-"];
@@ -99,6 +104,7 @@ impl ClientStart {
             entered: findable(self.entered),
             settings: findable(self.settings),
             plugins: findable(self.plugins),
+            servers: findable(self.servers),
             ..self
         }
     }
@@ -116,7 +122,7 @@ impl ClientStart {
         let holds_settings = || self.folder.as_deref().is_some_and(|own| path.strip_suffix(FOLDER) == Some(own));
         is_settings(path)
             || holds_settings()
-            || self.settings.iter().any(|file| file == path)
+            || self.settings.iter().chain(&self.servers).any(|file| file == path)
             || self.plugins.iter().any(is_below)
     }
 }
@@ -127,7 +133,7 @@ fn is_in(folder: Option<&str>, above: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a path is that of a settings file which every client reads.
+/// Whether a path is that of a file which every client reads.
 fn is_settings(path: &str) -> bool {
     READ.iter().any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')))
 }
