@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::cmd::require_human;
 use crate::cmd::session_edit;
-use crate::cmd::target::{Target, TargetArgs};
+use crate::cmd::target::{LATELY_DAYS, Target, TargetArgs};
 use crate::cmd::{query, target};
 use crate::domain::session::{Run, Session, Status};
 use crate::error::{Error, Result};
@@ -159,7 +159,14 @@ pub fn held(env: &Environment) -> Result<Vec<Candidate>> {
     let store = Store::open(env)?;
     let mut candidates = Vec::new();
     let is_held = |status: Status| matches!(status, Status::Paused | Status::Stopped);
-    for session in store.open_sessions()? {
+    let mut sessions = store.open_sessions()?;
+    // Its client may be gone: what was paused in it waits all the same.
+    for run in store.runs_at_work(LATELY_DAYS)?.iter().filter(|run| is_held(run.status)) {
+        if sessions.iter().all(|session| session.id != run.session) {
+            sessions.extend(store.session(&run.session)?.map(|session| *session));
+        }
+    }
+    for session in sessions {
         let state = |status: Status, order: &crate::domain::session::Order| {
             format!("{}: {}", status.word(), by_layer(&order.finding))
         };

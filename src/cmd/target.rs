@@ -241,7 +241,7 @@ fn is_open(status: Status) -> bool {
 }
 
 /// How far back runs are looked for that are open in a session which is over.
-const LATELY_DAYS: i64 = 30;
+pub const LATELY_DAYS: i64 = 30;
 
 /// Describes the sessions and runs that are at work, held or stopped, the newest first.
 fn at_work(store: &Store) -> Result<Vec<String>> {

@@ -8,7 +8,7 @@ use crate::domain::session::Session;
 use crate::install::client_extensions;
 use crate::install::diverted;
 use crate::install::handlers;
-use crate::install::place::{Folders, InstallScope};
+use crate::install::place::Folders;
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
 use crate::platform::{file_info, files};
@@ -59,15 +59,17 @@ pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &ClientS
     if start.changes_root {
         folders.repository = None;
     }
-    let mut files = settings_files::read(&folders);
-    let managed = files.iter().position(|file| file.place.scope == InstallScope::Managed).unwrap_or(files.len());
     let said = start.said.iter().map(|text| settings_files::said(text));
     let named = start.settings.iter().map(|path| settings_files::read_named(Path::new(path)));
     let named: Vec<Settings> = named.chain(said).collect();
-    let brings = named.iter().map(|file| file.place.settings.clone()).chain(folders.remembered).collect::<Vec<_>>();
+    let brings = named
+        .iter()
+        .map(|file| file.place.settings.clone())
+        .chain(folders.remembered.iter().cloned())
+        .collect::<Vec<_>>();
     let off = named.iter().find(|file| handlers::switches_off(file)).map(|file| file.place.settings.clone());
     let is_told = !named.is_empty();
-    files.splice(managed..managed, named);
+    let files = settings_files::beside(settings_files::read(&folders), named);
     let lost =
         if is_here && !is_told && !start.changes_root { None } else { loss(env, session, &files, (off, &folder)) };
     lost.or_else(|| diversion(session, &files, &brings))

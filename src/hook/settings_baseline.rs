@@ -12,6 +12,7 @@ use crate::install::diverted::Diverted;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
+use crate::install::settings_files::{self, Settings};
 use crate::install::{agent_models, client_extensions, hooks};
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -19,9 +20,20 @@ use crate::platform::{changes, processes};
 use crate::store::Store;
 use crate::wire::events::{EVENTS, EventName, EventRow};
 
+/// Returns the settings files of a session's client as they are now, with those of its command line, which some clients read again.
+fn files_of(env: &Environment, session: &Session) -> Vec<Settings> {
+    let client = client(env, session);
+    settings_files::beside(settings_files::read(&client.folders), client.named_settings())
+}
+
+/// Returns what is registered for a session's client, as the files are now.
+pub fn registered(env: &Environment, session: &Session) -> Registered {
+    handlers::resolve(&files_of(env, session), env.binary().as_deref())
+}
+
 /// Reads the settings as they are now and makes them the session's.
 pub fn register(env: &Environment, session: &mut Session) -> Registered {
-    let now = handlers::registered(env, Path::new(&session.folder));
+    let now = registered(env, session);
     set(session, &now);
     session.model_hooks.clear();
     session.skills.clear();
@@ -34,7 +46,8 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
 
 /// Makes the settings as they are now the session's, as a person asked; returns what had waited.
 pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session) -> Result<Option<String>> {
-    let now = handlers::registered_for_a_person(env, Path::new(&session.folder));
+    // Where a person asks, whichever program of ours is named counts.
+    let now = handlers::resolve(&files_of(env, session), None);
     let waited = harm(session, &now);
     set(session, &now);
     take_hooks(env, session, &now);
@@ -94,7 +107,7 @@ pub fn keep(session: &mut Session, before: &Session) {
 
 /// Says what the settings on disk would do to a session; `None` where nothing waits.
 pub fn waiting(env: &Environment, session: &Session) -> Option<String> {
-    harm(session, &handlers::registered(env, Path::new(&session.folder)))
+    harm(session, &registered(env, session))
 }
 
 /// Has the client of a session read its settings again, by touching their files. Returns whether there was one.

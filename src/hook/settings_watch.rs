@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::domain::event::{Event, EventKind};
 use crate::engine::session_state::SessionState;
 use crate::hook::{pin_policy, settings_baseline};
-use crate::install::handlers;
 use crate::messages::next_step::NextStep;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
@@ -18,7 +17,7 @@ pub fn watch_settings(env: &Environment, state: &mut SessionState, event: &Event
     let ends = answer.goes_on == Some(false);
     match event.kind {
         EventKind::ConfigChanged { .. } => {
-            let now = handlers::registered(env, Path::new(&folder));
+            let now = settings_baseline::registered(env, &state.session);
             let Some(harm) = settings_baseline::harm(&state.session, &now) else {
                 settings_baseline::take_hooks(env, &mut state.session, &now);
                 settings_baseline::take_timeout(&mut state.session, &now);

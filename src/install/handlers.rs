@@ -38,11 +38,6 @@ pub fn registered(env: &Environment, project_folder: &Path) -> Registered {
     resolve(&settings_files::read(&Folders::of(env, project_folder)), env.binary().as_deref())
 }
 
-/// The same where a person asks: whichever program of ours is named counts.
-pub fn registered_for_a_person(env: &Environment, project_folder: &Path) -> Registered {
-    resolve(&settings_files::read(&Folders::of(env, project_folder)), None)
-}
-
 /// Puts the files together as the client does.
 pub fn resolve(settings: &[Settings], binary: Option<&Path>) -> Registered {
     let mut registered = Registered { diverted: diverted::find(settings), ..Registered::default() };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
 use crate::domain::model_hook::{Holder, ModelHook};
-use crate::install::hooks::{self, count};
+use crate::install::hooks::count;
 use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::plugins;
@@ -39,10 +39,22 @@ impl Client {
         plugins::values_of(&self.arguments, option)
     }
 
+    /// Reads the settings that its command line names, or says.
+    pub fn named_settings(&self) -> Vec<Settings> {
+        let read = |value: &str| match is_json(value) {
+            true => settings_files::said(&self.text_of(value)),
+            false => settings_files::read_named(&self.folders.project.join(value)),
+        };
+        self.values_of(SAID).map(read).collect()
+    }
+
     /// Returns the JSON that a value on its command line is, or that stands in the file which it names.
     fn text_of(&self, value: &str) -> String {
-        let is_json = value.trim_start().starts_with('{');
-        if is_json { value.to_owned() } else { settings_files::read_named(&self.folders.project.join(value)).text }
+        if is_json(value) {
+            value.to_owned()
+        } else {
+            settings_files::read_named(&self.folders.project.join(value)).text
+        }
     }
 
     /// Returns a text of its settings, by the file that wins.
@@ -54,12 +66,14 @@ impl Client {
     }
 }
 
+/// Whether a value on a command line is JSON and no file's name.
+fn is_json(value: &str) -> bool {
+    value.trim_start().starts_with('{')
+}
+
 /// Returns the handlers that the client brings along when it starts.
 pub fn of_client(env: &Environment, client: &Client) -> Vec<ModelHook> {
     let mut found = plugins::asking(&client.plugins);
-    for settings in client.values_of(SAID).map(|value| client.text_of(value)).filter(|text| json::check(text).is_ok()) {
-        hooks::find_asking(&settings).into_iter().for_each(|hook| count(&mut found, hook));
-    }
     let main = main_type(client);
     for (name, hooks) in of_types(env, client) {
         let is_main = main.as_ref() == Some(&name);

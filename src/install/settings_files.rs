@@ -46,6 +46,13 @@ fn read_remembered(path: &Path) -> Settings {
     Settings { place, text, unread }
 }
 
+/// Puts settings of a command line where the client has them: only managed ones win over them.
+pub fn beside(mut files: Vec<Settings>, named: Vec<Settings>) -> Vec<Settings> {
+    let managed = files.iter().position(|file| file.place.scope == InstallScope::Managed).unwrap_or(files.len());
+    files.splice(managed..managed, named);
+    files
+}
+
 /// Reads a file that a client is told to take its settings from, beside its own.
 pub fn read_named(path: &Path) -> Settings {
     read_one(SettingsPlace { scope: InstallScope::Local, settings: path.to_path_buf(), folder: path.to_path_buf() })
@@ -54,7 +61,8 @@ pub fn read_named(path: &Path) -> Settings {
 /// Takes settings that stand on a client's command line.
 pub fn said(text: &str) -> Settings {
     let place = SettingsPlace { scope: InstallScope::Local, settings: SAID.into(), folder: PathBuf::new() };
-    Settings { place, text: text.to_owned(), unread: None }
+    let text = if json::check(text).is_ok() { text.to_owned() } else { String::new() };
+    Settings { place, text, unread: None }
 }
 
 fn read_one(place: SettingsPlace) -> Settings {

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use fusebox::domain::session::{Session, Status};
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::levers::{SHOP, log, standing};
 use crate::state::{save, session, with_shop};
@@ -264,6 +265,28 @@ fn explain_alone_tells_of_the_last_trip() {
     assert_eq!(log, same);
     assert_snapshot!(TestWorld::new().run(&["explain"]), @r"
     nothing has tripped yet; `fusebox status` shows what is at work
+    [exit 0]
+    ");
+}
+
+#[test]
+fn what_a_limit_paused_goes_on_once_its_client_is_gone() {
+    let world = TestWorld::new();
+    let limits = json!({"main": {"max_turns": 1, "grace_turns": 0, "timeout_action": "pause", "warn_at": []}});
+    world.write("home/.claude/fusebox.json", limits.to_string());
+    let send = |name: &str, rest: Value| world.hook(world.event("5f0c1d2e-0000", "p1", name, &rest)).ok();
+    send("SessionStart", json!({"source": "startup"}));
+    send("UserPromptSubmit", json!({"prompt": "go"}));
+    for id in ["t1", "t2"] {
+        send("PreToolUse", json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": id}));
+    }
+    send("SessionEnd", json!({"reason": "other"}));
+    assert!(world.run(&["status"]).stdout.contains("paused"));
+    assert_snapshot!(world.run(&["resume", "--no-grant"]), @r"
+    main p1 is the only one that is paused or stopped
+    main p1: paused -> resumed
+    max_turns would stop it again at once (1 of 1 used): `fusebox grant p1 max_turns=+1` gives more
+    main p1 goes on with the next prompt
     [exit 0]
     ");
 }
