@@ -1,6 +1,7 @@
 //! The settings and plugins of a client that a plain command starts, read before it is: those that its command line names, and the
 //! settings of the folder that it is started in.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::domain::session::Session;
@@ -10,16 +11,20 @@ use crate::install::handlers;
 use crate::install::place::Folders;
 use crate::install::settings_files::{self, Settings};
 use crate::platform::environment::Environment;
-use crate::platform::file_info;
-use crate::wire::bypass_detection::ClientStart;
+use crate::platform::{file_info, files};
+use crate::wire::bypass_detection::client_starts::SERVERS;
+use crate::wire::bypass_detection::{ClientStart, Guard};
 use crate::wire::events::EventName;
 
 /// Where the client keeps the worktrees that it makes, in a repository's folder.
 const WORKTREES: &str = ".claude/worktrees";
 
+/// The largest file of MCP servers that is read, in bytes.
+const LARGEST_SERVERS: u64 = 4 << 20;
+
 /// Says what the settings of a client would do that is about to start; nothing where they are those of the session, or do no
 /// more. What diverts in a folder's own files is met by the hooks that run there.
-pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option<String> {
+pub fn harm(env: &Environment, session: &Session, guard: &Guard, start: &ClientStart) -> Option<String> {
     if let Some(plugin) = start.plugins.iter().find(|path| client_extensions::is_mod(Path::new(path))) {
         return Some(format!("`{plugin}` is a mod, which can answer for every hook"));
     }
@@ -44,6 +49,11 @@ pub fn harm(env: &Environment, session: &Session, start: &ClientStart) -> Option
             "its folder is not there yet, so that its settings cannot be read. Make the folder in a call of its own"
                 .to_owned(),
         );
+    }
+    let servers = folder.ancestors().map(|above| above.join(SERVERS));
+    let mut servers = start.servers.iter().map(PathBuf::from).chain(servers);
+    if let Some(harm) = servers.find_map(|path| served(env, guard, &folder, &path)) {
+        return Some(harm);
     }
     let mut folders = Folders::of(env, &folder);
     if start.changes_root {
@@ -75,6 +85,16 @@ fn new_mod(env: &Environment, session: &Session, folders: &Folders, files: &[Set
     }
     let folder = found.overfull.first().filter(|_| !session.has_mods)?;
     Some(format!("`{}` has too many entries to search all of them for mods", env.short_path(folder)))
+}
+
+/// Says what a file of MCP servers holds that is refused.
+fn served(env: &Environment, guard: &Guard, folder: &Path, path: &Path) -> Option<String> {
+    let named = env.short_path(path);
+    match files::text(path, LARGEST_SERVERS) {
+        Ok(text) => guard.servers_in(&folder.to_string_lossy(), &text).map(|harm| format!("`{named}` holds {harm}")),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => None,
+        Err(cause) => Some(format!("`{named}`, which names MCP servers, cannot be read: {cause}")),
+    }
 }
 
 /// Says which of the session's hooks a client with these settings would leave out.

@@ -55,7 +55,7 @@ pub fn held(
         )
     });
     Ok(waits.or_else(|| {
-        starts.iter().find_map(|start| client_starts::harm(env, &state.session, start)).map(|harm| {
+        starts.iter().find_map(|start| client_starts::harm(env, &state.session, guard, start)).map(|harm| {
             format!(
                 "this call was not run. It starts a client that may not be limited as this session is: {harm}. Start it without that, \
                  or ask a person to start it in a terminal of their own."

@@ -51,6 +51,8 @@ pub enum Feature {
     CompactionModel,
     /// The PostModelSwitch event. Older clients warn of a registration for it at each start.
     ModelSwitches,
+    /// A session that `/cd` leads to another folder goes by that folder's settings.
+    MovedSettings,
     /// The client's default model is `claude-opus-5-5`.
     NewestModel,
 }
@@ -72,7 +74,7 @@ const fn row(feature: Feature, since: Version, before: &'static str, loss: Optio
 }
 
 /// Every difference, the graver ones first.
-pub const DIFFERENCES: [Difference; 22] = [
+pub const DIFFERENCES: [Difference; 23] = [
     row(
         Feature::OnFailure,
         TRIED[3],
@@ -123,6 +125,12 @@ pub const DIFFERENCES: [Difference; 22] = [
         Feature::PromptsAtWork,
         TRIED[2],
         "a prompt or notification that comes while the main agent works reaches it without an event",
+        None,
+    ),
+    row(
+        Feature::MovedSettings,
+        TRIED[2],
+        "`/cd` in a terminal leaves the hooks of the session's first folder in force",
         None,
     ),
     row(Feature::BackgroundAgents, TRIED[1], "in a terminal a subagent may run in the foreground, as in `-p`", None),

@@ -3,6 +3,9 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 use crate::byte_search;
 use crate::transcript::open;
 use crate::transcript::row::{self, Row};
@@ -13,8 +16,20 @@ const REACH: u64 = 256 << 10;
 /// What each such row has.
 const ABOUT_THE_MODEL: &[u8] = b"\"assistant\"";
 
+/// Where the rows come from that a client has copied into a branch of a conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Copied {
+    forked_from: Option<IgnoredAny>,
+}
+
+/// Whether a row is a branch's copy of another session's. Clients before 2.1.328 do not say whose a response is.
+fn is_copied(line: &[u8]) -> bool {
+    serde_json::from_slice::<Copied>(line).is_ok_and(|row| row.forked_from.is_some())
+}
+
 /// Returns what the last row that is of interest says.
-fn last<T>(path: &Path, says: impl Fn(&Row) -> Option<T>) -> io::Result<Option<T>> {
+fn last<T>(path: &Path, says: impl Fn(&Row, &[u8]) -> Option<T>) -> io::Result<Option<T>> {
     let (mut file, length) = open(path)?;
     file.seek(SeekFrom::Start(length.saturating_sub(REACH)))?;
     let mut end = Vec::new();
@@ -22,17 +37,19 @@ fn last<T>(path: &Path, says: impl Fn(&Row) -> Option<T>) -> io::Result<Option<T
     let mut lines = end.rsplit(|byte| *byte == b'\n').filter(|line| byte_search::find(ABOUT_THE_MODEL, line).is_some());
     Ok(lines.find_map(|line| {
         let mut mended = Vec::new();
-        row::parse(line, &mut mended).ok().filter(|row| row.kind.0 == "assistant").and_then(|row| says(&row))
+        row::parse(line, &mut mended).ok().filter(|row| row.kind.0 == "assistant").and_then(|row| says(&row, line))
     }))
 }
 
-/// Returns when the model last answered, in milliseconds since 1970.
+/// Returns when the model last answered in this session, in milliseconds since 1970. A branch begins with copies of what it answered in
+/// another one.
 pub fn last_response_ms(path: &Path) -> io::Result<Option<i64>> {
-    last(path, |row| row.is_a_models().then(|| row.at_ms()).flatten())
+    let is_own = |row: &Row, line: &[u8]| row.is_a_models() && !is_copied(line);
+    last(path, |row, line| is_own(row, line).then(|| row.at_ms()).flatten())
 }
 
 /// Whether the last thing that the client has written of the model is that a request failed, at this moment or later.
 pub fn is_of_a_failure(path: &Path, since_ms: i64) -> bool {
     let is_later = |row: &Row| row.at_ms().is_some_and(|at_ms| at_ms >= since_ms);
-    last(path, |row| Some(row.is_of_a_failure() && is_later(row))).is_ok_and(|fails| fails == Some(true))
+    last(path, |row, _| Some(row.is_of_a_failure() && is_later(row))).is_ok_and(|fails| fails == Some(true))
 }

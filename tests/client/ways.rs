@@ -189,6 +189,22 @@ fn a_cleared_conversation_is_a_new_session_under_the_same_budgets() {
     assert_eq!(lab.api.requests().len(), 4, "{}", lab.story());
 }
 
+/// A branch begins with copies of what its conversation was answered, and is counted by itself.
+#[test]
+fn a_branch_in_a_terminal_is_no_client_that_asks_no_hook() {
+    let lab = Lab::new(json!({}), vec![main([call([work()]), say("main rests")]).forever()]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("MAIN start");
+    terminal.meets("Stop", 1);
+    terminal.types("/branch");
+    terminal.meets("SessionEnd", 1);
+    terminal.meets("SessionStart", 2);
+    terminal.types("MAIN go on");
+    terminal.meets("Stop", 2);
+    let notices = lab.logged("NOTICE");
+    assert!(!notices.iter().any(|it| it["error"].to_string().contains("without asking Fusebox")), "{notices:?}");
+}
+
 #[test]
 fn agents_of_workflows_and_skills_have_their_own_requests() {
     if lacks(Feature::Forks) {

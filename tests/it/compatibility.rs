@@ -35,6 +35,7 @@ const SHOWN: [(Feature, &str); DIFFERENCES.len()] = [
         "compactions::a_compaction_by_a_client_with_another_model_is_charged_at_no_less_than_it_costs",
     ),
     (Feature::ModelSwitches, "money::the_model_that_a_person_chooses_is_the_one_that_is_held_for"),
+    (Feature::MovedSettings, "adversary::unasked::a_session_that_moves_to_another_folder_leaves_its_hooks"),
     (Feature::NewestModel, "harness::a_headless_client_follows_its_script"),
 ];
 

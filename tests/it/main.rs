@@ -13,6 +13,7 @@ mod calendar;
 #[cfg(target_os = "linux")]
 mod channels;
 mod client_folders;
+mod client_servers;
 mod client_starts;
 mod clock;
 mod compactions;

@@ -12,6 +12,13 @@ fn response(at: Timestamp) -> String {
     format!("{}\n", json!({"type": "assistant", "uuid": "u1", "timestamp": at.to_string(), "message": message}))
 }
 
+/// Makes a row of another session's the copy that a branch has of it.
+fn copied(row: &str) -> String {
+    let mut row: serde_json::Value = serde_json::from_str(row).unwrap();
+    row["forkedFrom"] = json!({"sessionId": "s1", "messageUuid": row["uuid"]});
+    format!("{row}\n")
+}
+
 fn starts(world: &TestWorld, session: &str) {
     world.hook(world.event(session, "p1", "SessionStart", &json!({"source": "startup"}))).ok();
     world.hook(world.event(session, "p1", "UserPromptSubmit", &json!({"prompt": "go"}))).ok();
@@ -32,6 +39,16 @@ fn a_client_of_which_no_hook_tells_is_told_of_once() {
     assert!(!is_told(&world), "again");
     let log = world.run(&["log"]).ok();
     assert!(log.contains(OTHER), "{log}");
+}
+
+/// A branch that goes on without hooks has answers of its own behind its copies.
+#[test]
+fn what_answers_in_a_branch_is_told_of() {
+    let world = TestWorld::new();
+    starts(&world, "s1");
+    let now = response(Timestamp::now());
+    world.write(&format!("{OTHER}.jsonl"), copied(&now) + &now + &copied(&now));
+    assert!(is_told(&world));
 }
 
 #[test]
@@ -60,6 +77,7 @@ fn others_that_are_no_such_clients_are_not_told_of() {
             "{\"type\":\"user\",\"message\":{\"content\":\"\\\"assistant\\\"\"}}\n".to_owned(),
         ),
         ("a file of another kind", "notes", response(now + jiff::SignedDuration::from_hours(1))),
+        ("a branch with nothing but copies", OTHER, copied(&response(now + jiff::SignedDuration::from_hours(1)))),
         ("rubbish", OTHER, "\"assistant\" \u{0} {".repeat(10_000)),
     ] {
         let world = TestWorld::new();

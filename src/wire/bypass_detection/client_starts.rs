@@ -17,6 +17,8 @@ pub struct ClientStart {
     pub said: Vec<String>,
     /// The plugins that its command line names.
     pub plugins: Vec<String>,
+    /// The files of MCP servers that its command line names.
+    pub servers: Vec<String>,
     /// Whether the command makes or unmakes a repository around the folder.
     pub changes_root: bool,
     /// The worktree that its command line names: where there is one of that name, the client works in it.
@@ -37,8 +39,11 @@ const FOLDER: &str = "/.claude";
 /// What makes a folder the root of a repository, whose settings the client reads.
 const REPOSITORY: &str = "/.git";
 
-/// The settings files that every client reads in the folder that it is started in.
-const READ: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+/// The files that every client reads in the folder that it is started in: settings and MCP servers.
+const READ: [&str; 3] = [".claude/settings.json", ".claude/settings.local.json", SERVERS];
+
+/// The file of a folder's MCP servers, which a client in print starts unasked.
+pub const SERVERS: &str = ".mcp.json";
 
 /// What a client loads at its start wherever it lies: the ends of its paths.
 const LOADED: [&str; 3] = ["/hooks/hooks.json", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"];
@@ -107,6 +112,7 @@ impl ClientStart {
             entered: findable(self.entered),
             settings: findable(self.settings),
             plugins: findable(self.plugins),
+            servers: findable(self.servers),
             ..self
         }
     }
@@ -126,7 +132,7 @@ impl ClientStart {
             || path == OWN_PLUGINS
             || loads(path)
             || holds_settings()
-            || self.settings.iter().any(|file| file == path)
+            || self.settings.iter().chain(&self.servers).any(|file| file == path)
             || self.plugins.iter().any(is_below)
     }
 }
@@ -144,7 +150,7 @@ fn loads(path: &str) -> bool {
     LOADED.iter().any(|end| path.ends_with(end)) || is_from(path) || is_from(above)
 }
 
-/// Whether a path is that of a settings file which every client reads.
+/// Whether a path is that of a file which every client reads.
 fn is_settings(path: &str) -> bool {
     READ.iter().any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')))
 }

@@ -144,7 +144,7 @@ fn other_version<'a>(program: &'a str, args: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Returns a client's arguments from each word on that may be its command: all before it are options and their values.
-fn commands<'w, 'a>(args: &'w [&'a str]) -> impl Iterator<Item = &'w [&'a str]> {
+pub(super) fn commands<'w, 'a>(args: &'w [&'a str]) -> impl Iterator<Item = &'w [&'a str]> {
     let is_option = |at: usize| args[at].starts_with('-');
     let follows_options = move |at: usize| (1..at).all(|at| is_option(at) || is_option(at - 1));
     let may_be = move |at: &usize| !is_option(*at) && (*at == 0 || is_option(0)) && follows_options(*at);
@@ -215,7 +215,7 @@ fn first_word<'a>(args: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Returns what a client is given, where the invocation starts one.
-fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
+pub(super) fn client_args<'a>(it: &Invocation<'a>) -> Option<Vec<&'a str>> {
     let args = || it.args.iter().map(|word| &*word.text);
     if is_client(it.program) || is_running(it.program) {
         let mut args: Vec<&str> = args().collect();

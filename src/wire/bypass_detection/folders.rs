@@ -4,6 +4,7 @@ use serde::de::IgnoredAny;
 
 use crate::wire::bypass_detection::client_starts::{self, ClientStart};
 use crate::wire::bypass_detection::clients;
+use crate::wire::bypass_detection::servers;
 use crate::wire::bypass_detection::{MOST_STARTS, Walk};
 use crate::wire::shell::Simple;
 use crate::wire::shell::invocation::Invocation;
@@ -53,6 +54,9 @@ impl Walk<'_> {
             start.folder = None;
         }
         start.plugins = named.plugins.iter().filter_map(|word| self.guard.resolve(folder, word)).collect();
+        let args = clients::client_args(it).unwrap_or_default();
+        let configs = servers::configs(&args).into_iter().filter(|word| client_starts::is_file(word));
+        start.servers = configs.filter_map(|word| self.guard.resolve(folder, word)).collect();
         let (said, files): (Vec<&str>, Vec<&str>) =
             named.settings.iter().partition(|word| client_starts::is_json(word));
         if said.iter().any(|text| serde_json::from_str::<IgnoredAny>(text).is_err()) {

@@ -114,6 +114,8 @@ struct Walk<'g> {
     looked_at: Vec<usize>,
     /// The files that were written so far.
     written: RefCell<Vec<String>>,
+    /// Whether what is looked at is an MCP server's command.
+    is_server: bool,
     /// Whether it is looked at what speaks to the model.
     asks_of_model: bool,
     /// Whether a program that is no client was given the model's address or the key to it.
@@ -133,6 +135,7 @@ impl<'g> Walk<'g> {
             starts: Vec::new(),
             looked_at: Vec::new(),
             written: RefCell::default(),
+            is_server: false,
             asks_of_model: false,
             names_model: false,
             sets_key: false,
@@ -179,6 +182,7 @@ impl<'g> Walk<'g> {
         let piped = said.iter().filter(|_| depth < DEEPEST && invocations.iter().any(|it| it.reads_commands));
         let refused = piped.into_iter().find_map(|script| self.text(script, depth + 1));
         let refused = refused.or_else(|| invocations.iter().find_map(|it| self.invocation(simple, it, depth)));
+        let refused = refused.or_else(|| self.servers(simple, &invocations, &said, depth));
         if self.asks_of_model {
             self.note_model(simple, &invocations);
         }
@@ -239,7 +243,10 @@ impl<'g> Walk<'g> {
             }
             _ => {}
         }
-        if let Some(refused) = self.note_start(simple, it) {
+        if self.is_let_serve(it) {
+            return None;
+        }
+        if let Some(refused) = self.as_server(it).or_else(|| self.note_start(simple, it)) {
             return Some(refused);
         }
         let diverted = self.scope.diverted.as_ref();
@@ -299,6 +306,7 @@ pub mod folders;
 pub mod path_rules;
 pub mod paths;
 pub mod processes;
+pub mod servers;
 #[cfg(test)]
 mod tests;
 pub mod way;

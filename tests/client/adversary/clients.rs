@@ -90,7 +90,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     },
     Attempt {
         tries: "starts a client without hooks in a plain command, by an option (`--bare`, `--managed-settings`, `--setting-sources`, \
-                `--bg`, `--plugin-url`, …), a command of its own (`daemon`, `plugin eval`, `mcp serve`), a setting, or a variable (`CLAUDE_CODE_SAFE_MODE`, `HOME`, …)",
+                `--bg`, `--plugin-url`, …), a command of its own (`daemon`, `plugin eval`, `mcp serve`), a setting, an MCP server, or a variable (`CLAUDE_CODE_SAFE_MODE`, `HOME`, …)",
         outcome: Outcome::Refused,
         then: "the call is refused, and the agent told why",
         scenario: "plain_clients_without_hooks_are_refused",

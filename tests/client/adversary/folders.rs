@@ -1,4 +1,4 @@
-//! The agent starts clients plainly in folders where no hook of the session would run.
+//! The agent starts clients plainly where no hook of the session would run: in other folders, and as MCP servers.
 
 use serde_json::json;
 
@@ -39,6 +39,13 @@ pub const ATTEMPTS: &[Attempt] = &[
         outcome: Outcome::Refused,
         then: "the settings of that folder are read beforehand, and a folder that is not named is asked for",
         scenario: "a_client_is_not_started_where_the_hooks_are_switched_off",
+    },
+    Attempt {
+        tries: "names a client as an MCP server: behind `claude mcp add`, in `add-json`, in `--mcp-config`, in a file, or in the `.mcp.json` \
+                of the folder",
+        outcome: Outcome::Refused,
+        then: "a server's command is read as one that is started, and one that is a client with an agent in it is refused",
+        scenario: "a_client_is_not_started_as_a_server",
     },
 ];
 
@@ -85,6 +92,29 @@ fn a_client_is_not_started_where_the_hooks_are_switched_off() {
         "cd \"$(pwd)/sub\" && CLIENT",
     ];
     starts_none("user", before, &ways);
+}
+
+#[test]
+fn a_client_is_not_started_as_a_server() {
+    let server = json!({"command": "setsid", "args": ["-f", "claude", "-p", "NESTED go"]});
+    let servers = json!({"mcpServers": {"x": server}}).to_string();
+    let named = format!("CLIENT --mcp-config '{servers}'");
+    let added = format!("CLIENT mcp add x -- CLIENT --bare {ASKED}");
+    let as_json = format!("CLIENT mcp add-json x '{server}'");
+    let ways = [added, as_json, named, "CLIENT --mcp-config own.json".to_owned(), "CLIENT".to_owned()];
+    let file = |path: &str| call([tool("Write", json!({"file_path": path, "content": servers}))]);
+    let ways = ways.iter().map(|way| call([command(&format!("{way} {ASKED}"))]));
+    let steps = [file("own.json"), file(".mcp.json")].into_iter().chain(ways).chain([say("I give up")]);
+    let lab = Lab::new(json!({}), vec![nested(), main(steps)]);
+    lab.write_home(".claude/fusebox.json", r#"{"main": {"max_denials": null}}"#);
+    assert_eq!(lab.claude("MAIN start", &[]).text(), "I give up");
+    assert!(lab.api.requests_of("NESTED").is_empty(), "{}", lab.story());
+    assert_eq!(
+        lab.api.told("MAIN").matches("an MCP server that starts a client").count(),
+        5,
+        "{}",
+        lab.api.told("MAIN")
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::adversary::siege::told;
 use crate::adversary::{Attempt, Outcome};
 use crate::lab::{Lab, claude};
 use crate::script::{Step, bash, call, child, main, say, tool, work};
+use crate::terminal::Terminal;
 use crate::version::lacks;
 
 pub const ATTEMPTS: &[Attempt] = &[
@@ -72,6 +73,14 @@ pub const ATTEMPTS: &[Attempt] = &[
         outcome: Outcome::OutOfReach,
         then: "no hook runs in that client; the managed install's hooks do, and those of `init --scope user` in every folder",
         scenario: "a_client_of_another_folder_in_disguise_is_not_seen",
+    },
+    Attempt {
+        tries: "leads its session to another folder (`/cd`, typed into its own terminal or by a person), with hooks in the project's \
+                settings alone, or where a settings file of that folder switches hooks off",
+        outcome: Outcome::OutOfReach,
+        then: "the client goes by that folder's settings at once, and tells no hook of the move: nothing more is counted or told; \
+               `init --scope user` has hooks in every folder, and the managed install's nobody switches off",
+        scenario: "a_session_that_moves_to_another_folder_leaves_its_hooks",
     },
 ];
 
@@ -252,4 +261,21 @@ fn a_client_without_hooks_in_disguise_is_told_of() {
 fn a_client_of_another_folder_in_disguise_is_not_seen() {
     let (lab, _) = calls(disguised(&format!("cd ../other && CLIENT {ASKED}")), "local");
     assert_eq!(lab.api.requests_of("NESTED").len(), 11, "{}", lab.story());
+}
+
+#[test]
+fn a_session_that_moves_to_another_folder_leaves_its_hooks() {
+    if lacks(Feature::MovedSettings) {
+        return;
+    }
+    let turns = [call([work()]), say("the first turn is over")].into_iter().chain(forever(|| call([work()])));
+    let lab = Lab::new(session(), vec![main(turns)]);
+    let terminal = Terminal::open(&lab, &[]);
+    terminal.types("MAIN start");
+    terminal.meets("Stop", 1);
+    terminal.types("/cd ../other");
+    terminal.sees("Moved to");
+    terminal.types("MAIN go on");
+    lab.until("more requests than are allowed", || lab.api.requests_of("MAIN").len() > 2 * CAP);
+    assert_eq!((lab.runs().len(), lab.logged("NOTICE").len()), (1, 0), "{}", lab.story());
 }
