@@ -284,7 +284,7 @@ pub struct Event {
     pub prompt_id: Option<String>,
     /// When.
     pub at: Moment,
-    /// Whether a person can answer a dialog.
+    /// Whether a person can answer a dialog: where nobody can, `request_increase` ends the run.
     pub attended: bool,
     /// What happened.
     pub kind: EventKind,

@@ -187,13 +187,15 @@ pub struct Limit {
     pub form: Form,
     /// What ends where its action is `terminate`.
     pub ends: Ends,
-    /// What it does where nobody singles it out in `actions`; else `timeout_action` says.
+    /// What it does where nobody singles it out in `actions`. `None` is the usual: then `timeout_action` says, which ends the run
+    /// unless somebody sets it.
     pub action: Option<Action>,
     /// Which models' requests it counts.
     pub counts: Counts,
     /// The period of the calendar that it is counted over; `None` for the whole life of its scope.
     pub period: Option<Span>,
-    /// Whether it adds up over an agent's work, so that what a spawn asks for is cut to what is left above.
+    /// Whether it adds up over an agent's work, so that what a spawn asks for is cut to what is left above. What is left is read without
+    /// what a limit counts for itself (`observe`): such a limit says `false`.
     pub adds_up: bool,
     /// Whether it keeps a session from going on for ever.
     pub bounds_session: bool,

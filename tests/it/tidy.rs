@@ -177,8 +177,12 @@ fn collect(root: &Path, folder: &Path, texts: &mut Vec<Text>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        // In a worktree of git it is a file.
+        if name == ".git" {
+            continue;
+        }
         if path.is_dir() {
-            if !name.starts_with("target") && name != ".git" {
+            if !name.starts_with("target") {
                 collect(root, &path, texts);
             }
         } else if let Ok(text) = fs::read_to_string(&path) {

@@ -32,7 +32,7 @@ pub const KEYS: &[Key] = &[
         loosens: permissions::action,
         default: || json!(DEFAULT_ACTION),
         doc: "What the limits of this block do when they trip: end the run (`terminate`), hold it until a person resumes \
-              it (`pause`), ask the user for more (`request_increase`), or tell and go on (`warn`). Limits with an action \
+              it (`pause`), ask the user for more (`request_increase`; end it where nobody can answer), or tell and go on (`warn`). Limits with an action \
               of their own, such as those on repetition and refusals, are moved by `actions` alone.",
         example: r#""pause""#,
         ..Key::PLAIN
