@@ -50,7 +50,7 @@ pub fn found(folders: &Folders, settings: &[Settings]) -> FoundExtensions {
     let unasked = candidates.into_iter().map(|folder| Enabled { folder, hooks: Vec::new() });
     let mut left = MOST_BYTES;
     found.mods = enabled.into_iter().chain(unasked).filter(|it| holds_mod(it, &mut left)).map(|it| it.folder).collect();
-    found.mods.sort();
+    found.mods.sort_unstable();
     found.mods.dedup();
     found
 }

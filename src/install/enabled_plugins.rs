@@ -61,7 +61,7 @@ pub fn find(folders: &Folders, settings: &[Settings]) -> (Vec<Enabled>, bool) {
         found.extend(at.into_iter().map(|folder| Enabled { folder, hooks: hooks.clone() }));
         found.extend(offers);
     }
-    found.sort();
+    found.sort_unstable();
     found.dedup();
     let is_more = is_more || found.len() > MOST || marketplaces.places.len() > MOST;
     found.truncate(MOST);
@@ -89,7 +89,7 @@ impl Marketplaces {
         let own = plugins.join("marketplaces").join(id.1);
         let of_name = self.places.iter().take(MOST).filter(|(name, _)| *name == folded(id.1)).map(|(_, path)| path);
         let mut places: Vec<PathBuf> = of_name.cloned().chain([own.clone(), own.with_extension("json")]).collect();
-        places.sort();
+        places.sort_unstable();
         places.dedup();
         places.iter().flat_map(|place| self.offers_at(place, id.0)).collect()
     }
