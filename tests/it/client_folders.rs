@@ -7,7 +7,7 @@ use crate::client_starts::Bench;
 use crate::world::TestWorld;
 
 /// Ways in which a shell may be elsewhere than its text leads: each ends above the repository.
-const UNSURE: [&str; 50] = [
+const UNSURE: [&str; 51] = [
     "cd nosuch; cd ..; claude -p x",
     "cd nosuch 2>/dev/null; cd ..; claude -p x",
     "cd nosuch && npm test; cd ..; claude -p x",
@@ -47,6 +47,7 @@ const UNSURE: [&str; 50] = [
     "xargs cd sub </dev/null; cd ..; claude -p x",
     "cd -P lnk; cd ..; claude -p x",
     "cd -P lnk/..; claude -p x",
+    "cd -P \"$PWD\"/lnk/.. && claude -p x",
     "set -P; cd lnk; cd ..; claude -p x",
     "set -o physical; cd lnk/..; claude -p x",
     "cd ./sub/nosuch/..; cd ..; claude -p x",

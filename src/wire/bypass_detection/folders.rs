@@ -18,6 +18,9 @@ impl Walk<'_> {
         }
         let entered = self.entered(it);
         self.scope.way.enter(simple, it, entered.as_ref());
+        if it.args.iter().any(|word| self.leads.mislead(&word.text)) {
+            (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
+        }
         self.scope.folder = entered;
     }
 
@@ -44,7 +47,8 @@ impl Walk<'_> {
             self.written.borrow_mut().push(client_starts::OWN_PLUGINS.to_owned());
         }
         let named = client_starts::named(it)?;
-        let is_sure = self.leads.hold(simple) || self.scope.way.is_whole;
+        let way = &self.scope.way;
+        let is_sure = way.is_whole || (self.leads.hold(simple) && !way.is_lost);
         let led = self.led(it).filter(|_| is_sure);
         let folder = led.as_deref();
         let mut start = ClientStart { folder: led.clone(), ..ClientStart::default() };

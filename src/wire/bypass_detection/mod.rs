@@ -163,9 +163,7 @@ impl<'g> Walk<'g> {
     }
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Option<String> {
-        if !self.scope.way.begin(simple) {
-            self.scope.folder = None;
-        }
+        self.scope.way.begin(simple);
         let folder = self.scope.folder.as_deref();
         if let Some(what) = simple.writes.iter().find_map(|target| self.note_written(folder, &target.text)) {
             return Some(what);
@@ -235,7 +233,7 @@ impl<'g> Walk<'g> {
         }
         match it.name() {
             name if ENTERING.contains(&name) => self.enter(simple, it),
-            name if self.leads.may_be_cd(name) => self.scope.folder = None,
+            name if self.leads.may_be_cd(name) => self.scope.way.is_lost = true,
             name if SETTERS.contains(&name) => {
                 for word in it.args {
                     self.note_variable(&word.text);

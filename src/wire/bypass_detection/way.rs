@@ -18,25 +18,28 @@ pub struct Way {
     joined: Vec<String>,
     /// Whether one of those may not have run at all.
     is_doubtful: bool,
+    /// Whether the shell may be elsewhere than its text leads.
+    pub is_lost: bool,
     /// Whether one of those led to a folder by its whole path.
     pub is_whole: bool,
 }
 
 impl Way {
-    /// Begins a command: where nothing joins it to the last one, what came of that is no longer sure. Returns whether the folder still is.
-    pub fn begin(&mut self, simple: &Simple) -> bool {
+    /// Begins a command: where nothing joins it to the last one, what came of that is no longer sure.
+    pub fn begin(&mut self, simple: &Simple) {
         if simple.follows {
-            return true;
+            return;
         }
         self.entered.append(&mut self.joined);
         self.is_whole = false;
-        !std::mem::take(&mut self.is_doubtful) && self.entered.len() <= MOST_ENTERED
+        self.is_lost |= std::mem::take(&mut self.is_doubtful) || self.entered.len() > MOST_ENTERED;
     }
 
     /// Notes the folder that a `cd` leads to.
     pub fn enter(&mut self, simple: &Simple, it: &Invocation, folder: Option<&String>) {
         self.is_doubtful |= simple.is_doubtful || simple.follows || !is_plain(simple, it);
         self.is_whole = folder.is_some() && it.args.iter().any(|word| word.text.starts_with('/'));
+        self.is_lost &= !self.is_whole;
         self.joined.extend(folder.cloned());
     }
 }
@@ -89,9 +92,13 @@ impl Leads {
 
     /// Whether the text does not tell where this word leads a `cd`.
     pub fn hide(&self, word: &str) -> bool {
+        word == "-" || (self.names_cdpath && !word.starts_with(['/', '.']))
+    }
+
+    /// Whether this word may lead a `cd` elsewhere than its text reads.
+    pub fn mislead(&self, word: &str) -> bool {
         let is_named = word.starts_with('~') && word != "~" && !word.starts_with("~/");
-        let looks_up = self.names_cdpath && !word.starts_with(['/', '.']);
-        word == "-" || is_named || looks_up || (self.is_physical && word.contains(".."))
+        is_named || (self.is_physical && word.contains(".."))
     }
 }
 
