@@ -54,7 +54,8 @@ impl Trial<'_> {
         for event in [Some(&self.call.event), over.as_ref()].into_iter().flatten() {
             let outcome = self.in_time(stage, event, script.as_deref())?;
             let answer = sound(&outcome)?;
-            if event["hook_event_name"] == "PreToolUse" && answer == Answer::Allowed {
+            let is_allowed = event["hook_event_name"] == "PreToolUse" && answer == Answer::Allowed;
+            if is_allowed && (!self.begins_anew() || self.goes_on(stage, session, script.as_deref())?) {
                 return Err("a call over the cap was allowed".to_owned());
             }
             said += &outcome.stdout;
@@ -64,6 +65,19 @@ impl Trial<'_> {
             return Err(format!("changed what is not its own: {changed:?}"));
         }
         self.is_told(stage, &said)
+    }
+
+    /// Whether a prompt comes in a state that knows nothing of the session: its run begins there, and so do its caps.
+    fn begins_anew(&self) -> bool {
+        let is_emptied = self.place == "live/state" && self.kind.name == "100,000 entries";
+        is_emptied && self.call.event["hook_event_name"] == "UserPromptSubmit"
+    }
+
+    /// Whether calls go on where a run that began anew has used up its cap of two.
+    fn goes_on(&self, stage: &Stage, session: &Session, script: Option<&str>) -> Result<bool, String> {
+        let second = sound(&self.in_time(stage, &session.requests("Read", "t10"), script)?)?;
+        let third = sound(&self.in_time(stage, &session.requests("Read", "t11"), script)?)?;
+        Ok(second != Answer::Allowed || third == Answer::Allowed)
     }
 
     /// Makes a call; one that is late has another chance, since the machine may have been busy.
