@@ -1,10 +1,10 @@
 //! Mods: code that the client loads into itself when it starts, where it can answer for every hook.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::install::bounded_read::{self, BoundedRead};
 use crate::install::enabled_plugins::{self, Enabled};
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
@@ -76,17 +76,17 @@ pub fn is_mod(folder: &Path) -> bool {
 fn holds_mod(plugin: &Enabled, left: &mut usize) -> bool {
     let mut named = plugin.hooks.clone();
     for manifest in MANIFESTS {
-        match read(&plugin.folder.join(manifest), left) {
-            Read::As(text) => named.extend(hooks_of(&text)),
-            Read::Not => {}
-            Read::TooMuch => return true,
+        match bounded_read::read(&plugin.folder.join(manifest), LARGEST, left) {
+            BoundedRead::As(text) => named.extend(hooks_of(&text)),
+            BoundedRead::Not => {}
+            BoundedRead::TooMuch => return true,
         }
     }
     named.push("hooks/hooks.json".to_owned());
-    let mut holds = |path: &String| match read(&plugin.folder.join(path), left) {
-        Read::As(text) => names_modules(&text),
-        Read::Not => false,
-        Read::TooMuch => true,
+    let mut holds = |path: &String| match bounded_read::read(&plugin.folder.join(path), LARGEST, left) {
+        BoundedRead::As(text) => names_modules(&text),
+        BoundedRead::Not => false,
+        BoundedRead::TooMuch => true,
     };
     named.len() > MOST_FILES || named.iter().any(&mut holds)
 }
@@ -107,26 +107,5 @@ fn names_modules(text: &str) -> bool {
             hooks.get(MODULES).is_some_and(|it| !it.is_null() && it.as_array().is_none_or(|it| !it.is_empty()))
         }
         Err(_) => true,
-    }
-}
-
-/// What came of reading a file.
-enum Read {
-    As(String),
-    /// It is not there, or cannot be read by anybody.
-    Not,
-    /// It is larger than what is read.
-    TooMuch,
-}
-
-fn read(path: &Path, left: &mut usize) -> Read {
-    match files::text(path, LARGEST) {
-        Ok(text) if text.len() > *left => Read::TooMuch,
-        Ok(text) => {
-            *left -= text.len();
-            Read::As(text)
-        }
-        Err(cause) if cause.kind() == ErrorKind::FileTooLarge => Read::TooMuch,
-        Err(_) => Read::Not,
     }
 }

@@ -3,6 +3,7 @@
 pub mod agent_models;
 pub mod backup;
 pub mod binary;
+pub mod bounded_read;
 pub mod client_extensions;
 pub mod client_versions;
 pub mod default_files;

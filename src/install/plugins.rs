@@ -1,11 +1,11 @@
 //! The plugins that a client loads when it starts: their hooks run in every session of that client.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::domain::model_hook::ModelHook;
+use crate::install::bounded_read::{self, BoundedRead};
 use crate::install::enabled_plugins;
 use crate::install::hooks::{count, find_asking};
 use crate::install::place::Folders;
@@ -131,14 +131,10 @@ enum Read {
 }
 
 fn read(path: &Path, left: &mut usize) -> Read {
-    match files::text(path, LARGEST) {
-        Ok(text) if text.len() > *left => Read::TooMuch,
-        Ok(text) => {
-            *left -= text.len();
-            serde_json::from_str(&text).map_or(Read::Not, Read::As)
-        }
-        Err(cause) if cause.kind() == ErrorKind::FileTooLarge => Read::TooMuch,
-        Err(_) => Read::Not,
+    match bounded_read::read(path, LARGEST, left) {
+        BoundedRead::As(text) => serde_json::from_str(&text).map_or(Read::Not, Read::As),
+        BoundedRead::Not => Read::Not,
+        BoundedRead::TooMuch => Read::TooMuch,
     }
 }
 

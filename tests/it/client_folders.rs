@@ -7,7 +7,7 @@ use crate::client_starts::Bench;
 use crate::world::TestWorld;
 
 /// Ways in which a shell may be elsewhere than its text leads: each ends above the repository.
-const UNSURE: [&str; 51] = [
+const UNSURE: [&str; 53] = [
     "cd nosuch; cd ..; claude -p x",
     "cd nosuch 2>/dev/null; cd ..; claude -p x",
     "cd nosuch && npm test; cd ..; claude -p x",
@@ -44,6 +44,8 @@ const UNSURE: [&str; 51] = [
     "coproc cd sub; cd ..; claude -p x",
     "nohup cd sub; cd ..; claude -p x",
     "env cd sub; cd ..; claude -p x",
+    "time cd .. && claude -p x",
+    "time cd ..; claude -p x",
     "xargs cd sub </dev/null; cd ..; claude -p x",
     "cd -P lnk; cd ..; claude -p x",
     "cd -P lnk/..; claude -p x",

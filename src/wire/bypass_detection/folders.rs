@@ -12,13 +12,11 @@ use crate::wire::shell::invocation::Invocation;
 impl Walk<'_> {
     /// Goes to the folder that a `cd` leads to.
     pub(super) fn enter(&mut self, simple: &Simple, it: &Invocation) {
-        if it.runners.iter().any(|(runner, _)| *runner != "command" && *runner != "builtin") {
-            // Another process goes there, or nobody.
-            return;
-        }
+        // `nohup cd` goes there in another process, `time cd` in this one.
+        let is_run = !it.runners.is_empty();
         let entered = self.entered(it);
         self.scope.way.enter(simple, it, entered.as_ref());
-        if it.args.iter().any(|word| self.leads.mislead(&word.text)) {
+        if is_run || it.args.iter().any(|word| self.leads.mislead(&word.text)) {
             (self.scope.way.is_lost, self.scope.way.is_whole) = (true, false);
         }
         self.scope.folder = entered;
