@@ -15,6 +15,8 @@ pub struct Link {
     pub depth: u32,
     /// The name for messages to it.
     pub name: Option<String>,
+    /// The type that it was spawned as, where the client calls it by its name: a teammate.
+    pub spawned_type: Option<String>,
 }
 
 /// A subagent whose transcript exists although no hook has announced it.

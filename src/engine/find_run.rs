@@ -4,6 +4,7 @@ use crate::domain::bounds::{CRONS, OPEN_AGENTS};
 use crate::domain::event::{Agent, Event, EventKind, Moment, Notification};
 use crate::domain::ingested::{Link, Unannounced};
 use crate::domain::session::{MAIN, Phase, Run, Session, Status};
+use crate::domain::spawn::Spawn;
 use crate::engine::charge_unlogged;
 use crate::engine::dialogs;
 use crate::engine::inherited_budget;
@@ -91,24 +92,31 @@ pub fn announce(state: &mut SessionState, agent: &Unannounced, at: Moment, limit
 /// Ties a subagent's run to the call and the run that spawned it.
 fn tie(state: &mut SessionState, id: &str, what: (&Link, Moment), limit_source: &dyn LimitSource) {
     let (link, at) = what;
-    let by_call = link.spawn_call.as_deref().and_then(|call| state.call(call)).map(|call| call.run.clone());
+    // What is noted of a teammate names no call.
+    let is_its = |spawn: &Spawn| match &link.spawn_call {
+        Some(call) => spawn.call == *call,
+        None => link.name.is_some() && spawn.name == link.name && spawn.wakes.is_none(),
+    };
+    let spawn = state.session.spawns.iter().position(is_its).map(|at| state.session.spawns.remove(at));
+    let call = link.spawn_call.as_ref().or_else(|| Some(&spawn.as_ref()?.call)).cloned();
+    let by_call = call.as_deref().and_then(|call| state.call(call)).map(|call| call.run.clone());
     let parent = by_call.or_else(|| link.parent.clone()).or_else(|| state.session.main.clone());
-    let spawn = link.spawn_call.as_deref().and_then(|call| {
-        let at = state.session.spawns.iter().position(|spawn| spawn.call == call)?;
-        Some(state.session.spawns.remove(at))
-    });
     let above = parent.as_deref().and_then(|parent| state.run(parent));
     let ended_above = above.and_then(|run| Some((run.order.clone()?, run.stopped_by().to_owned())));
     // What was reserved for its first request is its own from here on.
-    if let Some(call) = &link.spawn_call {
+    if let Some(call) = &call {
         state.hand_over(call, id);
     }
     let Some(run) = state.run_mut(id) else { return };
     run.admitted |= spawn.is_some();
     run.parent = parent;
-    run.spawn_call.clone_from(&link.spawn_call);
+    run.spawn_call = call;
     run.depth = link.depth.max(1);
     run.name = link.name.clone().or_else(|| spawn.as_ref().and_then(|spawn| spawn.name.clone()));
+    if let Some(spawned_type) = &link.spawned_type {
+        run.agent_type.clone_from(spawned_type);
+        run.limits = limit_source.agent(spawned_type, None);
+    }
     if let Some(prompt) = spawn.and_then(|spawn| spawn.prompt) {
         run.limits = limit_source.agent(&run.agent_type, Some(&prompt));
         run.spawn_limits = limit_source.limits_in(&prompt);

@@ -26,7 +26,7 @@ use crate::store::Store;
 use crate::transcript::allowance::Allowance;
 use crate::transcript::charges::{Charges, Prices};
 use crate::transcript::first::first_request;
-use crate::transcript::ingest::{self, TranscriptIngest};
+use crate::transcript::ingest::TranscriptIngest;
 use crate::transcript::{ending, layout};
 
 /// Takes in all that is new for a call, before its event is applied.
@@ -185,7 +185,7 @@ fn spawn_link(store: &Store, state: &mut SessionState, id: &str) -> Result<Optio
         return Ok(None);
     }
     let path = layout::agent_file(Path::new(&state.session.position.path), id);
-    let Some(link) = ingest::link(&path) else { return Ok(None) };
+    let Some(link) = layout::link(&path) else { return Ok(None) };
     if let Some(call) = &link.spawn_call {
         need_call(store, state, call)?;
     }

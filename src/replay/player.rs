@@ -29,7 +29,7 @@ use crate::replay::replayed_session::{Recorded, ReplayedSession};
 use crate::replay::timeline::{self, Entry};
 use crate::replay::visible::Visible;
 use crate::transcript::charges::Memory;
-use crate::transcript::ingest::{self, TranscriptIngest};
+use crate::transcript::ingest::TranscriptIngest;
 use crate::transcript::layout;
 use crate::wire::bypass_detection::Guard;
 use crate::wire::completion::mark;
@@ -273,7 +273,7 @@ impl<'a> Player<'a> {
         if let (Agent::Sub { id, .. }, false) = (&event.agent, event.kind == EventKind::SubagentStarted) {
             let unknown = self.state.run(id).is_none_or(|run| run.parent.is_none());
             let path = layout::agent_file(&self.recording.transcript, id);
-            ingested.link = unknown.then(|| ingest::link(&path)).flatten();
+            ingested.link = unknown.then(|| layout::link(&path)).flatten();
         }
         Ok(ingested)
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::bounds;
 use crate::domain::charge::{Charge, NewCharge};
 use crate::domain::conversation::Conversation;
-use crate::domain::ingested::{Link, Unannounced};
+use crate::domain::ingested::Unannounced;
 use crate::domain::meters::Spend;
 use crate::domain::missing_usage::Growth;
 use crate::domain::session::TranscriptPosition;
@@ -141,7 +141,7 @@ impl<'a, C: Charges> TranscriptIngest<'a, C> {
             }
             if state.run(&id).is_none() && !known(&id) {
                 let agent_type = layout::meta(&path).map(|meta| meta.agent_type).unwrap_or_default();
-                let link = link(&path).unwrap_or_default();
+                let link = layout::link(&path).unwrap_or_default();
                 self.paths.insert(id.clone(), path_text.clone());
                 agents.push(Unannounced { link, id, agent_type, path: path_text });
             }
@@ -337,10 +337,4 @@ fn copied<'r>(state: &SessionState, response: &'r Response) -> (Option<&'r Strin
     let origin = response.billed_by.as_ref().filter(|billed| **billed != state.session.id && may_be_copy);
     // Some clients do not say in a fork which session a response is copied from.
     (origin, origin.is_some() || state.session.is_fork && is_earlier)
-}
-
-/// Returns how a subagent was spawned, from the file beside its transcript.
-pub fn link(transcript: &Path) -> Option<Link> {
-    let meta = layout::meta(transcript)?;
-    Some(Link { spawn_call: meta.tool_use_id, parent: meta.parent, depth: meta.depth, name: meta.name })
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::domain::ingested::Link;
 use crate::platform::{file_info, files};
 
 /// How many folders deep below `subagents/` agents are looked for.
@@ -25,6 +26,9 @@ pub struct Meta {
     /// Its type.
     #[serde(rename = "agentType")]
     pub agent_type: String,
+    /// The type that a teammate was spawned as: its own is its name.
+    #[serde(rename = "spawnedAgentType")]
+    pub spawned_type: Option<String>,
     /// The name it was given, for messages to it.
     pub name: Option<String>,
     /// What its spawn says it is for, in a few words.
@@ -46,6 +50,18 @@ pub struct Meta {
 pub fn meta(jsonl: &Path) -> Option<Meta> {
     let json = files::bytes(&jsonl.with_extension("meta.json"), LARGEST).ok()?;
     serde_json::from_slice(&json).ok()
+}
+
+/// Returns how a subagent was spawned, from the file beside its transcript.
+pub fn link(transcript: &Path) -> Option<Link> {
+    let meta = meta(transcript)?;
+    Some(Link {
+        spawn_call: meta.tool_use_id,
+        parent: meta.parent,
+        depth: meta.depth,
+        name: meta.name,
+        spawned_type: meta.spawned_type,
+    })
 }
 
 /// Returns a subagent's transcript: directly in `subagents/`, else wherever below, else where it would be.

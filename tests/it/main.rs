@@ -82,6 +82,7 @@ mod stories;
 mod subfolders;
 mod swapped;
 mod tasks;
+mod teammates;
 mod terminal;
 mod tidy;
 mod uninstall;

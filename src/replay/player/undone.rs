@@ -6,7 +6,6 @@ use crate::domain::verdict::{Decision, Verdict};
 use crate::engine::count;
 use crate::error::Result;
 use crate::replay::player::Player;
-use crate::transcript::ingest;
 use crate::transcript::layout;
 
 impl Player<'_> {
@@ -34,7 +33,7 @@ impl Player<'_> {
     /// Whether an agent would have been started: the call that spawns it was made, by a run that was not over.
     fn starts(&self, id: &str) -> bool {
         let path = layout::agent_file(&self.recording.transcript, id);
-        let link = ingest::link(&path).unwrap_or_default();
+        let link = layout::link(&path).unwrap_or_default();
         let call = link.spawn_call.as_deref().and_then(|call| self.state.call(call));
         let known = self.state.run(id).is_some();
         match call {

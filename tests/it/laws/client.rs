@@ -269,7 +269,7 @@ impl Client<'_> {
         if starts {
             let depth = self.state.run(&self.run(by)).map_or(0, |run| run.depth) + 1;
             let parent = (by > 0).then(|| self.run(by));
-            let link = Link { spawn_call: Some(format!("t{}", self.made)), parent, depth, name: None };
+            let link = Link { spawn_call: Some(format!("t{}", self.made)), parent, depth, ..Link::default() };
             self.found(id, EventKind::SubagentStarted, Ingested { link: Some(link), ..Ingested::default() });
         }
     }

@@ -255,7 +255,7 @@ impl Play<'_> {
 
     /// Starts a subagent, or goes on with it.
     fn starts(&mut self, id: &str, spawn: Option<&str>) -> bool {
-        let link = Link { spawn_call: spawn.map(str::to_owned), parent: None, depth: 1, name: None };
+        let link = Link { spawn_call: spawn.map(str::to_owned), parent: None, depth: 1, ..Link::default() };
         let found = Ingested { link: Some(link).filter(|_| spawn.is_some()), ..Ingested::default() };
         self.event(id, EventKind::SubagentStarted, found);
         self.made.entry(id.to_owned()).or_default();
