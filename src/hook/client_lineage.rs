@@ -8,6 +8,7 @@ use crate::domain::fact;
 use crate::domain::rfc3339;
 use crate::domain::session::{Process, Session, Status};
 use crate::error::Result;
+use crate::install::plugins;
 use crate::messages::notices;
 use crate::platform::environment::Environment;
 use crate::platform::processes::{self, TICK_MS};
@@ -20,6 +21,8 @@ const OUTLIVED_MS: u64 = 86_400_000;
 const STARTED_FOR: &str = "CLAUDE_CODE_SESSION_ID";
 /// Names the sessions that a client in the background was launched from, in its environment.
 const LAUNCHED_BY: &str = "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS";
+/// Names the session that a teammate in a terminal of its own works with, on its client's command line.
+const LEADER: &str = "--parent-session-id";
 /// How the names of the facts begin that say a client's policy and session.
 pub const CLIENT: &str = fact::CLIENT.stem;
 
@@ -164,6 +167,11 @@ fn named(env: &Environment, store: &Store, client: Process, here: (&Session, &Ev
         let fits =
             shares_work(session, &above) && follows(&above, event) && began_during(store, &above, client, event)?;
         return Ok(fits.then_some(above));
+    }
+    let arguments = processes::arguments(client.pid);
+    let leader = plugins::value_of(&arguments, LEADER).map(|name| store.session(name)).transpose()?.flatten();
+    if let Some(above) = leader.filter(|above| shares_work(session, above) && is_at_work(above)) {
+        return Ok(Some(above));
     }
     let launched = env.var(LAUNCHED_BY).or_else(|| processes::variable(client.pid, LAUNCHED_BY)).unwrap_or_default();
     // The last of them that is known. The client runs under a daemon, as long as it likes.

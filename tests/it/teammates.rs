@@ -1,8 +1,12 @@
 //! Teammates: agents with a name that the client runs beside the main one. What it notes of them names no call, and has their name for
 //! a type.
 
+use std::process::{Child, Command, Stdio};
+
 use serde_json::{Value, json};
 
+use crate::nested::{self, Processes};
+use crate::state::load;
 use crate::world::TestWorld;
 
 struct Team(TestWorld);
@@ -71,4 +75,48 @@ fn each_is_bound_as_the_type_that_it_was_spawned_as() {
     assert!(team.spawns("k0"));
     let worked = ["c1", "c2", "c3"].map(|call| team.works("k0", call));
     assert_eq!(worked, [true, true, false]);
+}
+
+/// A client in a terminal of its own, below no other one, that its command line makes a teammate of a session.
+struct Alone(Child);
+
+impl Alone {
+    fn of(session: &str) -> Alone {
+        let words = ["-c", "cat >/dev/null; true", "claude", "--agent-id", "k0@team", "--parent-session-id", session];
+        Alone(Command::new("/bin/sh").args(words).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Begins a session in a folder; returns whose it is.
+    fn begins(&self, world: &TestWorld, session: &str, place: &str) -> Option<String> {
+        world.write(&format!("{place}/README"), "");
+        let mut input = world.event(session, "p", "SessionStart", &json!({"source": "startup"}));
+        input["cwd"] = json!(world.path(place));
+        world.command(&["hook"]).env("CLAUDE_PID", &self.0.id().to_string()).stdin(input).run().ok();
+        load(world, session).0.outer
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ended = self.0.wait();
+    }
+}
+
+#[test]
+fn one_in_a_terminal_of_its_own_is_its_leaders_while_that_is_at_work() {
+    let world = TestWorld::new();
+    world.write("project/.claude/fusebox.json", json!({"session": {"max_turns": 2, "grace_turns": 0}}).to_string());
+    let processes = Processes::start();
+    let leader = processes.pids[0];
+    nested::start(&world, leader, "s1");
+    let (one, other, elsewhere) = (Alone::of("s1"), Alone::of("never-seen"), Alone::of("s1"));
+    assert_eq!(one.begins(&world, "s2", "project"), Some("s1".to_owned()));
+    assert_eq!(other.begins(&world, "s3", "project"), None);
+    assert_eq!(elsewhere.begins(&world, "s4", "elsewhere"), None, "another project's");
+    let works = |client, session, call| !nested::call(&world, client, session, call).contains("deny");
+    let worked = ["t1", "t2", "t3"].map(|call| works(one.0.id(), "s2", call));
+    assert_eq!((worked, works(leader, "s1", "t4")), ([true, true, false], false));
+    nested::event(&world, leader, "s1", "SessionEnd", &json!({"reason": "other"}));
+    assert_eq!(Alone::of("s1").begins(&world, "s5", "project"), None, "the leader has ended");
 }
