@@ -344,6 +344,7 @@ fn restart(state: &mut SessionState, id: &str) {
     if let Some(run) = state.run_mut(id) {
         run.settled = false;
         run.parent_told = false;
-        run.user_told = false;
+        // What goes on all the same is stopped again, by the order that the person knows of.
+        run.user_told &= run.order.is_some();
     }
 }

@@ -1,5 +1,5 @@
-//! Teammates: agents with a name that the client runs beside the main one. What it notes of them names no call, and has their name for
-//! a type.
+//! Agents that the client runs beside the main one: teammates, of which it notes no call and their name for a type; and those that go on
+//! without being asked.
 
 use std::process::{Child, Command, Stdio};
 
@@ -119,4 +119,23 @@ fn one_in_a_terminal_of_its_own_is_its_leaders_while_that_is_at_work() {
     assert_eq!((worked, works(leader, "s1", "t4")), ([true, true, false], false));
     nested::event(&world, leader, "s1", "SessionEnd", &json!({"reason": "other"}));
     assert_eq!(Alone::of("s1").begins(&world, "s5", "project"), None, "the leader has ended");
+}
+
+#[test]
+fn one_that_goes_on_past_its_stop_is_told_of_once() {
+    let team = Team::under(&json!({"agents": {"*": {"max_turns": 1, "grace_turns": 0}}}));
+    let observer = json!({"agent_id": "a1", "agent_type": "o0"});
+    let tells = |name: &str, rest: &Value| {
+        team.0.hook(team.0.event("s1", "p", name, &crate::world::with(observer.clone(), rest))).ok()
+    };
+    let mut said = String::new();
+    for at in 0..6 {
+        said += &tells("SubagentStart", &json!({}));
+        let call = |of: &str| json!({"tool_name": "Read", "tool_use_id": format!("{of}{at}"), "tool_input": {"file_path": "/x"}});
+        said += &tells("PreToolUse", &call("c"));
+        said += &tells("SubagentStop", &json!({"stop_hook_active": false}));
+        said += &team.tells("PreToolUse", &call("m"));
+        said += &team.tells("PostToolUse", &crate::world::with(call("m"), &json!({"tool_response": {}})));
+    }
+    assert_eq!(said.matches("\"systemMessage\":\"Fusebox stopped").count(), 1, "{said}");
 }

@@ -104,6 +104,7 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", Reach::Requests, "lets hooks ask for more requests at an end"),
     row("CLAUDE_CODE_SKIP_PROMPT_HISTORY", Reach::Requests, UNWRITTEN),
     row("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES", Reach::Requests, "asks for requests that no transcript shows"),
+    row("CLAUDE_CODE_EXPERIMENTAL_OBSERVER_AGENTS", Reach::Requests, "starts agents that go on without asking a hook"),
     row("ANTHROPIC_*BASE_URL", Reach::Requests, SERVER),
     row("_CLAUDE_*BASE_URL", Reach::Requests, SERVER),
     row("CLAUDE_*BASE_URL", Reach::Requests, SERVER),
