@@ -1,5 +1,7 @@
 //! The skills that are called: what their frontmatter has the client ask the model from then on.
 
+use std::path::Path;
+
 use crate::domain::bounds;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::stable_hash;
@@ -18,7 +20,7 @@ pub fn called(env: &Environment, state: &mut SessionState, event: &Event, input:
         return;
     }
     if let Some(name) = tools::skill(&call.tool, input.tool_input) {
-        note_hooks(env, state, &name);
+        note_hooks(env, state, &name, input);
     }
 }
 
@@ -26,13 +28,15 @@ pub fn called(env: &Environment, state: &mut SessionState, event: &Event, input:
 pub fn typed(env: &Environment, state: &mut SessionState, event: &Event, input: &Input) {
     let EventKind::Prompt { by_machine: false, .. } = event.kind else { return };
     if let Some(name) = input.slash_command() {
-        note_hooks(env, state, name);
+        note_hooks(env, state, name, input);
     }
 }
 
-fn note_hooks(env: &Environment, state: &mut SessionState, name: &str) {
+fn note_hooks(env: &Environment, state: &mut SessionState, name: &str, input: &Input) {
     let client = settings_baseline::client(env, &state.session);
-    let Some((found, text)) = model_hooks::of_skill(&client, name.trim_start_matches('/')) else { return };
+    let Some((found, text)) = model_hooks::of_skill(&client, name, Some(Path::new(&*input.transcript_path))) else {
+        return;
+    };
     let print = stable_hash::of(text.as_bytes());
     let session = &mut state.session;
     // The client takes the hooks of a skill once, however often it is called.

@@ -1,7 +1,7 @@
 //! The settings that a session works with: which of Fusebox's handlers were registered and what was diverted when its client started,
 //! or when a person took a change. Settings that would take handlers away or divert more wait for a person.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::domain::fact;
 use crate::domain::model_hook::Holder;
@@ -9,6 +9,7 @@ use crate::domain::session::Session;
 use crate::domain::settings_taken::SettingsTaken;
 use crate::error::Result;
 use crate::install::diverted::Diverted;
+use crate::install::enabled_plugins::Enabled;
 use crate::install::handlers::{self, Registered};
 use crate::install::model_hooks::{self, Client};
 use crate::install::place::{Folders, InstallScope};
@@ -40,7 +41,7 @@ pub fn register(env: &Environment, session: &mut Session) -> Registered {
     let plugins = take_hooks(env, session, &now);
     let folders = Folders::of(env, Path::new(&session.folder));
     let has_any = |found: client_extensions::FoundExtensions| !found.mods.is_empty() || !found.overfull.is_empty();
-    session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(it))
+    session.has_mods = plugins.iter().any(|it| client_extensions::is_mod(&it.folder))
         || has_any(client_extensions::found(&folders, &settings_files::read(&folders)));
     now
 }
@@ -58,8 +59,8 @@ pub fn take_for_a_person(env: &Environment, store: &Store, session: &mut Session
 }
 
 /// Sets the session's handlers that ask the model: those of the settings, of the client's plugins and agents, and of the skills that
-/// were called. Returns the folders of the plugins.
-pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<PathBuf> {
+/// were called. Returns the plugins.
+pub fn take_hooks(env: &Environment, session: &mut Session, now: &Registered) -> Vec<Enabled> {
     let of_skills = std::mem::take(&mut session.model_hooks).into_iter().filter(|hook| hook.of == Holder::Main);
     session.model_hooks.clone_from(&now.model_hooks);
     let client = client(env, session);

@@ -33,8 +33,8 @@ fn of_settings(text: &str) -> Option<String> {
 
 /// Returns the model that a skill or command works with, once a person has typed its name.
 pub fn of_skill(client: &Client, name: &str) -> Option<String> {
-    let text = model_hooks::text_of_skill(client, name)?;
-    let entries = frontmatter::entries(&text, &KEYS)?;
+    let file = client.skills(name, None).files.into_iter().next()?;
+    let entries = frontmatter::entries(&file.text, &KEYS)?;
     model_of(entries.get("model"))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::install::bounded_read::{self, BoundedRead};
-use crate::install::enabled_plugins::{self, Enabled};
+use crate::install::enabled_plugins::{self, Enabled, SaidOfPlugin};
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
 use crate::platform::files;
@@ -43,11 +43,13 @@ pub fn found(folders: &Folders, settings: &[Settings]) -> FoundExtensions {
             candidates.extend(found.inside(&of_session));
         }
     }
-    candidates.extend(found.inside(&folders.project.join(".claude/skills")));
+    for folder in &folders.speaking {
+        candidates.extend(found.inside(&folder.join(".claude/skills")));
+    }
     candidates.truncate(MOST_ENTRIES);
     let (enabled, is_more) = enabled_plugins::find(folders, settings);
     found.overfull.extend(folders.plugins.clone().filter(|_| is_more));
-    let unasked = candidates.into_iter().map(|folder| Enabled { folder, hooks: Vec::new() });
+    let unasked = candidates.into_iter().map(Enabled::at);
     let mut left = MOST_BYTES;
     found.mods = enabled.into_iter().chain(unasked).filter(|it| holds_mod(it, &mut left)).map(|it| it.folder).collect();
     found.mods.sort_unstable();
@@ -67,14 +69,13 @@ impl FoundExtensions {
 
 /// Whether a folder holds a mod.
 pub fn is_mod(folder: &Path) -> bool {
-    let plugin = Enabled { folder: folder.to_path_buf(), hooks: Vec::new() };
-    holds_mod(&plugin, &mut MOST_BYTES.clone())
+    holds_mod(&Enabled::at(folder.to_path_buf()), &mut MOST_BYTES.clone())
 }
 
 /// Whether a plugin is a mod: by its own file of hooks, or one that its manifest or its marketplace names. What is too much to be read
 /// is taken for one.
 fn holds_mod(plugin: &Enabled, left: &mut usize) -> bool {
-    let mut named = plugin.hooks.clone();
+    let mut named = plugin.said.hooks.clone();
     for manifest in MANIFESTS {
         match bounded_read::read(&plugin.folder.join(manifest), LARGEST, left) {
             BoundedRead::As(text) => named.extend(hooks_of(&text)),
@@ -94,7 +95,7 @@ fn holds_mod(plugin: &Enabled, left: &mut usize) -> bool {
 /// Returns the files of hooks that a manifest names.
 fn hooks_of(manifest: &str) -> Vec<String> {
     let manifest: Value = serde_json::from_str(manifest.trim_start_matches('\u{feff}')).unwrap_or_default();
-    enabled_plugins::paths(&manifest["hooks"])
+    SaidOfPlugin::of(&manifest).hooks
 }
 
 /// Whether a file of hooks names modules. Of what is no JSON the client may make something else, so its text counts.

@@ -19,13 +19,65 @@ const DECLARED: [&str; 2] = ["extraKnownMarketplaces", "additionalMarketplaces"]
 /// What a marketplace is described by.
 const CATALOG: &str = ".claude-plugin/marketplace.json";
 
-/// A folder of a plugin that settings switch on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A folder of a plugin, with what its marketplace says of it beside what it says itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Enabled {
     /// Where it is.
     pub folder: PathBuf,
-    /// The files of hooks that its marketplace names, beside those that it names itself.
+    /// What the settings switch on, as `plugin@marketplace`: several folders may be the same one. Empty for a folder by itself.
+    pub id: String,
+    /// What the marketplace says.
+    pub said: SaidOfPlugin,
+}
+
+/// What a marketplace says of a plugin, or a plugin of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SaidOfPlugin {
+    /// The files of hooks that it names.
     pub hooks: Vec<String>,
+    /// The hooks that stand in it, each as JSON.
+    pub own_hooks: Vec<String>,
+    /// The folders of skills that it names.
+    pub skills: Vec<String>,
+    /// The files and folders of commands that it names.
+    pub commands: Vec<String>,
+}
+
+impl Enabled {
+    /// Returns a plugin of which only the folder is known.
+    pub fn at(folder: PathBuf) -> Enabled {
+        Enabled { folder, ..Enabled::default() }
+    }
+}
+
+impl SaidOfPlugin {
+    /// Reads a marketplace's entry, or a manifest.
+    pub fn of(entry: &Value) -> SaidOfPlugin {
+        let all = |value| Value::as_array(value).map_or(std::slice::from_ref(value), Vec::as_slice);
+        let objects = all(&entry["hooks"]).iter().take(MOST).filter(|hooks| hooks.is_object());
+        let by_name = entry["commands"].as_object().into_iter().flatten();
+        let by_name = by_name.filter_map(|(_, command)| command["source"].as_str().map(str::to_owned));
+        SaidOfPlugin {
+            hooks: paths(&entry["hooks"]),
+            own_hooks: objects.map(Value::to_string).collect(),
+            skills: paths(&entry["skills"]),
+            commands: paths(&entry["commands"]).into_iter().chain(by_name).take(MOST).collect(),
+        }
+    }
+
+    fn add(&mut self, more: &SaidOfPlugin) {
+        let lists = [
+            (&mut self.hooks, &more.hooks),
+            (&mut self.own_hooks, &more.own_hooks),
+            (&mut self.skills, &more.skills),
+            (&mut self.commands, &more.commands),
+        ];
+        for (known, more) in lists {
+            known.extend_from_slice(more);
+            known.sort_unstable();
+            known.dedup();
+        }
+    }
 }
 
 /// Returns the plugins that the settings switch on, wherever the client may load them from; and whether there are more than are
@@ -57,9 +109,10 @@ pub fn find(folders: &Folders, settings: &[Settings]) -> (Vec<Enabled>, bool) {
         let cache = files::entries(&plugins.join("cache").join(marketplace).join(name), MOST);
         at.extend(cache.into_iter().flat_map(|entries| entries.found).map(|entry| entry.path));
         let offers = marketplaces.offers(plugins, (name, marketplace));
-        let hooks: Vec<String> = offers.iter().flat_map(|it| it.hooks.clone()).collect();
-        found.extend(at.into_iter().map(|folder| Enabled { folder, hooks: hooks.clone() }));
-        found.extend(offers);
+        let mut said = SaidOfPlugin::default();
+        offers.iter().for_each(|offer| said.add(&offer.said));
+        let folders = at.into_iter().chain(offers.into_iter().map(|offer| offer.folder));
+        found.extend(folders.map(|folder| Enabled { folder, id: id.clone(), said: said.clone() }));
     }
     found.sort_unstable();
     found.dedup();
@@ -104,11 +157,11 @@ impl Marketplaces {
         let named = entries.filter(|entry| entry["name"].as_str().is_some_and(|name| folded(name) == folded(plugin)));
         let offer = |entry: &Value| {
             let source = entry["source"].as_str().or_else(|| entry["source"]["path"].as_str())?;
-            let hooks = paths(&entry["hooks"]);
+            let said = SaidOfPlugin::of(entry);
             // A bare name is looked up below the folder that the catalog names, another path from its root on.
             Some(
                 [root.join(source), root.join(above).join(source)]
-                    .map(|folder| Enabled { folder: folder.components().collect(), hooks: hooks.clone() }),
+                    .map(|folder| Enabled { said: said.clone(), ..Enabled::at(folder.components().collect()) }),
             )
         };
         named.take(MOST).filter_map(offer).flatten().collect()
@@ -122,9 +175,9 @@ fn root_of(catalog: &Path) -> &Path {
 }
 
 /// Returns the paths among a value that is a path, or some, or something else.
-pub fn paths(value: &Value) -> Vec<String> {
+fn paths(value: &Value) -> Vec<String> {
     let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    all.iter().filter_map(Value::as_str).take(MOST).map(str::to_owned).collect()
 }
 
 fn folded(name: &str) -> String {

@@ -164,6 +164,7 @@ mod tests {
         Folders {
             project: "/p".into(),
             repository: None,
+            speaking: Vec::new(),
             claude: Some("/c".into()),
             plugins: None,
             remembered: Vec::new(),

@@ -6,23 +6,30 @@ use serde_json::{Map, Value};
 
 use crate::config::{frontmatter, load};
 use crate::domain::model_hook::{Holder, ModelHook};
+use crate::install::enabled_plugins::Enabled;
 use crate::install::hooks::count;
 use crate::install::json;
 use crate::install::place::Folders;
 use crate::install::plugins;
 use crate::install::settings_files::{self, SAID, Settings};
+use crate::install::skills::{FoundSkills, SkillFile, SkillPlaces};
 use crate::platform::environment::Environment;
 use crate::platform::files;
 
 /// The keys of a frontmatter that say what hooks it brings.
 const KEYS: [&str; 3] = ["name", "hooks", "context"];
 
+/// How deep an added folder of agents is looked through, the most entries of it that are looked at, and the most texts that are read.
+const DEEPEST: usize = 16;
+const MOST_ENTRIES: usize = 5_000;
+const MOST_TEXTS: usize = 500;
+
 /// What a client was started with.
 pub struct Client {
     /// Where its files lie.
     pub folders: Folders,
-    /// The folders of its plugins.
-    pub plugins: Vec<PathBuf>,
+    /// Its plugins.
+    pub plugins: Vec<Enabled>,
     settings: Vec<Settings>,
     arguments: Vec<String>,
 }
@@ -31,12 +38,23 @@ impl Client {
     /// Reads the settings of a client with these arguments, and finds its plugins.
     pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
         let settings = settings_files::beside(settings_files::read(&folders), named_settings(&folders, &arguments));
-        Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
+        Client { plugins: plugins::find(&folders, &settings, &arguments), folders, settings, arguments }
     }
 
     /// Returns the value of an option on its command line.
     pub fn value_of(&self, option: &str) -> Option<&str> {
         plugins::value_of(&self.arguments, option)
+    }
+
+    /// Returns the folders that its command line adds, whose skills, commands and agents are its own too.
+    pub fn added(&self) -> Vec<PathBuf> {
+        plugins::values_of(&self.arguments, "--add-dir").map(|folder| self.folders.project.join(folder)).collect()
+    }
+
+    /// Returns the files that a skill or command of this name may stand in; `transcript` says which folders it has come by.
+    pub fn skills(&self, name: &str, transcript: Option<&Path>) -> FoundSkills {
+        let places = SkillPlaces { folders: &self.folders, added: self.added(), plugins: &self.plugins, transcript };
+        places.find(name)
     }
 
     /// Reads the settings that its command line names, or says.
@@ -112,7 +130,8 @@ pub type DescribedType = (String, Result<Map<String, Value>, String>);
 
 /// Returns each agent type that a client's files describe, then those of its command line, with what is said under `keys`.
 pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec<DescribedType> {
-    let files = load::frontmatters(env, &client.folders.project).into_iter().map(|(stem, text)| {
+    let added = client.added().into_iter().flat_map(|folder| texts_below(&folder.join(".claude/agents")));
+    let files = added.chain(load::frontmatters(env, &client.folders.project)).map(|(stem, text)| {
         let entries = frontmatter::entries(&text, keys).ok_or(text);
         let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
         (name.unwrap_or(stem), entries)
@@ -124,49 +143,41 @@ pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec
     files.chain(said).collect()
 }
 
+/// Returns the names of the texts below a folder, without their endings, and their starts.
+fn texts_below(folder: &Path) -> Vec<(String, String)> {
+    let texts = files::below(folder, DEEPEST, MOST_ENTRIES).into_iter();
+    let texts = texts.filter(|path| path.extension().is_some_and(|ending| ending == "md")).take(MOST_TEXTS);
+    let read = |path: PathBuf| {
+        let text = files::head(&path, frontmatter::HEAD).ok()?;
+        Some((path.file_stem()?.to_string_lossy().into_owned(), text))
+    };
+    texts.filter_map(read).collect()
+}
+
 fn hooks_in(entries: &Map<String, Value>) -> Vec<ModelHook> {
     entries.get("hooks").map(plugins::of).unwrap_or_default()
 }
 
 /// Returns the handlers of a skill or command, once it is called, and the text that they were read from; nothing where none has
-/// this name.
-pub fn of_skill(client: &Client, name: &str) -> Option<(Vec<ModelHook>, String)> {
-    let text = text_of_skill(client, name)?;
-    let hooks = match frontmatter::entries(&text, &KEYS) {
+/// this name. Of several by one name the one with the most handlers counts.
+pub fn of_skill(client: &Client, name: &str, transcript: Option<&Path>) -> Option<(Vec<ModelHook>, String)> {
+    let found = client.skills(name, transcript);
+    let mut hooks: Vec<_> = found.files.into_iter().map(|file| (hooks_of_skill(&file), file.text)).collect();
+    if found.is_more {
+        hooks.push((plugins::unread(), name.to_owned()));
+    }
+    let (hooks, text) = hooks.into_iter().max_by_key(|(hooks, _)| plugins::total(hooks))?;
+    Some((hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect(), text))
+}
+
+fn hooks_of_skill(file: &SkillFile) -> Vec<ModelHook> {
+    match frontmatter::entries(&file.text, &KEYS) {
+        _ if !file.may_have_hooks => Vec::new(),
         // One that works in an agent of its own brings no hooks along.
         Some(entries) if entries.get("context").and_then(Value::as_str) == Some("fork") => Vec::new(),
         Some(entries) => hooks_in(&entries),
-        None => unread(&text),
-    };
-    let hooks = hooks.into_iter().map(|hook| ModelHook { of: Holder::Main, ..hook }).collect();
-    Some((hooks, text))
-}
-
-/// Returns the start of the file of a skill or command.
-pub fn text_of_skill(client: &Client, name: &str) -> Option<String> {
-    let paths = paths(&client.folders, &client.plugins, name);
-    paths.iter().find_map(|path| files::head(path, frontmatter::HEAD).ok())
-}
-
-/// Returns the files that a skill or command of this name may stand in.
-fn paths(folders: &Folders, plugins: &[PathBuf], name: &str) -> Vec<PathBuf> {
-    let below = |folder: &Path, name: &str| {
-        // A command's folders stand before its name, with colons between.
-        [
-            folder.join("skills").join(name).join("SKILL.md"),
-            folder.join("commands").join(name.replace(':', "/")).with_extension("md"),
-        ]
-    };
-    let of_plugin = |(plugin, skill): (&str, &str)| -> Vec<PathBuf> {
-        let named = plugins.iter().filter(|folder| folder.components().any(|part| part.as_os_str() == plugin));
-        named.flat_map(|folder| below(folder, skill)).collect()
-    };
-    if name.split([':', '/']).any(|part| matches!(part, "" | "." | "..")) {
-        return Vec::new();
+        None => unread(&file.text),
     }
-    let own = [Some(folders.project.join(".claude")), folders.claude.clone()];
-    let own = own.iter().flatten().flat_map(|folder| below(folder, name));
-    own.chain(name.split_once(':').map(of_plugin).into_iter().flatten()).collect()
 }
 
 /// What is taken for the hooks of a frontmatter that cannot be read, where it has any.

@@ -55,6 +55,8 @@ pub struct Folders {
     pub project: PathBuf,
     /// The repository's main folder where that is another: the client reads its local settings too, from subfolders and worktrees.
     pub repository: Option<PathBuf>,
+    /// The folders whose skills and commands are the client's, the farthest first and the project's own last.
+    pub speaking: Vec<PathBuf>,
     /// The client's configuration folder; none without a home.
     pub claude: Option<PathBuf>,
     /// Where the client keeps plugins; nowhere without a home.
@@ -73,6 +75,7 @@ impl Folders {
         Folders {
             project: project.to_path_buf(),
             repository: main.map(Path::to_path_buf),
+            speaking: env.folders_down_to(project),
             claude: env.claude_dir(),
             plugins: plugins(env),
             remembered: remembered(env),

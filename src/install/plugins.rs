@@ -1,12 +1,13 @@
 //! The plugins that a client loads when it starts: their hooks run in every session of that client.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::domain::model_hook::ModelHook;
 use crate::install::bounded_read::{self, BoundedRead};
-use crate::install::enabled_plugins;
+use crate::install::enabled_plugins::{self, Enabled, SaidOfPlugin};
 use crate::install::hooks::{count, find_asking};
 use crate::install::place::Folders;
 use crate::install::settings_files::Settings;
@@ -22,19 +23,21 @@ const MOST: usize = 500;
 const LARGEST: u64 = 256 << 10;
 /// The most bytes of hooks that are read of all plugins.
 const MOST_BYTES: usize = 4 << 20;
+/// The file of hooks that every plugin may have.
+const HOOKS: &str = "hooks/hooks.json";
 /// What a plugin is described by.
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// Returns the folders of the plugins: those among the skills, those installed and switched on, those that the client's
-/// arguments name.
-pub fn folders(folders: &Folders, settings: &[Settings], arguments: &[String]) -> Vec<PathBuf> {
-    let skills =
-        [folders.claude.as_ref().map(|claude| claude.join("skills")), Some(folders.project.join(".claude/skills"))];
-    let entries = skills.iter().flatten().filter_map(|skills| files::entries(skills, MOST_ENTRIES).ok());
+/// Returns the plugins: those among the skills, those installed and switched on, those that the client's arguments name.
+pub fn find(folders: &Folders, settings: &[Settings], arguments: &[String]) -> Vec<Enabled> {
+    let skills = folders.speaking.iter().map(|folder| folder.join(".claude/skills"));
+    let skills = skills.chain(folders.claude.as_ref().map(|claude| claude.join("skills")));
+    let entries = skills.filter_map(|skills| files::entries(&skills, MOST_ENTRIES).ok());
     let among_skills = entries.flat_map(|entries| entries.found).map(|entry| entry.path);
-    let mut found: Vec<PathBuf> = among_skills.filter(|folder| file_info::is_file(&folder.join(MANIFEST))).collect();
-    found.extend(enabled_plugins::find(folders, settings).0.into_iter().map(|it| it.folder));
-    found.extend(values_of(arguments, "--plugin-dir").map(|folder| folders.project.join(folder)));
+    let among_skills = among_skills.filter(|folder| file_info::is_file(&folder.join(MANIFEST)));
+    let named = values_of(arguments, "--plugin-dir").map(|folder| folders.project.join(folder));
+    let mut found: Vec<Enabled> = among_skills.chain(named).map(Enabled::at).collect();
+    found.extend(enabled_plugins::find(folders, settings).0);
     found.sort();
     found.dedup();
     found.truncate(MOST);
@@ -69,36 +72,58 @@ pub fn values_of<'a>(arguments: &'a [String], option: &'a str) -> impl Iterator<
     })
 }
 
-/// Returns the handlers of plugins that ask the model: of each its `hooks/hooks.json`, and what its manifest says or names.
-pub fn asking(plugins: &[PathBuf]) -> Vec<ModelHook> {
-    let mut found = Vec::new();
+/// Returns the handlers of plugins that ask the model: of each its `hooks/hooks.json`, and what its manifest and its marketplace say
+/// or name. The client loads a plugin from one of its folders: that with the most counts.
+pub fn asking(plugins: &[Enabled]) -> Vec<ModelHook> {
+    let mut of_each: BTreeMap<(&str, &Path), Vec<ModelHook>> = BTreeMap::new();
     let mut left = MOST_BYTES;
-    for folder in plugins {
-        let mut hooks = at(&folder.join("hooks/hooks.json"), &mut left);
-        let manifest = match read(&folder.join(MANIFEST), &mut left) {
-            Read::As(manifest) => manifest,
-            Read::Not => Value::Null,
-            Read::TooMuch => {
-                hooks.extend(unread());
-                Value::Null
-            }
-        };
-        let said = match &manifest["hooks"] {
-            Value::Array(said) => said.iter().take(MOST).collect(),
-            said => vec![said],
-        };
-        for said in said {
-            match said {
-                Value::String(path) if Path::new(path) != Path::new("./hooks/hooks.json") => {
-                    hooks.extend(at(&folder.join(path), &mut left));
-                }
-                Value::Object(_) => hooks.extend(of(said)),
-                _ => {}
-            }
+    for plugin in plugins {
+        let hooks = hooks_of(plugin, &mut left);
+        let folder = if plugin.id.is_empty() { &plugin.folder } else { Path::new("") };
+        let known = of_each.entry((&plugin.id, folder)).or_default();
+        if total(&hooks) > total(known) {
+            *known = hooks;
         }
-        hooks.into_iter().for_each(|hook| count(&mut found, hook));
     }
+    let mut found = Vec::new();
+    of_each.into_values().flatten().for_each(|hook| count(&mut found, hook));
     found
+}
+
+/// Returns how many hooks these are.
+pub fn total(hooks: &[ModelHook]) -> u64 {
+    hooks.iter().fold(0, |sum, hook| sum.saturating_add(hook.count))
+}
+
+fn hooks_of(plugin: &Enabled, left: &mut usize) -> Vec<ModelHook> {
+    let mut hooks = at(&plugin.folder.join(HOOKS), left);
+    let manifest = match read(&plugin.folder.join(MANIFEST), left) {
+        Read::As(manifest) => SaidOfPlugin::of(&manifest),
+        Read::Not => SaidOfPlugin::default(),
+        Read::TooMuch => {
+            hooks.extend(unread());
+            SaidOfPlugin::default()
+        }
+    };
+    let mut named: Vec<&String> = manifest.hooks.iter().chain(&plugin.said.hooks).collect();
+    named.sort_unstable();
+    named.dedup();
+    for path in named.into_iter().filter(|path| Path::new(path) != Path::new("./").join(HOOKS)) {
+        hooks.extend(at(&plugin.folder.join(path), left));
+    }
+    for text in manifest.own_hooks.iter().chain(&plugin.said.own_hooks) {
+        hooks.extend(serde_json::from_str(text).as_ref().map(of).unwrap_or_default());
+    }
+    hooks
+}
+
+/// Returns what a plugin's manifest and its marketplace say of it.
+pub fn said_of(plugin: &Enabled, left: &mut usize) -> [SaidOfPlugin; 2] {
+    let manifest = match read(&plugin.folder.join(MANIFEST), left) {
+        Read::As(manifest) => SaidOfPlugin::of(&manifest),
+        Read::Not | Read::TooMuch => SaidOfPlugin::default(),
+    };
+    [manifest, plugin.said.clone()]
 }
 
 fn at(path: &Path, left: &mut usize) -> Vec<ModelHook> {

@@ -1,5 +1,7 @@
 //! Requests that no transcript shows: web searches, and hooks that ask the model.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::lab::{Lab, claude};
@@ -97,12 +99,33 @@ fn hooks_that_stand_in_no_settings_are_charged() {
         lab.write_home(".claude/skills/plug/.claude-plugin/plugin.json", r#"{"name": "plug", "version": "1.0.0"}"#);
         lab.write_home(".claude/skills/plug/hooks/hooks.json", &hooks);
     };
-    let works = || vec![call([work()])];
     let loads = || vec![call([tool("Skill", json!({"skill": "sk"}))]), call([work()])];
+    // An agent writes the skill in its session, in a folder of another name than it has.
+    let somewhat = |lab: &Lab| lab.write(".claude/skills/old/SKILL.md", "---\nname: old\ndescription: d\n---\nWork.\n");
+    let writes = || {
+        let file = json!({"file_path": ".claude/skills/folder/SKILL.md", "content": asks_at_each_call("sk")});
+        // The client watches the folder, and takes a moment.
+        let calls = call([tool("Skill", json!({"skill": "sk"}))]).slowly(Duration::from_millis(700));
+        vec![call([tool("Write", file)]), calls, call([work()])]
+    };
+    let nested = |lab: &Lab| {
+        lab.write("sub/.claude/skills/folder/SKILL.md", &asks_at_each_call("sk"));
+        lab.write("sub/x.txt", "x");
+    };
+    let reads = || [vec![call([tool("Read", json!({"file_path": "sub/x.txt"}))])], loads()].concat();
+    let added = |lab: &Lab| {
+        lab.write("far/.claude/skills/folder/SKILL.md", &asks_at_each_call("sk"));
+        lab.write("far/.claude/agents/any.md", &asks_at_each_call("worker"));
+    };
+    let works = || vec![call([work()])];
     let spawns = || vec![call([agent_of("worker", "CHILD loop")]), call([work()])];
     type Way<'a> = (&'a str, &'a dyn Fn(&Lab), &'a [&'a str], Vec<Step>);
-    let ways: [Way; 5] = [
+    let ways: [Way; 9] = [
         ("a skill", &skill, &[], loads()),
+        ("a skill that is written as it works", &somewhat, &[], writes()),
+        ("a skill of a folder below", &nested, &[], reads()),
+        ("a skill of an added folder", &added, &["--add-dir", "far"], loads()),
+        ("an agent's type of an added folder", &added, &["--add-dir", "far"], spawns()),
         ("an agent's type", &kind, &[], spawns()),
         ("the session's agent", &kind, &["--agent", "worker"], works()),
         ("a plugin by its folder", &plugin, &["--plugin-dir", "plug"], works()),

@@ -190,7 +190,7 @@ fn a_hook_that_is_an_agent_is_charged_for_each_of_its_responses() {
 }
 
 /// Hooks of type `prompt` for a frontmatter, one at each event, with a word of their own.
-fn frontmatter(name: &str, more: &str) -> String {
+pub fn frontmatter(name: &str, more: &str) -> String {
     let events =
         ["PreToolUse", "PostToolUse", "PostToolBatch", "Stop", "SubagentStop", "UserPromptSubmit", "SubagentStart"];
     let hook = |event: &str| format!("  {event}:\n    - hooks:\n        - type: prompt\n          prompt: well?\n");
@@ -203,10 +203,10 @@ fn plugin_hooks() -> Value {
     json!({"hooks": {"PreToolUse": hook, "SubagentStart": hook, "SessionStart": hook}})
 }
 
-const MANIFEST: &str = ".claude-plugin/plugin.json";
+pub const MANIFEST: &str = ".claude-plugin/plugin.json";
 
 /// Returns how many hooks are charged at an event, each at the price of a short one.
-fn asked_at(story: &Story, name: &str, more: &Value) -> u64 {
+pub fn asked_at(story: &Story, name: &str, more: &Value) -> u64 {
     let before = story.cost();
     story.event(name, more);
     (story.cost().0 - before.0) / HOOK.0

@@ -43,6 +43,7 @@ mod forged;
 mod given;
 mod hidden;
 mod holds;
+mod hook_places;
 mod install;
 mod killed;
 mod late_usage;
