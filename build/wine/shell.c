@@ -1,30 +1,9 @@
 /* Stands for a shell of Windows, of which Wine has none that works: a command line with `sleep` in it goes on until it is ended, in a
-   process below this one; every other ends at once. `-EncodedCommand` is read. In the folder that SHELL_AT_WORK names it leaves the
-   file `began`, and beside it keeps one that goes with the process, however that ends. */
+   process below this one; every other ends at once. In the folder that SHELL_AT_WORK names it leaves the file `began`, and beside it
+   keeps one that goes with the process, however that ends. */
 #include <stdio.h>
 #include <string.h>
 #include <windows.h>
-
-static int value(char letter) {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *found = letter ? strchr(letters, letter) : NULL;
-    return found ? (int)(found - letters) : -1;
-}
-
-/* Returns the text of Base64, of which every second byte is 0. */
-static char *decoded(const char *text) {
-    static char bytes[65536];
-    unsigned held = 0, bits = 0, count = 0, length = 0;
-    for (; value(*text) >= 0 && length < sizeof bytes - 1; text++) {
-        held = held << 6 | (unsigned)value(*text);
-        bits += 6;
-        if (bits < 8) continue;
-        bits -= 8;
-        if (count++ % 2 == 0) bytes[length++] = (char)(held >> bits);
-    }
-    bytes[length] = 0;
-    return bytes;
-}
 
 static int work(void) {
     char folder[MAX_PATH], name[MAX_PATH + 32];
@@ -41,10 +20,7 @@ int main(int count, char **words) {
     char own[MAX_PATH], line[MAX_PATH + 32];
     int sleeps = 0;
     if (count == 2 && !strcmp(words[1], "--work")) return work();
-    for (int at = 1; at < count; at++) {
-        int is_code = at > 1 && !_stricmp(words[at - 1], "-EncodedCommand");
-        sleeps |= strstr(is_code ? decoded(words[at]) : words[at], "sleep ") != NULL;
-    }
+    for (int at = 1; at < count; at++) sleeps |= strstr(words[at], "sleep ") != NULL;
     if (!sleeps) return 0;
     STARTUPINFOA start = {.cb = sizeof start};
     PROCESS_INFORMATION child;
