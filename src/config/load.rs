@@ -104,29 +104,48 @@ pub fn fingerprint(env: &Environment, project_folder: &Path) -> u64 {
     hash.value()
 }
 
-/// Returns every file that may exist, each once: at home, the project's files are the user's.
+/// Returns every file that may exist, each once: at home, the project's files are the user's. Of the same kind, one nearer to the folder
+/// stands over those above it.
 fn sources(env: &Environment, project_folder: &Path) -> Vec<(&'static LayerFile, PathBuf)> {
     let mut sources: Vec<(&'static LayerFile, PathBuf)> = Vec::new();
+    let down = env.folders_down_to(project_folder);
     for source in &LAYER_FILES {
-        let Some(folder) = folder(env, project_folder, source.folder) else { continue };
-        let path = folder.join(source.file);
-        if sources.iter().all(|(_, known)| *known != path) {
-            sources.push((source, path));
+        for folder in folders(env, &down, source.folder) {
+            let path = folder.join(source.file);
+            if sources.iter().all(|(_, known)| *known != path) {
+                sources.push((source, path));
+            }
         }
     }
     sources
 }
 
 fn agent_folders(env: &Environment, project_folder: &Path) -> Vec<PathBuf> {
-    let folders = AGENT_FOLDERS.iter().filter_map(|it| folder(env, project_folder, *it));
-    folders.map(|folder| folder.join("agents")).collect()
+    let down = env.folders_down_to(project_folder);
+    let all = AGENT_FOLDERS.iter().flat_map(|it| folders(env, &down, *it));
+    let mut agents: Vec<PathBuf> = Vec::new();
+    for folder in all.map(|folder| folder.join("agents")) {
+        if !agents.contains(&folder) {
+            agents.push(folder);
+        }
+    }
+    agents
 }
 
-fn folder(env: &Environment, project_folder: &Path, folder: Folder) -> Option<PathBuf> {
+/// Returns the folder of the nearest policy of its own that a project has.
+pub fn policy_folder(env: &Environment, project_folder: &Path) -> Option<PathBuf> {
+    let is_own = |source: &LayerFile| source.part == FilePart::Whole && source.folder == Folder::Project;
+    let own = LAYER_FILES.iter().filter(|source| is_own(source));
+    let has = |folder: &PathBuf| own.clone().any(|source| file_info::exists(&folder.join(".claude").join(source.file)));
+    env.folders_down_to(project_folder).into_iter().rev().find(has)
+}
+
+/// Returns the folders of a kind; `down` are those that speak for the client's own.
+fn folders(env: &Environment, down: &[PathBuf], folder: Folder) -> Vec<PathBuf> {
     match folder {
-        Folder::Claude => env.claude_dir(),
-        Folder::Project => Some(project_folder.join(".claude")),
-        Folder::Managed => Some(env.managed_dir()),
+        Folder::Claude => env.claude_dir().into_iter().collect(),
+        Folder::Project => down.iter().map(|folder| folder.join(".claude")).collect(),
+        Folder::Managed => vec![env.managed_dir()],
     }
 }
 

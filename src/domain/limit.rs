@@ -194,8 +194,7 @@ pub struct Limit {
     pub counts: Counts,
     /// The period of the calendar that it is counted over; `None` for the whole life of its scope.
     pub period: Option<Span>,
-    /// Whether it adds up over an agent's work, so that what a spawn asks for is cut to what is left above. What is left is read without
-    /// what a limit counts for itself (`observe`): such a limit says `false`.
+    /// Whether it adds up over an agent's work, so that what a spawn asks for is cut to what is left above.
     pub adds_up: bool,
     /// Whether it keeps a session from going on for ever.
     pub bounds_session: bool,

@@ -2,7 +2,7 @@
 
 use crate::domain::event::Moment;
 use crate::domain::limit::{Limit, Meter};
-use crate::domain::limit_set::{LimitSet, Models};
+use crate::domain::limit_set::{LimitRule, LimitSet};
 use crate::domain::meters::Meters;
 use crate::domain::notification::ClampedCap;
 use crate::domain::policy::{Action, Layer, Scope};
@@ -10,54 +10,46 @@ use crate::domain::usage::{Occasion, Step};
 use crate::engine::measure;
 use crate::engine::session_state::SessionState;
 
-/// Someone above an agent: the scope, its rules, and what is used of them.
-pub type Above<'a> = (Scope, &'a LimitSet, Meters);
+/// Someone above an agent: the scope, its rules, and what one of them counts.
+type Above<'a> = (Scope, &'a LimitSet, Meters);
 
-/// Cuts what the spawn of a run asks for to what its parent run and its session have left; the state keeps what was cut.
+/// Cuts every cap that the spawn of a run asks for to the least that its parent run and its session have left; the state keeps what
+/// was cut.
 pub fn hand_down(state: &mut SessionState, id: &str, at: Moment) {
-    let asks = |rules: &&LimitSet| rules.limits.iter().any(|rule| rule.layer == Layer::Spawn);
-    let Some(mut rules) = state.run(id).map(|run| &run.limits).filter(asks).cloned() else { return };
-    let occasion = Occasion { at, step: Step::Nothing };
-    let parent = state.run(id).and_then(|run| state.run(run.parent.as_deref()?));
-    let mut counted: Vec<Option<Models>> = rules.limits.iter().map(|rule| rule.of.clone()).collect();
-    counted.dedup();
+    let asks = |rule: &LimitRule| rule.layer == Layer::Spawn && rule.limit.adds_up;
+    let Some(run) = state.run(id).filter(|run| run.limits.limits.iter().any(asks)) else { return };
+    let mut rules = run.limits.clone();
+    let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
     let mut cuts = Vec::new();
-    for of in counted {
-        let meters = |id: &str| measure::meters_of(state, id, occasion, of.as_ref());
+    for rule in rules.limits.iter_mut().filter(|rule| asks(rule)) {
+        let meters = |id: &str| measure::meters_for(state, id, Occasion { at, step: Step::Nothing }, rule);
         let of_parent = parent.map(|parent| (Scope::Run, &parent.limits, meters(&parent.id).0));
-        let of_session = (Scope::Session, &state.session.limits, meters(id).1);
-        let above: Vec<Above> = of_parent.into_iter().chain([of_session]).collect();
-        cuts.extend(cut(&mut rules, of.as_ref(), &above));
+        let above = of_parent.into_iter().chain([(Scope::Session, &state.session.limits, meters(id).1)]);
+        let above: Vec<Above> = above.collect();
+        cuts.extend(cut(rule, &above).map(|cut| ClampedCap { run: id.to_owned(), ..cut }));
     }
-    state.clamped_caps.extend(cuts.into_iter().map(|cut| ClampedCap { run: id.to_owned(), ..cut }));
+    state.clamped_caps.extend(cuts);
     if let Some(run) = state.run_mut(id) {
         run.limits = rules;
     }
 }
 
-/// Cuts every cap that a spawn sets to the least that is left above it, but never to nothing; returns what was cut.
+/// Cuts the cap that a spawn sets to the least that is left above it, but never to nothing; returns what was cut.
 ///
 /// A limit that only warns leaves as much as is asked for: it ends nothing.
-pub fn cut(rules: &mut LimitSet, of: Option<&Models>, above: &[Above]) -> Vec<ClampedCap> {
-    let mut cuts = Vec::new();
-    let asked = rules.limits.iter_mut().filter(|rule| rule.layer == Layer::Spawn && rule.limit.adds_up);
-    let asked = asked.filter(|rule| rule.of.as_ref() == of);
-    for rule in asked {
-        let rests = above.iter().filter_map(|(scope, rules, meters)| {
-            let theirs = rules.limits.iter().find(|theirs| theirs.limit == rule.limit && theirs.of == rule.of)?;
-            (theirs.action != Action::Warn).then(|| (left(rule.limit, theirs.cap, meters), *scope))
-        });
-        let Some((left, of)) = rests.min_by_key(|(left, _)| *left).filter(|(left, _)| *left < rule.cap) else {
-            continue;
-        };
-        let got = left.max(least(rule.limit));
-        if got < rule.cap {
-            cuts.push(ClampedCap { run: String::new(), limit: rule.name().into_owned(), asked: rule.cap, got, of });
-            rule.cap = got;
-            rule.increase = rule.increase.min(got.div_ceil(2));
-        }
+fn cut(rule: &mut LimitRule, above: &[Above]) -> Option<ClampedCap> {
+    let rests = above.iter().filter_map(|(scope, rules, meters)| {
+        let theirs = rules.limits.iter().find(|theirs| theirs.limit == rule.limit && theirs.of == rule.of)?;
+        (theirs.action != Action::Warn).then(|| (left(rule.limit, theirs.cap, meters), *scope))
+    });
+    let (left, of) = rests.min_by_key(|(left, _)| *left)?;
+    let (asked, got) = (rule.cap, left.max(least(rule.limit)));
+    if got >= asked {
+        return None;
     }
-    cuts
+    rule.cap = got;
+    rule.increase = rule.increase.min(got.div_ceil(2));
+    Some(ClampedCap { run: String::new(), limit: rule.name().into_owned(), asked, got, of })
 }
 
 /// Returns what is left of a cap, less what requests in flight are expected to spend.
@@ -78,9 +70,13 @@ fn least(limit: &Limit) -> u64 {
 mod tests {
     use super::*;
     use crate::domain::amount::{Amount, PICO};
+    use crate::domain::event::Call;
+    use crate::domain::limit::Observed;
     use crate::domain::limit_set::LimitRule;
     use crate::domain::meters::Spend;
     use crate::domain::policy::Billing;
+    use crate::domain::run::Run;
+    use crate::domain::session::Session;
     use crate::limits;
 
     fn rules(caps: &[(&str, u64)], layer: Layer, action: Action) -> LimitSet {
@@ -109,13 +105,17 @@ mod tests {
         rules.limits.iter().map(|rule| rule.cap).collect()
     }
 
+    fn cut_all(rules: &mut LimitSet, above: &[Above]) -> Vec<ClampedCap> {
+        rules.limits.iter_mut().filter_map(|rule| cut(rule, above)).collect()
+    }
+
     #[test]
     fn a_spawn_gets_the_least_that_is_left_above_it() {
         let mut asked = rules(&[("max_turns", 50), ("max_cost_usd", 2 * PICO)], Layer::Spawn, Action::Terminate);
         let parent = rules(&[("max_turns", 30)], Layer::User, Action::Terminate);
         let session = rules(&[("max_turns", 100), ("max_cost_usd", PICO)], Layer::User, Action::RequestIncrease);
         let above = [(Scope::Run, &parent, used(10, 500, 0)), (Scope::Session, &session, used(70, 500, 100))];
-        let cuts = cut(&mut asked, None, &above);
+        let cuts = cut_all(&mut asked, &above);
         assert_eq!(caps(&asked), [20, 400 * PICO / 1000]);
         let told: Vec<_> = cuts.iter().map(|cut| (cut.limit.as_str(), cut.asked, cut.got, cut.of)).collect();
         let cost = ("max_cost_usd", 2 * PICO, 400 * PICO / 1000, Scope::Session);
@@ -123,17 +123,12 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_what_only_warns_and_what_was_not_asked_for_stays() {
+    fn what_fits_and_what_only_warns_stays() {
         let session = rules(&[("max_turns", 10)], Layer::User, Action::Terminate);
         let warns = rules(&[("max_turns", 10)], Layer::User, Action::Warn);
-        for (layer, above, cap, expected) in [
-            (Layer::Spawn, &session, 3, 3),
-            (Layer::Spawn, &session, 9, 4),
-            (Layer::Spawn, &warns, 9, 9),
-            (Layer::Frontmatter, &session, 9, 9),
-        ] {
-            let mut asked = rules(&[("max_turns", cap)], layer, Action::Terminate);
-            cut(&mut asked, None, &[(Scope::Session, above, used(6, 0, 0))]);
+        for (above, cap, expected) in [(&session, 3, 3), (&session, 9, 4), (&warns, 9, 9)] {
+            let mut asked = rules(&[("max_turns", cap)], Layer::Spawn, Action::Terminate);
+            cut_all(&mut asked, &[(Scope::Session, above, used(6, 0, 0))]);
             assert_eq!(caps(&asked), [expected]);
         }
     }
@@ -142,7 +137,37 @@ mod tests {
     fn nothing_left_leaves_the_smallest_cap() {
         let session = rules(&[("max_turns", 10)], Layer::User, Action::Terminate);
         let mut asked = rules(&[("max_turns", 5)], Layer::Spawn, Action::Terminate);
-        let cuts = cut(&mut asked, None, &[(Scope::Session, &session, used(12, 0, 0))]);
+        let cuts = cut_all(&mut asked, &[(Scope::Session, &session, used(12, 0, 0))]);
         assert_eq!((caps(&asked), cuts.len()), (vec![1], 1));
+    }
+
+    /// A limit that counts calls for itself, and adds up.
+    static COUNTS_CALLS: Limit = Limit {
+        key: "max_calls_of_a_test",
+        meter: Meter::Step { used: |meters| meters.own, adds: |_| Some(1) },
+        observe: Some(|before, _| before + 1),
+        adds_up: true,
+        ..Limit::PLAIN
+    };
+
+    #[test]
+    fn what_a_limit_counts_for_itself_is_used_up_above_too_and_only_spawns_are_cut() {
+        for (layer, expected) in [(Layer::Spawn, 7), (Layer::Frontmatter, 9)] {
+            let of = |cap, layer| {
+                let mut rules = rules(&[("max_turns", cap)], layer, Action::Terminate);
+                rules.limits[0].limit = &COUNTS_CALLS;
+                rules
+            };
+            let mut state = SessionState::new(Session { limits: of(10, Layer::User), ..Session::default() });
+            state.open_run(Run { id: "a".to_owned(), limits: of(9, layer), ..Run::default() });
+            let rule = state.session.limits.limits[0].clone();
+            for _ in 0..3 {
+                state.session.own_counts.observe(&rule, None, &Observed::CallCounted(&Call::default()));
+            }
+            hand_down(&mut state, "a", Moment::default());
+            let cut: Vec<u64> = state.clamped_caps.iter().map(|cut| cut.got).collect();
+            assert_eq!(caps(&state.run("a").unwrap().limits), [expected]);
+            assert_eq!(cut.len(), usize::from(expected < 9));
+        }
     }
 }

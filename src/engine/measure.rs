@@ -31,11 +31,11 @@ struct Actor<'a> {
 
 /// Returns the meters of a run and of its session.
 pub fn meters(state: &SessionState, id: &str, occasion: Occasion) -> (Meters, Meters) {
-    meters_of(state, id, occasion, None)
+    over(state, id, occasion, None)
 }
 
-/// Returns the meters of a run and of its session over some models.
-pub fn meters_of(state: &SessionState, id: &str, occasion: Occasion, of: Option<&Models>) -> (Meters, Meters) {
+/// Returns the meters of a run and of its session over some models, without what a rule counts for itself.
+fn over(state: &SessionState, id: &str, occasion: Occasion, of: Option<&Models>) -> (Meters, Meters) {
     let Some(run) = state.run(id) else { return (Meters::default(), Meters::default()) };
     let actor = Actor::new(state, run, occasion);
     (actor.of_run(of), actor.of_session(&state.session, of))
@@ -43,7 +43,7 @@ pub fn meters_of(state: &SessionState, id: &str, occasion: Occasion, of: Option<
 
 /// Returns the meters of a run and of its session as a rule counts them.
 pub fn meters_for(state: &SessionState, id: &str, occasion: Occasion, rule: &LimitRule) -> (Meters, Meters) {
-    let (of_run, of_session) = meters_of(state, id, occasion, rule.of.as_ref());
+    let (of_run, of_session) = over(state, id, occasion, rule.of.as_ref());
     let own = state.run(id).map_or(0, |run| run.own_counts.of(rule));
     (Meters { own, ..of_run }, Meters { own: state.session.own_counts.of(rule), ..of_session })
 }

@@ -232,9 +232,10 @@ fn tell_of_zone(store: &Store, session: &mut Session, zone: &str) -> Result<()> 
 
 /// Remembers how the files look now, and where the log goes: beside the project where it has a policy.
 fn watch(env: &Environment, session: &mut Session, policy: &Policy) {
-    session.config_hash = fingerprint(env, &PathBuf::from(&session.folder));
-    session.log =
-        if policy.has_policy_file() { format!("{}{}", session.folder, log_file::BELOW) } else { String::new() };
+    let folder = PathBuf::from(&session.folder);
+    session.config_hash = fingerprint(env, &folder);
+    let has_log = || policy.has_policy_file().then(|| load::policy_folder(env, &folder).unwrap_or(folder));
+    session.log = has_log().map(|folder| format!("{}{}", folder.display(), log_file::BELOW)).unwrap_or_default();
 }
 
 /// Sets a session's rules from a policy; what a person granted stays. What is granted over sessions is kept with what they share.

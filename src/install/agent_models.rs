@@ -21,7 +21,7 @@ pub fn of_client(env: &Environment, client: &Client) -> NamedModels {
         };
     }
     named.agent = model_hooks::main_type(client).and_then(|name| named.types.get(&name).cloned());
-    named.settings = client.values_of("--settings").filter_map(of_settings).last();
+    named.settings = client.value_of("--settings").and_then(of_settings);
     named.settings = named.settings.or_else(|| client.setting("model"));
     named
 }

@@ -34,9 +34,9 @@ impl Client {
         Client { plugins: plugins::folders(&folders, &settings, &arguments), folders, settings, arguments }
     }
 
-    /// Returns the values of an option on its command line.
-    pub fn values_of<'a>(&'a self, option: &'a str) -> impl Iterator<Item = &'a str> {
-        plugins::values_of(&self.arguments, option)
+    /// Returns the value of an option on its command line.
+    pub fn value_of(&self, option: &str) -> Option<&str> {
+        plugins::value_of(&self.arguments, option)
     }
 
     /// Reads the settings that its command line names, or says.
@@ -59,7 +59,7 @@ fn named_settings(folders: &Folders, arguments: &[String]) -> Vec<Settings> {
         true => settings_files::said(value),
         false => settings_files::read_named(&folders.project.join(value)),
     };
-    plugins::values_of(arguments, SAID).map(read).collect()
+    plugins::value_of(arguments, SAID).into_iter().map(read).collect()
 }
 
 /// Returns the JSON that a value on a client's command line is, or that stands in the file which it names.
@@ -117,9 +117,10 @@ pub fn described_types(env: &Environment, client: &Client, keys: &[&str]) -> Vec
         let name = entries.as_ref().ok().and_then(|entries| entries.get("name")?.as_str()).map(str::to_owned);
         (name.unwrap_or(stem), entries)
     });
-    let said = client.values_of("--agents").map(|value| text_of(&client.folders, value));
-    let said = said.filter_map(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
-    let said = said.flatten().map(|(name, agent)| (name, Ok(agent.as_object().cloned().unwrap_or_default())));
+    let said = client.value_of("--agents").map(|value| text_of(&client.folders, value));
+    let said = said.and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
+    let said =
+        said.into_iter().flatten().map(|(name, agent)| (name, Ok(agent.as_object().cloned().unwrap_or_default())));
     files.chain(said).collect()
 }
 

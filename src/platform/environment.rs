@@ -29,6 +29,8 @@ const IDLE_PATIENCE: Duration = Duration::from_secs(3);
 const INPUT_PATIENCE: Duration = Duration::from_secs(8);
 /// Less than this between the two clocks is no sleep of the machine, in milliseconds.
 const SHORTEST_SLEEP_MS: u64 = 1000;
+/// The most folders above a client whose files are read, its own not counted.
+const MOST_FOLDERS: usize = 32;
 /// The longest file that only names a folder, in bytes.
 const LONGEST_LINK: u64 = 8 << 10;
 
@@ -280,6 +282,25 @@ impl Environment {
         let said = self.var("COLUMNS").and_then(|columns| columns.parse().ok());
         let terminal = || if self.given.is_none() { streams::width().filter(|width| *width > 0) } else { None };
         said.or_else(terminal).unwrap_or(WIDEST).clamp(NARROWEST, WIDEST)
+    }
+
+    /// Returns the folders whose files speak for a client that is started in this one, the farthest first: the repository's main folder,
+    /// for a worktree, then all from the repository's root down to the folder. Outside of a repository it speaks for itself.
+    pub fn folders_down_to(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = folder.ancestors().map(Path::to_path_buf).collect();
+        let Some(root) = folders.iter().position(|folder| file_info::exists(&folder.join(".git"))) else {
+            return vec![folder.to_path_buf()];
+        };
+        folders.truncate(root + 1);
+        let common = self.project_of(folder);
+        folders.extend(common.parent().filter(|_| common.ends_with(".git")).map(Path::to_path_buf));
+        folders.dedup();
+        // A path can have thousands of folders. Those at the root say what holds for the whole repository.
+        let most = folders.len().min(MOST_FOLDERS);
+        let deepest = folders.first().cloned();
+        let mut folders: Vec<PathBuf> = folders.into_iter().rev().take(most).collect();
+        folders.extend(deepest.filter(|deepest| folders.last() != Some(deepest)));
+        folders
     }
 
     /// Returns the git common directory of a folder, else the folder: worktrees are one project.

@@ -28,3 +28,26 @@ fn a_client_that_a_person_starts_is_nobodys() {
     lab.claude("MAIN start", &[]);
     assert_eq!(lab.ran().len(), 4);
 }
+
+/// What a client is started with is read to its last word, and no further.
+#[test]
+fn a_client_works_whatever_its_last_words_name() {
+    let asks = "--dangerously-skip-permissions -p 'NESTED go'";
+    let ways = [
+        format!("{asks} --settings s.json"),
+        format!("{asks} --agents a.json"),
+        format!("{asks} --plugin-dir p"),
+        "--dangerously-skip-permissions -p --settings s.json 'NESTED go'".to_owned(),
+        "--dangerously-skip-permissions -p --agents a.json 'NESTED {\"x\": 1}'".to_owned(),
+    ];
+    let start = |words: &String| format!("{} {words} </dev/null", claude().display());
+    let steps: Vec<_> = ways.iter().map(|way| call([bash(&start(way))])).collect();
+    let nested = child("NESTED", ways.iter().flat_map(|_| [call([work()]), say("seen")]));
+    let lab = Lab::new(json!({}), vec![nested, main(steps.into_iter().chain([say("done")]))]);
+    lab.write("s.json", r#"{"permissions": {"allow": ["Bash(ls)"]}}"#);
+    lab.write("a.json", r#"{"r": {"description": "d", "prompt": "p"}}"#);
+    lab.write("p/.claude-plugin/plugin.json", r#"{"name": "p", "version": "1.0.0"}"#);
+    assert_eq!(lab.claude("MAIN start", &[]).text(), "done");
+    let worked = lab.ran().iter().filter(|command| command.starts_with("echo step")).count();
+    assert_eq!((lab.api.requests_of("NESTED").len(), worked), (2 * ways.len(), ways.len()), "{}", lab.story());
+}

@@ -1,8 +1,10 @@
 //! A session's limit stops all of its agents, and what their ends would start.
 
+use std::path::Path;
+
 use serde_json::json;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, claude};
 use crate::script::{Script, agent, agent_of, bash, call, child, in_background, main, say, work};
 use crate::version::usd;
 
@@ -108,5 +110,19 @@ fn sessions_side_by_side_do_not_mix() {
         let sessions = status["sessions"].as_array().unwrap();
         let session = sessions.iter().find(|session| session["session_id"] == client.session()).unwrap();
         assert_eq!(session["turns"], 3);
+    }
+}
+
+/// A person starts their client wherever they stand: what the repository's root says holds there, and in its worktrees.
+#[test]
+fn a_session_in_a_subfolder_or_a_worktree_is_bound_by_the_repository() {
+    let policy = json!({"session": {"max_turns": 3, "grace_turns": 0, "timeout_action": "terminate"}});
+    for start in ["mkdir -p sub/deep; cd sub/deep", "git worktree add -q ../tree; cd ../tree"] {
+        let lab = Lab::new(policy.clone(), vec![main([call([work()])]).forever()]);
+        let prepared = "git -c user.name=a -c user.email=a@b commit -qm a --allow-empty";
+        let mut command = lab.command(Path::new("/bin/sh"));
+        command.args(["-c", &format!("{prepared}; {start}; exec \"$@\""), "sh", &claude().to_string_lossy()]);
+        lab.finish(command, "MAIN start");
+        assert_eq!(lab.ran().len(), 3, "{start}\n{}", lab.story());
     }
 }

@@ -79,6 +79,7 @@ mod state;
 mod state_page;
 mod stored_limits;
 mod stories;
+mod subfolders;
 mod swapped;
 mod tasks;
 mod terminal;

@@ -51,7 +51,11 @@ pub fn takes_in(pid: u32) -> bool {
 
 /// Returns the arguments that a process was started with, its own name among them; none where the platform does not tell.
 pub fn arguments(pid: u32) -> Vec<String> {
-    let line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LARGEST).unwrap_or_default();
+    let mut line = files::bytes(Path::new(&format!("/proc/{pid}/cmdline")), LARGEST).unwrap_or_default();
+    // Each ends with a zero byte, the last one too; a process may have written over it.
+    if line.last() == Some(&0) {
+        line.pop();
+    }
     line.split(|byte| *byte == 0).map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
 }
 

@@ -264,7 +264,13 @@ fn is_running(program: &str) -> bool {
 fn takes_value(option: &str) -> bool {
     matches!(
         option,
-        "--setting-sources" | "--cloud" | "--remote" | "--managed-settings" | "--project-config-root" | "--plugin-url"
+        "--setting-sources"
+            | "--cloud"
+            | "--remote"
+            | "--managed-settings"
+            | "--project-config-root"
+            | "--plugin-url"
+            | "--input-format"
     )
 }
 
@@ -280,17 +286,21 @@ fn by_option(args: &[&str], names_switch: bool) -> Option<(String, &'static str)
             }
         } else if name == RESTRICTED {
             return Some((RESTRICTED.to_owned(), UNHOOKED));
-        } else if let Some(row) = diversions::option(arg).filter(|_| !loads_all(name, value)) {
+        } else if let Some(row) = diversions::option(arg).filter(|_| !keeps_hooks(name, value)) {
             return Some((row.name.to_owned(), row.does));
         }
     }
     None
 }
 
-/// Whether an option names the sources of settings, and leaves none out.
-fn loads_all(option: &str, value: Option<&str>) -> bool {
+/// Whether an option's value is one that leaves all hooks in force.
+fn keeps_hooks(option: &str, value: Option<&str>) -> bool {
     let has = |source: &str| value.is_some_and(|value| value.split(',').any(|named| named.trim() == source));
-    option == "--setting-sources" && ["user", "project", "local"].into_iter().all(has)
+    match option {
+        "--setting-sources" => ["user", "project", "local"].into_iter().all(has),
+        "--input-format" => value == Some("text"),
+        _ => false,
+    }
 }
 
 /// Whether a text names a setting that switches or diverts hooks.

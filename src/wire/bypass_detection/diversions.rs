@@ -1,6 +1,8 @@
 //! What switches hooks off, leads them astray, or hides requests and prices from them: variables, settings and options of the
 //! client. Every guard reads this one list.
 
+use crate::wire::bypass_detection::node_options;
+
 /// What a row acts upon. It decides who has to care: a static program that is named by its path looks nothing up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reach {
@@ -136,35 +138,6 @@ pub const VARIABLES: &[Diversion] = &[
     row("CLAUDE_CODE_USE_ANTHROPIC_*", Reach::Requests, PROVIDER),
 ];
 
-/// The flags of `NODE_OPTIONS` that load no code and open no debugger: sizes, warnings, and what is taken for an error.
-const HARMLESS_FLAGS: &[&str] = &[
-    "--max-old-space-size",
-    "--max-old-space-size-percentage",
-    "--max-semi-space-size",
-    "--min-semi-space-size",
-    "--max-http-header-size",
-    "--stack-trace-limit",
-    "--expose-gc",
-    "--trace-gc",
-    "--no-warnings",
-    "--disable-warning",
-    "--trace-warnings",
-    "--no-deprecation",
-    "--pending-deprecation",
-    "--throw-deprecation",
-    "--trace-deprecation",
-    "--trace-uncaught",
-    "--trace-exit",
-    "--unhandled-rejections",
-    "--enable-source-maps",
-    "--dns-result-order",
-    "--no-network-family-autoselection",
-    "--openssl-legacy-provider",
-    "--experimental-vm-modules",
-    "--experimental-strip-types",
-    "--no-experimental-strip-types",
-];
-
 /// Keys of a settings file that are no part of `env`.
 pub const SETTINGS: &[Diversion] = &[
     row("disableAllHooks", Reach::Hooks, "switches all hooks off"),
@@ -187,6 +160,11 @@ pub const OPTIONS: &[Diversion] = &[
     row("--project-config-root", Reach::Starts, UNHOOKED),
     row("--ignore-persisted-trust", Reach::Starts, UNHOOKED),
     row("--plugin-url", Reach::Starts, LOADS),
+    row(
+        "--input-format",
+        Reach::Starts,
+        "lets what feeds the client switch its hooks off and ask for what no hook sees",
+    ),
     row("--bg", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--background", Reach::Starts, "starts a session under a daemon, below no client"),
     row("--cloud", Reach::Starts, "starts a session on another machine"),
@@ -200,28 +178,13 @@ pub fn variable(name: &str) -> Option<&'static Diversion> {
 
 /// Finds a variable's row, where a value of it diverts; no value stands for a variable that is taken away.
 pub fn set_variable(name: &str, value: Option<&str>) -> Option<&'static Diversion> {
-    variable(name).filter(|row| row.name != "NODE_OPTIONS" || !value.is_none_or(are_harmless_flags))
+    variable(name).filter(|row| row.name != "NODE_OPTIONS" || !value.is_none_or(node_options::are_harmless))
 }
 
 /// Finds a variable's row, where it diverts a client that is started with it: what only tells hooks of their client does not,
 /// nor what a client may find on another path.
 pub fn variable_at_a_start(name: &str, value: Option<&str>) -> Option<&'static Diversion> {
     set_variable(name, value).filter(|row| !matches!(row.reach, Reach::Facts | Reach::Lookups))
-}
-
-/// Whether options for Node are nothing but harmless flags with their values, and those that there are.
-fn are_harmless_flags(options: &str) -> bool {
-    let mut may_be_value = false;
-    let is_harmless = |word: &str| {
-        let name = word.split_once('=').map_or(word, |(name, _)| name).replace('_', "-");
-        let is_kept = matches!(word, "$NODE_OPTIONS" | "${NODE_OPTIONS}" | "${NODE_OPTIONS:-}" | "${NODE_OPTIONS-}");
-        let is_flag = HARMLESS_FLAGS.contains(&name.as_str());
-        let is_value = may_be_value && word.bytes().all(|byte| byte.is_ascii_digit());
-        may_be_value = is_flag && !word.contains('=');
-        is_kept || is_flag || is_value
-    };
-    // Quotes keep words together.
-    !options.contains(['"', '\'', '\\', '`', '(']) && options.split_whitespace().all(is_harmless)
 }
 
 /// Finds the row of a settings key.
@@ -315,34 +278,5 @@ mod tests {
             assert_eq!(variable_at_a_start(name, Some("1")).is_some(), diverts, "{name}");
         }
         assert!(option("--setting-sources=user").is_some() && option("--model").is_none());
-    }
-
-    #[test]
-    fn options_for_node_divert_unless_all_of_them_are_known_to_be_harmless() {
-        for flag in HARMLESS_FLAGS {
-            for options in [flag.to_string(), format!("  {flag}=8192  "), format!("$NODE_OPTIONS {flag} 4096")] {
-                assert_eq!(set_variable("NODE_OPTIONS", Some(&options)), None, "{options}");
-            }
-            let load =
-                ["--require x", "-r x", "--import=x", "--loader x", "--experimental-loader=x", "--inspect", "x.js"];
-            for other in load {
-                for options in [format!("{flag} {other}"), format!("{other} {flag}"), format!("{flag}{other}")] {
-                    assert!(set_variable("NODE_OPTIONS", Some(&options)).is_some(), "{options}");
-                }
-            }
-        }
-        for options in [
-            "--icu-data-dir=/x",
-            "--env-file=x",
-            "--openssl-config=x",
-            "$OTHER",
-            "1",
-            "$(cat x)",
-            "\"--no-warnings --r\"",
-        ] {
-            assert!(set_variable("NODE_OPTIONS", Some(options)).is_some(), "{options}");
-        }
-        assert!(set_variable("NODE_OPTIONS", None).is_none() && set_variable("NODE_OPTIONS", Some("")).is_none());
-        assert!(set_variable("HOME", None).is_some(), "another one is no less diverting where it is taken away");
     }
 }

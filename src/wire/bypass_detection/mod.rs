@@ -301,6 +301,7 @@ pub mod client_starts;
 pub mod clients;
 pub mod diversions;
 pub mod folders;
+pub mod node_options;
 pub mod path_rules;
 pub mod paths;
 pub mod processes;

@@ -17,7 +17,7 @@ pub(super) fn guard() -> Guard {
 }
 
 /// What each is refused on every system.
-const ATTEMPTS: [&str; 65] = [
+const ATTEMPTS: [&str; 67] = [
     "fusebox grant s1 max_turns=+5",
     "/usr/bin/fusebox --json resume x",
     "env -u CLAUDECODE fusebox reset",
@@ -55,6 +55,8 @@ const ATTEMPTS: [&str; 65] = [
     "env HOME=/tmp/x npx @anthropic-ai/claude-code -p go",
     "env -i claude -p go",
     "claude --setting-sources user -p go",
+    "feed | claude -p --input-format stream-json --output-format stream-json --verbose",
+    "claude --input-format=stream-json -p <requests.jsonl",
     "claude --restricted -p go",
     "echo 'claude --bare -p go' | sh",
     "printf '%s\\n' 'fusebox grant s1' | bash -s",
@@ -175,6 +177,7 @@ fn what_only_mentions_them_is_not() {
         "HOME=$HOME claude -p go",
         "HOME=/tmp ls .claude; claude -p go",
         "claude --setting-sources user,project,local -p go",
+        "claude --input-format text -p go; claude -p go --input-format=text --output-format stream-json --verbose",
         "env -u CLAUDECODE claude -p go",
         "claude daemon status",
         "claude install; claude install latest; npx @anthropic-ai/claude-code@latest -p go",

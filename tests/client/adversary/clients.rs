@@ -90,7 +90,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     },
     Attempt {
         tries: "starts a client without hooks in a plain command, by an option (`--bare`, `--managed-settings`, `--setting-sources`, \
-                `--bg`, `--plugin-url`, …), a command of its own (`daemon`, `plugin eval`, `mcp serve`), a setting, an MCP server, or a variable (`CLAUDE_CODE_SAFE_MODE`, `HOME`, …)",
+                `--bg`, `--plugin-url`, `--input-format stream-json`, …), a command of its own (`daemon`, `plugin eval`, `mcp serve`), a setting, an MCP server, or a variable (`CLAUDE_CODE_SAFE_MODE`, `HOME`, …)",
         outcome: Outcome::Refused,
         then: "the call is refused, and the agent told why",
         scenario: "plain_clients_without_hooks_are_refused",
@@ -310,6 +310,7 @@ fn plain_clients_without_hooks_are_refused() {
         format!("CLIENT --cloud 'NESTED go' {ASKED}"),
         format!("CLIENT config --bare {ASKED}"),
         "echo 'NESTED go' | CLIENT --bare agents -p".to_owned(),
+        "cat requests.jsonl | CLIENT -p --input-format stream-json --output-format stream-json --verbose".to_owned(),
         "echo 'NESTED go' | CLAUDE_CODE_SAFE_MODE=1 CLIENT mcp -p".to_owned(),
         format!("$(readlink -f CLIENT) --bare {ASKED}"),
         format!("/proc/$CLAUDE_PID/exe --bare {ASKED}"),

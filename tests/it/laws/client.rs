@@ -52,6 +52,8 @@ pub enum Act {
 pub struct Policy {
     pub scopes: Vec<(Scope, LimitSet)>,
     pub says_yes: bool,
+    /// The tools that scripts call, where not the rules say: worlds that are compared call the same.
+    pub tools: Option<[&'static str; 3]>,
 }
 
 /// How strict an answer is: its step, the per cent of its warning, and the fewer reports it leaves the stricter.
@@ -99,7 +101,10 @@ const SINGLED_OUT: [&str; 8] = ["WebFetch", "WebSearch", "Bash", "Edit", "Write"
 
 impl Policy {
     /// Returns the tools that scripts call: most often one that a limit counts alone, where one does.
-    fn tools(&self) -> [&'static str; 3] {
+    pub fn tools(&self) -> [&'static str; 3] {
+        if let Some(tools) = self.tools {
+            return tools;
+        }
         let adds = |limit: &Limit, tool: &str| match limit.meter {
             Meter::Step { adds, .. } => {
                 let call = Call { tool: tool.to_owned(), ..Call::default() };

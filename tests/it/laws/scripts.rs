@@ -67,7 +67,7 @@ impl Case {
         let mut scopes = vec![(Scope::Session, rules.clone())];
         add(&mut rules, self.limit, cap, self.action);
         scopes.insert(0, (self.scope, rules));
-        Policy { scopes, says_yes: self.says_yes }
+        Policy { scopes, says_yes: self.says_yes, tools: None }
     }
 }
 
@@ -115,16 +115,16 @@ impl Many {
         self
     }
 
-    /// Returns the policy without one of the rules.
+    /// Returns the policy without one of the rules, under which the same tools are called.
     pub fn without(&self, left_out: usize) -> Policy {
         let mut rules = self.rules.clone();
         rules.remove(left_out);
-        policy(&rules, self.grace, self.says_yes)
+        Policy { tools: Some(self.policy().tools()), ..policy(&rules, self.grace, self.says_yes) }
     }
 }
 
 fn policy(of: &[(&'static Limit, Scope, u64, Action)], grace_turns: u32, says_yes: bool) -> Policy {
-    let mut policy = Policy { scopes: Vec::new(), says_yes };
+    let mut policy = Policy { says_yes, ..Policy::default() };
     for scope in [Scope::Run, Scope::Session, Scope::Outer, Scope::Project, Scope::User] {
         let mut rules = LimitSet { grace_turns, warn_at: Vec::new(), ..LimitSet::default() };
         for (limit, _, cap, action) in of.iter().filter(|rule| rule.1 == scope) {
