@@ -119,9 +119,16 @@ fn is_of_its_time(start: u64, task: &Background) -> bool {
 
 /// Whether a process is a shell that the client gave exactly this command.
 fn runs(pid: u32, command: &str) -> bool {
-    let words = processes::arguments(pid);
-    let Some([_shell, option, line]) = words.get(..3) else { return false };
-    option == "-c" && !command.is_empty() && is_line_of(line, command)
+    !command.is_empty() && line_of(&processes::arguments(pid)).is_some_and(|line| is_line_of(line, command))
+}
+
+/// Returns the line that a shell was given. It is a login shell where the client has no snapshot of what a login sets up.
+fn line_of(words: &[String]) -> Option<&String> {
+    match words.get(1..)? {
+        [option, login, line, ..] if option == "-c" && login == "-l" => Some(line),
+        [option, line, ..] if option == "-c" => Some(line),
+        _ => None,
+    }
 }
 
 /// Whether a shell's line is the one that the client makes of a command.
@@ -135,6 +142,22 @@ fn is_line_of(line: &str, command: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_line_of_a_shell_is_behind_its_options() {
+        for (words, line) in [
+            ("bash -c line", Some("line")),
+            ("bash -c -l line", Some("line")),
+            ("bash -c line more", Some("line")),
+            ("bash -l line", None),
+            ("bash -c", None),
+            ("bash", None),
+            ("", None),
+        ] {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(line_of(&words).map(String::as_str), line, "{words:?}");
+        }
+    }
 
     #[test]
     fn a_line_is_of_one_command_alone() {

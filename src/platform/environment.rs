@@ -7,7 +7,7 @@ use std::env;
 pub use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::Duration;
 
 use crate::domain::event::Moment;
@@ -112,7 +112,7 @@ impl Environment {
         let from_home = self.home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned));
         match (path.strip_prefix(self.folder()), from_home) {
             (Ok(inside), _) => inside.display().to_string(),
-            (_, Some(inside)) => format!("~/{}", inside.display()),
+            (_, Some(inside)) => format!("~{MAIN_SEPARATOR}{}", inside.display()),
             _ => path.display().to_string(),
         }
     }

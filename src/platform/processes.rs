@@ -62,7 +62,7 @@ pub fn parent_id() -> u32 {
     #[cfg(unix)]
     return std::os::unix::process::parent_id();
     #[cfg(not(unix))]
-    parent_and_start(own_id()).map_or(0, |(parent, _)| parent)
+    parent_and_start(std::process::id()).map_or(0, |(parent, _)| parent)
 }
 
 /// Whether two processes run the same program; where the system does not tell, by how they were started.
@@ -92,7 +92,7 @@ pub fn left_alone(pid: u32) -> Option<u64> {
 /// Returns this process and all above it; the reason where they are not all shown.
 #[cfg(not(target_os = "linux"))]
 pub fn tree() -> Result<Tree, &'static str> {
-    Tree::of_one_list(ancestors(own_id()), namespace().unwrap_or(0))
+    Tree::of_one_list(ancestors(std::process::id()), namespace().unwrap_or(0))
 }
 
 /// Returns the id by which a process is listed: the one that it knows itself by.

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use fusebox::config::load;
 use fusebox::limits::REGISTRY;
@@ -49,7 +49,7 @@ fn told(folder: &Path, name: &str, config: &Value) -> String {
     let file = place.path().join("fusebox.json");
     fs::write(&file, config.to_string()).unwrap();
     let (policy, problems) = load::only(&file).unwrap();
-    let home = format!("{}/", place.path().display());
+    let home = format!("{}{MAIN_SEPARATOR}", place.path().display());
     for problem in &problems {
         writeln!(told, "problem: {}", problem.to_string().replace(&home, "")).unwrap();
     }
