@@ -7,6 +7,7 @@ pub mod answered_dialogs;
 pub mod apply;
 pub mod background_tasks;
 pub mod backlog;
+pub mod brought_commands;
 pub mod called_skills;
 pub mod catch_up;
 pub mod changed_calls;

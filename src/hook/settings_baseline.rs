@@ -83,6 +83,12 @@ pub fn client(env: &Environment, session: &Session) -> Client {
     Client::new(Folders::of(env, Path::new(&session.folder)), arguments)
 }
 
+/// Returns a session's client without its settings and plugins, for what stands in neither.
+pub fn bare_client(env: &Environment, session: &Session) -> Client {
+    let arguments = session.client.map(|client| processes::arguments(client.pid)).unwrap_or_default();
+    Client::bare(Folders::of(env, Path::new(&session.folder)), arguments)
+}
+
 fn set(session: &mut Session, now: &Registered) {
     session.handlers = now.events.iter().map(|event| event.as_str().to_owned()).collect();
     let prints = |hooks: bool| now.diverted.iter().filter(|it| it.is_hook == hooks).map(|it| it.print).collect();

@@ -35,6 +35,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// Returns a client of which neither settings nor plugins are read.
+    pub fn bare(folders: Folders, arguments: Vec<String>) -> Client {
+        Client { plugins: Vec::new(), folders, settings: Vec::new(), arguments }
+    }
+
     /// Reads the settings of a client with these arguments, and finds its plugins.
     pub fn new(folders: Folders, arguments: Vec<String>) -> Client {
         let settings = settings_files::beside(settings_files::read(&folders), named_settings(&folders, &arguments));

@@ -17,6 +17,7 @@ pub mod read_event;
 pub mod sanitize_output;
 pub mod shell;
 pub mod shown_call;
+pub mod skill_commands;
 pub mod tools;
 pub mod truncate;
 pub mod user_lines;

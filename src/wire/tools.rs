@@ -132,6 +132,8 @@ struct Fields<'a> {
     notebook_path: Option<Cow<'a, str>>,
     #[serde(borrow)]
     skill: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    args: Option<Cow<'a, str>>,
 }
 
 /// How long the client lets a shell command run in the background that names no `timeout`.
@@ -241,6 +243,12 @@ pub fn runs_on(tool: &str, input: Option<&RawValue>) -> bool {
 
 /// The tool that loads a skill.
 const SKILL: &str = "Skill";
+
+/// Returns what a skill is called with.
+pub fn skill_arguments(input: Option<&RawValue>) -> String {
+    let fields = input.and_then(|raw| serde_json::from_str::<Fields>(raw.get()).ok());
+    fields.and_then(|fields| fields.args).map(Cow::into_owned).unwrap_or_default()
+}
 
 /// Returns the name of the skill that a call loads.
 pub fn skill(tool: &str, input: Option<&RawValue>) -> Option<String> {

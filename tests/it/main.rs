@@ -8,6 +8,7 @@ mod bad_input;
 mod benchmarks;
 #[cfg(target_os = "linux")]
 mod beyond_transcripts;
+mod brought_commands;
 mod budgets;
 mod calendar;
 #[cfg(target_os = "linux")]
