@@ -41,12 +41,13 @@ fn of_skill(env: &Environment, session: &Session, input: &Input, call: &Call, gu
 
 fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &str, guard: &Guard) -> Option<String> {
     let named = env.short_path(&file.path);
-    let Ok(text) = files::text(&file.path, LARGEST) else {
+    let commands = files::text(&file.path, LARGEST).ok().and_then(|text| skill_commands::of(&text, arguments));
+    let Some(commands) = commands else {
         return Some(format!(
             "this call was not run. `{named}` cannot be read whole, and the client would run the commands in it."
         ));
     };
-    skill_commands::of(&text, arguments).iter().find_map(|command| {
+    commands.iter().find_map(|command| {
         if let Some(what) = guard.command(command) {
             let said = messages::tampering(&what);
             return Some(format!("{} `{named}` has the command.", said.strip_prefix(OURS).unwrap_or(&said)));

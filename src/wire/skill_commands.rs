@@ -9,8 +9,15 @@ const BLOCK_END: &str = "```";
 /// What stands for what a skill is called with.
 const ARGUMENTS: &str = "$ARGUMENTS";
 
-/// Returns the commands, with what the skill is called with in its place.
-pub fn of(text: &str, arguments: &str) -> Vec<String> {
+/// The most bytes that a text may become by what stands in it for the arguments.
+const MOST: usize = 1 << 20;
+
+/// Returns the commands, with what the skill is called with in its place; nothing where that makes the text too long to be read.
+pub fn of(text: &str, arguments: &str) -> Option<Vec<String>> {
+    let places = text.matches(ARGUMENTS).count();
+    if text.len().saturating_add(places.saturating_mul(arguments.len())) > MOST {
+        return None;
+    }
     let filled = text.replace(ARGUMENTS, arguments);
     let mut found = Vec::new();
     for (at, _) in filled.match_indices(BLOCK) {
@@ -22,7 +29,7 @@ pub fn of(text: &str, arguments: &str) -> Vec<String> {
         let rest = filled[at + INLINE.len()..].split_once(END).filter(|_| is_begun);
         found.extend(rest.map(|(command, _)| command.to_owned()).filter(|command| !command.is_empty()));
     }
-    found
+    Some(found)
 }
 
 #[cfg(test)]
@@ -39,7 +46,13 @@ mod tests {
             ("!`two\nlines`", "", &["two\nlines"]),
             ("!`never ends", "", &[]),
         ] {
-            assert_eq!(of(text, arguments), commands, "{text}");
+            assert_eq!(of(text, arguments).unwrap(), commands, "{text}");
         }
+    }
+
+    #[test]
+    fn arguments_that_make_a_text_too_long_are_not_put_in() {
+        let (text, argument) = (ARGUMENTS.repeat(10_000), "x".repeat(90));
+        assert_eq!((of(&text, &argument).is_some(), of(&text, &argument.repeat(2))), (true, None));
     }
 }
