@@ -105,7 +105,7 @@ fn hooks_that_stand_in_no_settings_are_charged() {
     let writes = || {
         let file = json!({"file_path": ".claude/skills/folder/SKILL.md", "content": asks_at_each_call("sk")});
         // The client watches the folder, and takes a moment.
-        let calls = call([tool("Skill", json!({"skill": "sk"}))]).slowly(Duration::from_millis(700));
+        let calls = call([tool("Skill", json!({"skill": "sk"}))]).slowly(Duration::from_secs(2));
         vec![call([tool("Write", file)]), calls, call([work()])]
     };
     let nested = |lab: &Lab| {
