@@ -105,7 +105,9 @@ fn ended_in_the_background(shell: &str, tool: &Tool) {
     play(&machine, vec![main([call([tool.clone()]), say("waiting")]).forever()]);
     assert!(began.exists(), "the command was not started");
     until("the command is ended", || left() == 1);
-    assert_eq!(run_of(&machine, "main")["stop_reason"], "timeout");
+    // The agent need not wait for it: its own time may be left.
+    let log = machine.must(&["log"]);
+    assert!(log.contains("max_duration_ms"), "Fusebox has not ended it: {log}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A machine with Windows, as far as Wine is one: one user with a home, one project, and Fusebox where programs are installed.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,21 +28,28 @@ pub struct Machine {
     _alone: MutexGuard<'static, ()>,
     /// Where its drive C: lies.
     drive: PathBuf,
-    home: &'static str,
+    home: String,
+    /// Keeps Wine up: a hook that was killed while it starts Wine would leave it half begun.
+    up: Child,
 }
 
 impl Machine {
     /// Returns the machine with a fresh home and project, and `limits` as the user's.
     pub fn new(limits: &str) -> Machine {
         static ALONE: Mutex<()> = Mutex::new(());
-        static HOME: OnceLock<String> = OnceLock::new();
         let alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let drive = Path::new(&var("WINEPREFIX", "a folder that ./check platforms prepares")).join("drive_c");
-        let home = HOME.get_or_init(|| {
-            let said = wine().args(["cmd", "/c", "echo %USERPROFILE%"]).output().unwrap();
-            String::from_utf8(said.stdout).unwrap().trim().to_owned()
-        });
-        let machine = Machine { _alone: alone, drive, home };
+        let up = wine().arg("cmd").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // It ends once Wine is up. What that has begun keeps the output open, so that a pipe would have no end.
+        let mut said = tempfile::tempfile().unwrap();
+        let mut asks = wine();
+        asks.args(["cmd", "/c", "echo %USERPROFILE%"]).stdout(said.try_clone().unwrap()).stderr(Stdio::null());
+        assert!(asks.status().unwrap().success(), "Wine does not start");
+        let mut home = String::new();
+        said.rewind().unwrap();
+        said.read_to_string(&mut home).unwrap();
+        let home = home.trim().to_owned();
+        let machine = Machine { _alone: alone, drive, home, up };
         for folder in [r"\.claude", r"\AppData\Local\fusebox"].map(|below| machine.home(below)) {
             let _gone = fs::remove_dir_all(machine.path(&folder));
         }
@@ -159,6 +166,8 @@ impl Drop for Machine {
         if thread::panicking() {
             let _ended = wine_program("wineserver").arg("-k").status();
         }
+        drop(self.up.stdin.take());
+        let _ended = self.up.wait();
     }
 }
 
