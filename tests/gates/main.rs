@@ -19,8 +19,8 @@ const MOST_SYSTEM_CALLS: u64 = 225;
 const MOST_SYNCS: u64 = 20;
 /// Stretches of the program that a call comes into: 22 to 29 of 64 KiB, by the folder that it is compiled in.
 const MOST_STRETCHES: u64 = 40;
-/// The most bytes of the static binary; the aim is 5,000,000.
-const MOST_BYTES: u64 = 5_215_000;
+/// The most bytes of the static binary.
+const MOST_BYTES: u64 = 5_000_000;
 /// A configuration that switches every limit on.
 const EVERY_LIMIT: &str = include_str!("everything.json");
 
@@ -34,12 +34,12 @@ type Budget = (fn(&Scene), Event, &'static str, [u64; 2]);
 /// At a batch's end responses are parsed, priced and charged; with every limit on the
 /// rules of five scopes are read, and the budgets that sessions share read and written.
 const CALLS: [Budget; 4] = [
-    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_576_000, 1_802_000]),
+    (|scene| scene.hooks(&[Event::PostToolBatch]), Event::PreToolUse, "PreToolUse", [1_576_000, 1_840_000]),
     (
         |scene| scene.hooks(&[Event::PostToolBatch, Event::PreToolUse]),
         Event::PostToolUse,
         "PostToolUse, nothing new in the transcript",
-        [1_494_000, 1_751_000],
+        [1_510_000, 1_790_000],
     ),
     (
         |scene| {
@@ -48,10 +48,10 @@ const CALLS: [Budget; 4] = [
         },
         Event::PostToolBatch,
         "PostToolBatch, 64 KB of new transcript at 1 GiB",
-        [1_856_000, 2_440_000],
+        [1_900_000, 2_520_000],
     ),
     // Its agent writes nothing down, so that every second call charges two responses at an estimate.
-    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_480_000, 2_130_000]),
+    (|scene| scene.hooks(&[Event::SubagentStart]), Event::SubagentStop, "SubagentStop", [1_520_000, 2_180_000]),
 ];
 
 #[test]
