@@ -60,17 +60,19 @@ pub fn load(env: &Environment, project_folder: &Path, trusted: impl Into<Trust>)
 /// Returns that the machine's owner refuses what the repository says, where both say something.
 fn refusal(env: &Environment, project_folder: &Path, documents: &[Document]) -> Option<Problem> {
     let repository = documents.iter().find(|document| document.layer == Layer::Project)?;
-    let folder = project_folder.to_string_lossy();
+    let down = env.folders_down_to(project_folder);
     let home = env.home().map(|home| format!("{}/", home.to_string_lossy())).unwrap_or_default();
     let is_meant = |said: &String| {
         let absolute = said.strip_prefix("~/").map_or_else(|| said.clone(), |below| format!("{home}{below}"));
-        pattern::matches(absolute.trim_end_matches('/'), &folder)
+        let is_one = |folder: &PathBuf| pattern::matches(absolute.trim_end_matches('/'), &folder.to_string_lossy());
+        // Who refuses a repository refuses it in every folder of it.
+        down.iter().any(is_one)
     };
     let owners = documents.iter().filter(|document| layers::is_owner(document.layer));
     let mut said = owners.map(|document| (document, locks::said_by(document.layer, &[document]).refused_repositories));
     let (owner, _) = said.find(|(_, refused)| refused.iter().any(is_meant))?;
     let what = format!("refuses `{}`: nothing of it holds", repository.path);
-    Some(Problem::of_key(owner, REFUSE, &json!(folder)).says(what).warning())
+    Some(Problem::of_key(owner, REFUSE, &json!(project_folder.to_string_lossy())).says(what).warning())
 }
 
 /// Reads a policy from one file alone, as the user's, over the built-in defaults.

@@ -86,3 +86,14 @@ fn the_log_stands_beside_the_policy() {
     let _calls = let_through(&world, "project/sub", "s");
     assert!(world.read("project/.claude/logs/execution-limits.log").is_some(), "{}", world.files("project"));
 }
+
+#[test]
+fn a_repository_that_its_user_refuses_is_refused_in_every_folder_of_it() {
+    let world = repository();
+    world.write("project/.claude/fusebox.json", turns(3));
+    let refused = json!({"refuse_repositories": [world.path("project")]});
+    world.write("home/.claude/fusebox.json", refused.to_string());
+    let through: Vec<usize> =
+        PLACES.iter().enumerate().map(|(at, place)| let_through(&world, place, &format!("s{at}"))).collect();
+    assert_eq!(through, [9; PLACES.len()]);
+}
