@@ -20,6 +20,9 @@ use crate::wire::{messages, tools};
 const LARGEST: u64 = 1 << 20;
 /// The keys of an agent's file that say what servers it has.
 const KEYS: [&str; 2] = ["name", "mcpServers"];
+/// What is said where a skill of this name may stand among those that are not looked at.
+const MORE: &str = "this call was not run. There are more skills and commands here than Fusebox looks at for one call, and the client would \
+                    run the commands in this one. Move those that nobody uses out of `.claude/skills` and `.claude/commands`.";
 /// How a message to an agent begins.
 const OURS: &str = "Fusebox: ";
 
@@ -35,8 +38,9 @@ fn of_skill(env: &Environment, session: &Session, input: &Input, call: &Call, gu
     let name = tools::skill(&call.tool, input.tool_input)?;
     let arguments = tools::skill_arguments(input.tool_input);
     let client = settings_baseline::client(env, session);
-    let files = client.skills(&name, Some(Path::new(&*input.transcript_path))).files;
-    files.iter().find_map(|file| of_file(env, session, file, &arguments, guard))
+    let found = client.skills(&name, Some(Path::new(&*input.transcript_path)));
+    let harm = found.files.iter().find_map(|file| of_file(env, session, file, &arguments, guard));
+    harm.or_else(|| found.is_more.then(|| MORE.to_owned()))
 }
 
 fn of_file(env: &Environment, session: &Session, file: &SkillFile, arguments: &str, guard: &Guard) -> Option<String> {

@@ -44,6 +44,27 @@ fn a_command_in_a_skills_text_is_refused_as_a_call_of_bash_is() {
     }
 }
 
+/// A client reads all of its skills; Fusebox looks at so many that a call is answered in time.
+#[test]
+fn a_skill_behind_more_files_than_are_looked_at_is_refused() {
+    for (folder, kept) in [("commands", 10), ("commands", 6_000), ("skills", 6_000)] {
+        let story = Story::with(&json!({}), |world| {
+            for one in 0..kept {
+                world.write(&format!("project/.claude/{folder}/{one}.md"), "Text.\n");
+            }
+            world.write("project/.claude/commands/zz/sk.md", "Now: !`claude --bare -p go`\n");
+            world.write("project/.claude/commands/plain.md", "Text.\n");
+        });
+        story.write(&["m0"]);
+        for (name, refused) in [("zz:sk", true), ("plain", kept > 10)] {
+            let skill = json!({"skill": name, "args": ""});
+            let call = json!({"tool_name": "Skill", "tool_input": skill, "tool_use_id": name});
+            let said = story.event("PreToolUse", &call);
+            assert_eq!(is_refused(&said), refused, "{name} of {kept} in {folder}: {said}");
+        }
+    }
+}
+
 #[test]
 fn a_server_in_an_agents_file_that_starts_a_client_is_refused_when_the_agent_is_started() {
     for (server, refused) in [
