@@ -11,6 +11,7 @@ use crate::install::handler::Handler;
 use crate::install::hooks;
 use crate::install::json;
 use crate::install::place::InstallScope;
+use crate::install::run_commands;
 use crate::install::settings_files::Settings;
 use crate::install::settings_values;
 use crate::wire::bypass_detection::diversions::{self, Diversion, Reach};
@@ -72,6 +73,7 @@ pub fn find(settings: &[Settings]) -> Vec<Diverted> {
     values
         .into_values()
         .chain(own().flat_map(asking))
+        .chain(own().flat_map(reaching))
         .chain(own().filter_map(unread))
         .chain(own().flat_map(doubtful))
         .collect()
@@ -91,6 +93,13 @@ fn doubtful(file: &Settings) -> Vec<Diverted> {
         Diverted { print: print(&what, text), file, what, does, is_hook: true, is_doubtful: true }
     });
     doubts.collect()
+}
+
+/// Returns the commands of a file that the client is to run, and an agent may not.
+fn reaching(file: &Settings) -> Vec<Diverted> {
+    let does = "runs what no agent may run, with no hook that is asked";
+    let found = run_commands::reaching(&file.text).into_iter();
+    found.map(|(what, command)| Diverted { is_hook: true, ..named(file, what, does, &command) }).collect()
 }
 
 /// Returns a file that cannot be read here: what it says to the client is not known.

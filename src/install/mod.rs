@@ -24,6 +24,7 @@ pub mod payment;
 pub mod place;
 pub mod plugins;
 pub mod registration;
+pub mod run_commands;
 pub mod settings_files;
 pub mod settings_values;
 pub mod skills;

@@ -60,6 +60,36 @@ pub fn diverting() -> Vec<Entry> {
     variables.chain(keys).chain(asking).chain([judges]).collect()
 }
 
+/// Settings that name a command which the client runs with no hook between, each as the client takes it.
+const RUNNING: [(&str, &str); 8] = [
+    ("statusLine", r#"{"type": "command", "command": "COMMAND"}"#),
+    ("subagentStatusLine", r#"{"type": "command", "command": "COMMAND"}"#),
+    ("fileSuggestion", r#"{"type": "command", "command": "COMMAND"}"#),
+    ("apiKeyHelper", r#""COMMAND""#),
+    ("awsAuthRefresh", r#""COMMAND""#),
+    ("awsCredentialExport", r#""COMMAND""#),
+    ("gcpAuthRefresh", r#""COMMAND""#),
+    ("otelHeadersHelper", r#""COMMAND""#),
+];
+
+/// What a command does that an agent may not have the client run, and what is ordinary.
+const REACHING: [&str; 3] =
+    ["claude --bare -p go", "true; fusebox grant x max_turns=+9", "CLAUDE_CODE_SAFE_MODE=1 claude -p go &"];
+const PLAIN: [&str; 3] =
+    ["~/.claude/statusline.sh", "npx -y ccstatusline", "/opt/fusebox statusline --with 'ccstatusline'"];
+
+/// An edit of each setting that names a command, with these commands; and of a hook's.
+fn running(commands: [&str; 3]) -> Vec<Entry> {
+    let [first, second, _] = commands;
+    let of = |(name, form): &(&str, &str)| {
+        entry(&[name], [first, second].map(|line| serde_json::from_str(&form.replace("COMMAND", line)).unwrap()), false)
+    };
+    let hook = |line: &str| json!([{"hooks": [{"type": "command", "command": line}]}]);
+    let exec = |line: &str| json!([{"hooks": [{"type": "command", "command": "sh", "args": ["-c", line]}]}]);
+    let hooks = commands.map(|line| entry(&["hooks", "PostToolUse"], [hook(line), exec(line)], false));
+    RUNNING.iter().map(of).chain(hooks).collect()
+}
+
 /// Edits that a person makes every day.
 pub fn ordinary() -> Vec<Entry> {
     let other = |command: &str| json!([{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]);
@@ -192,6 +222,14 @@ fn check(entries: &[Entry], is_diverting: bool) {
 #[test]
 fn a_change_that_diverts_waits_in_each_file_and_by_each_way() {
     check(&diverting(), true);
+}
+
+#[test]
+fn a_command_that_the_client_is_to_run_waits_where_an_agent_may_not_run_it() {
+    check(&running(REACHING), true);
+    // The client is not known to take every form of this one: it waits for that beside our hooks.
+    let plain: Vec<Entry> = running(PLAIN).into_iter().filter(|entry| entry.path != ["fileSuggestion"]).collect();
+    check(&plain, false);
 }
 
 #[test]
