@@ -35,6 +35,7 @@ mod money;
 mod nested;
 mod observing;
 mod pause;
+mod plugin;
 mod rates;
 mod session;
 mod settings;
