@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, claude, copy_fusebox};
-use crate::script::{Script, call, main, work};
+use crate::lab::{Lab, Run, claude, copy_fusebox};
+use crate::script::{Script, bash, call, child, main, say, work};
 
 /// Lays out a project whose client has the plugin from a marketplace in a folder, as a person installs it.
 pub fn plugged(policy: Value, scripts: Vec<Script>) -> Lab {
@@ -54,4 +54,40 @@ fn a_loop_is_stopped_and_doctor_says_where_the_hooks_come_from() {
     );
     manages_plugins(&lab, &["disable", "fusebox@fusebox"]);
     assert!(!said().contains("plugin"), "{}", said());
+}
+
+/// Runs one of the plugin's commands in a headless client that finds Fusebox nowhere else; returns what the model is given.
+fn command(lab: &Lab, prompt: &str) -> (Run, String) {
+    let mut client = lab.command(&claude());
+    client.env("PATH", "/usr/bin:/bin");
+    let run = lab.finish(client, prompt);
+    let first = lab.api.requests().into_iter().rev().find(|request| !request.to_string().contains("tool_result"));
+    (run, first.unwrap()["messages"].to_string())
+}
+
+#[test]
+fn its_commands_show_status_and_report() {
+    let lab = plugged(three_turns(), vec![main([say("shown")]).forever()]);
+    let (run, given) = command(&lab, "/fusebox:status");
+    assert_eq!((run.code, run.text()), (Some(0), "shown"), "{}", run.err);
+    // Older clients run it before they ask about the prompt, so that no run has begun yet.
+    assert!(given.contains("0.00/25.00 USD max_cost_usd"), "{given}");
+    let (run, given) = command(&lab, "/fusebox:report");
+    assert_eq!((run.code, run.text()), (Some(0), "shown"), "{}", run.err);
+    assert!(given.contains("2 sessions"), "{given}");
+    assert!(lab.hooks().iter().all(|input| input["tool_name"].is_null()), "{}", lab.story());
+}
+
+#[test]
+fn its_command_has_the_agent_explain() {
+    let explains = child("/fusebox:explain", [call([bash("fusebox explain")]), say("shown")]).each();
+    let lab = plugged(three_turns(), vec![explains, main([call([work()])]).forever()]);
+    lab.claude("start", &["--max-turns", "9"]);
+    let (run, given) = command(&lab, "/fusebox:explain");
+    assert_eq!((run.code, run.text()), (Some(0), "shown"), "{}", run.err);
+    assert!(given.contains("Run `fusebox explain ` once"), "{given}");
+    let told = lab.api.requests().last().unwrap()["messages"].to_string();
+    assert!(told.contains("3/3"), "{told}");
+    let (_, given) = command(&lab, "/fusebox:explain a5b484");
+    assert!(given.contains("Run `fusebox explain a5b484` once"), "{given}");
 }
